@@ -1,0 +1,95 @@
+"""The Kernel: generated text and what a caller must know to run it.
+
+The generated function is
+
+    int <name>(<arrays: inputs in parameter order, then outputs>, <data scalars by value>,
+               <int64_t symbols>, void *workspace, int threads);
+
+and returns 0, or 1 + the number of the access that found an index out of range (`Signature.checks`).
+`int64_t <name>_workspace(<int64_t symbols>, int threads)` gives the bytes of `workspace` it needs (64-byte aligned).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Expr
+from workbench.lang.operator import Role
+from workbench.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayParameter:
+    """One array argument.  `shape` and `strides` (in elements) are expressions; Consts when bound.
+
+    A rank-0 input is passed by value (`by_value`), a rank-0 output by pointer.
+    """
+
+    name: str
+    c_name: str
+    dtype: DType
+    role: Role
+    shape: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    zero_fill: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def by_value(self) -> bool:
+        return self.rank == 0 and self.role == "input"
+
+    @property
+    def is_output(self) -> bool:
+        return self.role in ("output", "inout")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCheck:
+    """An access whose subscript is data: where it stands, for the message."""
+
+    statement: str
+    array: str
+    dimension: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Arguments of the generated function, in order."""
+
+    function: str
+    arrays: tuple[ArrayParameter, ...]
+    symbols: tuple[str, ...]
+    workspace: Expr | None = None
+    checks: tuple[IndexCheck, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[ArrayParameter, ...]:
+        return tuple(a for a in self.arrays if not a.is_output)
+
+    @property
+    def outputs(self) -> tuple[ArrayParameter, ...]:
+        return tuple(a for a in self.arrays if a.is_output)
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Generated code: text, how to call it, and where it came from.
+
+    `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how).
+    """
+
+    name: str
+    source: str
+    signature: Signature
+    target: Target
+    sizes: dict[str, int]
+    schedule: object = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.source

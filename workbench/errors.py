@@ -1,0 +1,71 @@
+"""Every exception of the workbench on one screen.
+
+All derive from `WorkbenchError`, so `except wb.errors.WorkbenchError` catches whatever the
+workbench itself refuses.  Each message says what was wrong, where, what was expected and what
+to do next; `unknown_name` is the one way to report a name that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class WorkbenchError(Exception):
+    """Base of every error the workbench raises on purpose."""
+
+
+class OperatorError(WorkbenchError):
+    """The operator text is wrong; the message shows the token with a caret, several errors at once."""
+
+
+class CallError(WorkbenchError):
+    """The arrays or scalars given to an operator or kernel do not fit it."""
+
+
+class LoweringError(WorkbenchError):
+    """The operator has no polyhedral program for these sizes (a subscript that is not affine, ...)."""
+
+
+class BudgetExceeded(WorkbenchError):
+    """A polyhedral computation was stopped by its operation cap or by the clock."""
+
+
+class ScheduleError(WorkbenchError):
+    """A schedule step does not apply (an unknown loop, a name that exists already, ...)."""
+
+
+class IllegalSchedule(ScheduleError):
+    """A schedule step applies but changes the result; `verdict` holds the witness."""
+
+    def __init__(self, message: str, verdict: object = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+
+class CodegenError(WorkbenchError):
+    """A schedule cannot be written in the target's language."""
+
+
+class BuildError(WorkbenchError):
+    """The compiler is missing, refused the text, crashed or hung."""
+
+
+class KernelError(WorkbenchError):
+    """A kernel refused its arrays, or found an index out of range while it ran."""
+
+
+class VerificationError(WorkbenchError):
+    """A kernel's result differs from the oracle by more than the bound allows."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """Message for an unknown name: lists the known ones and the closest.
+
+    >>> unknown_name("loop", "mm", ["m", "n", "k"])
+    "unknown loop 'mm'; did you mean 'm'? known: m, n, k"
+    """
+    names = list(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"unknown {kind} {name!r}; {hint}known: {', '.join(names) or '(none)'}"

@@ -1,0 +1,183 @@
+"""Typed expressions: seven frozen node classes that every room walks with `match`.
+
+The parser's resolver produces them with names resolved and types inferred; the polyhedral layer
+reads subscripts from them, the generator prints them, the oracle evaluates them.  Loop bounds and
+addresses of generated code are the same nodes with dtype int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from workbench.lang.dtypes import BOOL, INT32, DType
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal.  Floats are kept as the exact Python float; `value` is int, float or bool."""
+
+    value: int | float | bool
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A size symbol (`M`), or an integer scalar parameter that shapes the program (a stride)."""
+
+    name: str
+    dtype: DType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An iteration variable of the statement (or, in generated code, a loop variable)."""
+
+    name: str
+    dtype: DType = INT32
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`tensor(subscripts)`; a scalar parameter that carries data is a read with no subscripts."""
+
+    tensor: str
+    subscripts: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`op` is `-` (negate), `!` (logical not) or `~` (bitwise not)."""
+
+    op: str
+    operand: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`op`: + - * / % << >> & | ^ && || < <= > >= == !=.
+
+    Integer `/` and `%` round towards minus infinity; x/0 and x%0 are 0.  Operands of arithmetic
+    have already been cast to the common type, so `left.dtype == right.dtype` except for shifts.
+    """
+
+    op: str
+    left: Expr
+    right: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`condition ? then : otherwise`; the branch not taken is not evaluated."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A builtin: `min`, `max` (NaN propagates), `exp`, `sqrt`, ...  See `lang/builtins.py`."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion of `operand` to `dtype` (float to int truncates)."""
+
+    operand: Expr
+    dtype: DType
+
+
+Expr = Const | Size | Index | Read | Unary | Binary | Select | Call | Cast
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Direct operands, in order of evaluation."""
+    match expr:
+        case Const() | Size() | Index():
+            return ()
+        case Read(_, subscripts, _):
+            return subscripts
+        case Unary(_, a, _) | Cast(a, _):
+            return (a,)
+        case Binary(_, a, b, _):
+            return (a, b)
+        case Select(c, a, b, _):
+            return (c, a, b)
+        case Call(_, arguments, _):
+            return arguments
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, parents first."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def rebuild(expr: Expr, operands: tuple[Expr, ...]) -> Expr:
+    """The same node over other operands."""
+    match expr:
+        case Const() | Size() | Index():
+            return expr
+        case Read(tensor, _, dtype):
+            return Read(tensor, operands, dtype)
+        case Unary(op, _, dtype):
+            return Unary(op, operands[0], dtype)
+        case Cast(_, dtype):
+            return Cast(operands[0], dtype)
+        case Binary(op, _, _, dtype):
+            return Binary(op, operands[0], operands[1], dtype)
+        case Select(_, _, _, dtype):
+            return Select(operands[0], operands[1], operands[2], dtype)
+        case Call(function, _, dtype):
+            return Call(function, operands, dtype)
+
+
+def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """Rewrite bottom-up: `change` sees every node after its operands were rewritten."""
+    operands = tuple(transform(child, change) for child in children(expr))
+    return change(rebuild(expr, operands) if operands else expr)
+
+
+def substitute(expr: Expr, replacements: dict[str, Expr]) -> Expr:
+    """Replace `Index` and `Size` nodes by name."""
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Index | Size):
+            return replacements.get(node.name, node)
+        return node
+
+    return transform(expr, change)
+
+
+def index_names(expr: Expr) -> set[str]:
+    """Names of the iteration variables that occur."""
+    return {node.name for node in walk(expr) if isinstance(node, Index)}
+
+
+def integer(value: int) -> Const:
+    """An int32 literal."""
+    return Const(value, INT32)
+
+
+def conjunction(conditions: list[Expr]) -> Expr:
+    """`a && b && ...`; true when the list is empty."""
+    if not conditions:
+        return Const(True, BOOL)
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = Binary("&&", result, condition, BOOL)
+    return result

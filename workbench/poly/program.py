@@ -1,0 +1,156 @@
+"""The polyhedral program: statement instances, the cells they touch, the order a person would write.
+
+Plain data.  Sets and relations are kept as isl text (`poly/isl.py` turns them into isl objects and
+memoises that); equality and hash come from names and text, never from isl objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Expr
+from workbench.lang.operator import Condition, Monoid, Role
+
+AccessKind = Literal["read", "write"]
+DependenceKind = Literal["flow", "anti", "output", "reduction"]
+StatementKind = Literal["assign", "initialise", "update"]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A storage object: where the cells of one tensor live.
+
+    Cell (x0, x1, ...) of the tensor is element `sum((x_d - lower_d) * strides_d)` of the array.
+    Bounds and strides (in elements) are expressions over the program's symbols; a bound program has Consts only.
+    """
+
+    name: str
+    dtype: DType
+    lower: tuple[Expr, ...]
+    extent: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    role: Role
+    partial: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.extent)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Which cells an instance touches: `relation` is isl text `[N] -> { S[i,j] -> A[i+1,j] : ... }`.
+
+    `exact` is False for a may-access: a gather or scatter whose non-affine subscripts range over the whole extent.
+    `subscripts` are the expressions as written (over dims, sizes and reads).
+    """
+
+    array: str
+    kind: AccessKind
+    relation: str
+    subscripts: tuple[Expr, ...]
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStatement:
+    """A statement of the program.
+
+    `name` is the user's name: the tensor's (`C`), `C.init` for the initialisation of a reduction,
+    `C.1` for the second statement that defines `C`, `C.1.init`.  `id` is its isl tuple name (`S0`, `S1`, ...).
+    `dims` are its loop names in the order of the naive nest, `domain` isl text over them.
+    `values` (one per target) are over Index(dim), Size and Read; for an update the value is the contribution, which
+    `reduction` combines with the cell.  For `initialise` the values are the identity.
+    """
+
+    id: str
+    name: str
+    kind: StatementKind
+    dims: tuple[str, ...]
+    domain: str
+    targets: tuple[tuple[str, tuple[Expr, ...]], ...]
+    values: tuple[Expr, ...]
+    reduction: str | Monoid | None
+    accesses: tuple[Access, ...]
+    text: str = field(default="", compare=False)
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if a.kind == "write")
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """Cells read; an update also reads the cell it writes."""
+        return tuple(a for a in self.accesses if a.kind == "read")
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The naive order: a loop over `dim` shared by everything in `body`."""
+
+    dim: str
+    body: tuple[Nest | str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An operator lowered for some sizes.
+
+    `sizes` are the bound symbols, `symbols` those left symbolic (isl parameters, in order).
+    `context` is isl text, the parameter set under which the program is meant (`[N] -> { : N >= 0 }`).
+    `order` is the naive nest: loops by dim name, statements by id.
+    `accesses outside` etc. are found by `poly.bounds`.
+    """
+
+    name: str
+    operator: str
+    sizes: dict[str, int]
+    symbols: tuple[str, ...]
+    context: str
+    arrays: dict[str, Array]
+    parameters: tuple[str, ...]
+    outputs: tuple[str, ...]
+    statements: tuple[ProgramStatement, ...]
+    order: tuple[Nest | str, ...]
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two equal programs share: the operator's text, the sizes and the layouts."""
+        return (
+            self.operator,
+            tuple(sorted(self.sizes.items())),
+            self.symbols,
+            tuple(self.arrays.values()),
+        )
+
+    def statement(self, name: str) -> ProgramStatement:
+        """The statement of that id or user's name (KeyError if there is none)."""
+        for s in self.statements:
+            if name in (s.id, s.name):
+                return s
+        raise KeyError(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """`relation` (isl text) maps each source instance to the instances that must come after it.
+
+    kind: "flow" (value written, then read), "anti" (read, then overwritten), "output" (written twice),
+    "reduction" (two contributions to one cell: may be reordered, must not race).
+    """
+
+    kind: DependenceKind
+    array: str
+    source: str
+    target: str
+    relation: str
+    exact: bool = True

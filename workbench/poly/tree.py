@@ -1,0 +1,106 @@
+"""The time map as a tree of four nodes: Band, Sequence, Mark, Leaf.
+
+A Band holds loops from the outside in; each loop gives every statement below it one time component,
+an integer expression over that statement's dims.  Time is the concatenation of the
+components along the path from the root, with the child's position for each Sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from workbench.lang.expr import Expr
+
+LoopKind = Literal["serial", "parallel", "vector", "unroll"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop: `rows[s]` is its time component for statement id `s`, over Index(dim) and Size, quasi-affine.
+
+    `rows` is a tuple of pairs, sorted by statement id.  `kind` says how iterations are executed.
+    """
+
+    name: str
+    rows: tuple[tuple[str, Expr], ...]
+    kind: LoopKind = "serial"
+
+    def row(self, statement: str) -> Expr:
+        return dict(self.rows)[statement]
+
+    def only(self, statements: set[str]) -> Loop:
+        """The same loop restricted to some statements."""
+        return replace(self, rows=tuple(r for r in self.rows if r[0] in statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Loops directly inside one another around `child`."""
+
+    loops: tuple[Loop, ...]
+    child: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Children executed one after another."""
+
+    children: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An annotation on a subtree for the code generator."""
+
+    name: str
+    value: str | int | None
+    child: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One statement, by id."""
+
+    statement: str
+
+
+Tree = Band | Sequence | Mark | Leaf
+
+
+def statements(tree: Tree) -> tuple[str, ...]:
+    """Ids of the statements below, in order of the leaves."""
+    match tree:
+        case Leaf(s):
+            return (s,)
+        case Band(_, child) | Mark(_, _, child):
+            return statements(child)
+        case Sequence(children):
+            return tuple(s for c in children for s in statements(c))
+
+
+def loops(tree: Tree) -> Iterator[Loop]:
+    """Every loop, parents before children, in textual order."""
+    match tree:
+        case Band(own, child):
+            yield from own
+            yield from loops(child)
+        case Mark(_, _, child):
+            yield from loops(child)
+        case Sequence(children):
+            for c in children:
+                yield from loops(c)
+
+
+def path(tree: Tree, statement: str) -> tuple[Loop, ...]:
+    """The loops around one statement, from the outside in."""
+    match tree:
+        case Band(own, child):
+            return own + path(child, statement)
+        case Mark(_, _, child):
+            return path(child, statement)
+        case Sequence(children):
+            return next(path(c, statement) for c in children if statement in statements(c))
+        case Leaf():
+            return ()
