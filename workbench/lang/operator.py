@@ -143,14 +143,14 @@ class Operator:
     `parameters` names the positional arguments of a call in order: input tensors and scalars (a
     scalar that shapes the program is in `scalars`, one that carries data is a rank-0 Tensor).
     `outputs` are the results in order; one whose role is "inout" must be given through `out=`.
-    `sizes` are the size symbols inferred from shapes.
+    `size_names` are the size symbols inferred from shapes.
     """
 
     name: str
     parameters: tuple[str, ...]
     outputs: tuple[str, ...]
     tensors: dict[str, Tensor]
-    sizes: tuple[str, ...]
+    size_names: tuple[str, ...]
     scalars: tuple[str, ...]
     body: tuple[Step, ...]
     text: str
