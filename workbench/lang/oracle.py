@@ -1,0 +1,85 @@
+"""The NumPy oracle: what an operator means, evaluated without any polyhedral machinery.
+
+Statements run strictly one after another on whole arrays, block by block; every read is checked
+where its guards hold.  Slow next to compiled code, but it shares nothing with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.lang.expr import Size
+from workbench.lang.operator import For, Operator, Step, Tensor
+from workbench.lang.oracle_blocks import exact
+from workbench.lang.oracle_numbers import Arithmetic
+from workbench.lang.oracle_statements import execute
+from workbench.lang.oracle_values import Cells, Memory
+
+Array = np.ndarray[Any, Any]
+
+
+def evaluate(
+    op: Operator,
+    /,
+    *arrays: Any,
+    accumulate: Literal["double"] | None = "double",
+    out: Any = None,
+    **scalars: Any,
+) -> Array | tuple[Array, ...]:
+    """The outputs of an operator, computed with NumPy: one array, or a tuple in the order of `op.outputs`.
+
+    `accumulate="double"` computes every float in float64 and rounds once a value is stored (a
+    reduction at the end of its statement); `None` computes in the declared types, as compiled code does.
+    `out` holds the initial contents of outputs that are accumulated into or written in part; it is
+    read, never changed.  Raises `CallError` for arrays that do not fit and for reads out of range.
+    """
+    sizes, given = _bound(op, arrays, scalars, out)
+    memory = {name: _cells(tensor, sizes, given.get(name)) for name, tensor in op.tensors.items()}
+    with np.errstate(all="ignore"):
+        _steps(op.body, sizes, memory, Arithmetic(wide=accumulate == "double"))
+    results = tuple(memory[name].array for name in op.outputs)
+    return results[0] if len(results) == 1 else results
+
+
+def _cells(tensor: Tensor, sizes: Mapping[str, int], given: Any) -> Cells:
+    """A tensor's cells before the first statement: the caller's array, a copy of `out`, or zeros."""
+    lower = tuple(int(exact(e, sizes)) for e in tensor.lower)
+    shape = tuple(max(0, int(exact(e, sizes))) for e in tensor.extent)
+    if given is None:
+        array = np.zeros(shape, tensor.dtype.numpy)
+    elif tensor.role == "input":
+        array = np.asarray(given, tensor.dtype.numpy)
+    else:
+        array = np.array(given, tensor.dtype.numpy, order="C").reshape(shape)
+    return Cells(tensor.name, tensor.dtype, lower, array)
+
+
+def _steps(body: tuple[Step, ...], fixed: dict[str, int], memory: Memory, arithmetic: Arithmetic) -> None:
+    for step in body:
+        if not isinstance(step, For):
+            execute(step, fixed, memory, arithmetic)
+            continue
+        axis = step.axis
+        for value in range(int(exact(axis.lower, fixed)), int(exact(axis.upper, fixed))):
+            _steps(step.body, {**fixed, axis.index: value}, memory, arithmetic)
+
+
+def _bound(op, arrays, scalars, out):
+    sizes, given = {}, {}
+    named = dict(scalars)
+    for name, value in zip(op.parameters, arrays):
+        named[name] = value
+    for name in op.parameters:
+        if name in op.scalars:
+            sizes[name] = int(named[name])
+            continue
+        given[name] = np.asarray(named[name])
+        for extent, length in zip(op.tensors[name].extent, given[name].shape):
+            if isinstance(extent, Size):
+                sizes.setdefault(extent.name, length)
+    if out is not None:
+        given.update(zip(op.outputs, out if isinstance(out, tuple) else (out,)))
+    return sizes, given

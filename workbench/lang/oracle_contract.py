@@ -1,0 +1,62 @@
+"""Sums of products as tensor contractions: `C(m,n) +=! A(m,k) * B(k,n)` without an array over m, n and k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from workbench.lang.expr import Binary, Expr, index_names
+from workbench.lang.operator import Range, Statement
+from workbench.lang.oracle_blocks import Array, Block, Weigh
+
+MEMORY_ELEMENTS = 1 << 24
+
+
+def factors(statement: Statement) -> tuple[Expr, ...] | None:
+    """The factors of the value, if the statement sums a product of two or more that share its reduction."""
+    reduced = set(statement.indices("reduction"))
+    value = statement.values[0]
+    if statement.reduction != "+" or not reduced or value.dtype.kind == "bool":
+        return None
+    found = tuple(_factors(value))
+    covered = {name for factor in found for name in index_names(factor)}
+    return found if len(found) > 1 and reduced <= covered else None
+
+
+def _factors(expr: Expr) -> list[Expr]:
+    # Integer products wrap at their own width, so only same-typed products may be taken apart.
+    if isinstance(expr, Binary) and expr.op == "*" and expr.left.dtype == expr.right.dtype == expr.dtype:
+        return _factors(expr.left) + _factors(expr.right)
+    return [expr]
+
+
+def weight_of_factors(parts: tuple[Expr, ...], ranges: tuple[Range, ...]) -> Weigh:
+    """Cost of a box: its largest operand (the factors and the cells written)."""
+    free = {r.index for r in ranges if r.kind == "free"}
+    operands = [free, *(index_names(part) for part in parts)]
+
+    def weigh(lengths: Mapping[str, int]) -> int:
+        return max(prod(length for name, length in lengths.items() if name in names) for names in operands)
+
+    return weigh
+
+
+def contracted(operands: list[Array], block: Block, reduced: tuple[int, ...]) -> Array:
+    """Sum over the reduced axes of the product of arrays that broadcast against the block."""
+    rank = len(block.names)
+    arguments: list[Any] = []
+    seen: set[int] = set()
+    for operand in operands:
+        full = operand.reshape((1,) * (rank - operand.ndim) + operand.shape)
+        axes = [axis for axis in range(rank) if full.shape[axis] > 1]
+        arguments += [full.reshape([full.shape[axis] for axis in axes]), axes]
+        seen.update(axes)
+    kept = [axis for axis in range(rank) if axis in seen and axis not in reduced]
+    # A reduced index of which every factor is a constant (a guard that folds away) counts its length.
+    repeats = prod(block.shape[axis] for axis in reduced if axis not in seen)
+    result = np.einsum(*arguments, kept, optimize=("greedy", MEMORY_ELEMENTS))
+    shape = [block.shape[axis] if axis in kept else 1 for axis in range(rank)]
+    return np.asarray(result * result.dtype.type(repeats) if repeats != 1 else result).reshape(shape)
