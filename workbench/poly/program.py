@@ -11,7 +11,7 @@ from typing import Literal
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
-from workbench.lang.operator import Condition, Monoid, Role
+from workbench.lang.operator import Condition, Monoid, Operator, Role
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -44,6 +44,9 @@ class Access:
     """Which cells an instance touches: `relation` is isl text `[N] -> { S[i,j] -> A[i+1,j] : ... }`.
 
     `exact` is False for a may-access: a gather or scatter whose non-affine subscripts range over the whole extent.
+    `guarded` says that it happens only where data allow it (the affine part of its guard is in `relation`);
+    such an access is not exact either.  `accumulates` marks the read of an update that only fetches the old value of
+    the cell the update writes.
     `subscripts` are the expressions as written (over dims, sizes and reads).
     """
 
@@ -52,6 +55,8 @@ class Access:
     relation: str
     subscripts: tuple[Expr, ...]
     exact: bool = True
+    guarded: bool = False
+    accumulates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class Program:
     `sizes` are the bound symbols, `symbols` those left symbolic (isl parameters, in order).
     `context` is isl text, the parameter set under which the program is meant (`[N] -> { : N >= 0 }`).
     `order` is the naive nest: loops by dim name, statements by id.
-    `accesses outside` etc. are found by `poly.bounds`.
+    `definition` is the operator it was lowered from.
     """
 
     name: str
@@ -115,6 +120,7 @@ class Program:
     statements: tuple[ProgramStatement, ...]
     order: tuple[Nest | str, ...]
     conditions: tuple[Condition, ...] = ()
+    definition: Operator | None = field(default=None, repr=False)
 
     @property
     def key(self) -> tuple[object, ...]:

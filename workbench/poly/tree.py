@@ -104,3 +104,19 @@ def path(tree: Tree, statement: str) -> tuple[Loop, ...]:
             return next(path(c, statement) for c in children if statement in statements(c))
         case Leaf():
             return ()
+
+
+def restrict(tree: Tree, keep: set[str]) -> Tree | None:
+    """The tree of some of its statements only; None when none of them is in it."""
+    match tree:
+        case Leaf(s):
+            return tree if s in keep else None
+        case Band(own, child):
+            below = restrict(child, keep)
+            return below and Band(tuple(loop.only(keep) for loop in own), below)
+        case Mark(name, value, child):
+            below = restrict(child, keep)
+            return below and Mark(name, value, below)
+        case Sequence(children):
+            kept = [c for c in (restrict(child, keep) for child in children) if c is not None]
+            return kept[0] if len(kept) == 1 else Sequence(tuple(kept)) if kept else None

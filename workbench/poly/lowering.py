@@ -1,0 +1,107 @@
+"""Operator to Program: instances, accesses and the order a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from workbench.lang.operator import For, Operator, Statement, Step
+from workbench.poly import isl
+from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
+from workbench.poly.instances import Lowered, can_share_loops, plain_targets
+from workbench.poly.program import Array, Nest, Program, ProgramStatement
+
+Strides = Mapping[str, tuple[int, ...]]
+
+
+def lower(op: Operator, sizes: Mapping[str, int] | None = None, strides: Strides | None = None) -> Program:
+    """The polyhedral program of an operator for some sizes.
+
+    `sizes` maps size symbols and shaping scalars to integers; what is left out stays symbolic.  `strides` maps tensor
+    names to element strides (dense row-major otherwise).  A program is memoised: equal arguments give the same object.
+
+    Raises LoweringError for unknown names, sizes that break a condition of the operator, and bounds or subscripts that
+    are not affine while a symbol is left out (the message names it).
+    """
+    given = tuple(check_sizes(op, sizes or {}).items())
+    layout = tuple(sorted((name, tuple(int(s) for s in steps)) for name, steps in (strides or {}).items()))
+    return _lower(op, given, layout)
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def _lower(
+    op: Operator, sizes: tuple[tuple[str, int], ...], strides: tuple[tuple[str, tuple[int, ...]], ...]
+) -> Program:
+    bound = Bound(op, dict(sizes))
+    remaining = conditions(bound)
+    build = _Builder(bound, arrays(bound, dict(strides)))
+    order = tuple(item for step in op.body for item in build.step(step))
+    return Program(
+        name=op.name,
+        operator=op.text,
+        sizes=bound.sizes,
+        symbols=bound.symbols,
+        context=context(bound),
+        arrays=build.arrays,
+        parameters=op.parameters,
+        outputs=op.outputs,
+        statements=tuple(build.statements),
+        order=order,
+        conditions=remaining,
+        definition=op,
+    )
+
+
+@dataclass
+class _Builder:
+    """Collects the statements while the naive nest is put together."""
+
+    bound: Bound
+    arrays: dict[str, Array]
+    statements: list[ProgramStatement] = field(default_factory=list)
+
+    def step(self, step: Step) -> Iterator[Nest | str]:
+        """The part of the naive nest that one step of the operator becomes."""
+        match step:
+            case For(axis, body):
+                yield Nest(axis.index, tuple(item for inner in body for item in self.step(inner)))
+            case Statement() if step.initialise and plain_targets(step):
+                yield from self._reduction(step)
+            case Statement():
+                if step.initialise:
+                    for target in dict.fromkeys(t.tensor for t in step.targets):
+                        yield from self._alone(step, self._add(self._lowered(step).initialise_all(target)))
+                yield from self._alone(step, self._add(self._lowered(step).compute()))
+
+    def _reduction(self, step: Statement) -> Iterator[Nest | str]:
+        """Initialisation and update: together inside the free loops where that means the same."""
+        initial = self._add(self._lowered(step).initialise())
+        update = self._add(self._lowered(step).compute())
+        if can_share_loops(step, initial, update):
+            around, shared = len(step.indices("sequential")), len(initial.dims)
+            yield from nest(initial.dims[around:], (initial.id, *nest(update.dims[shared:], (update.id,))))
+        else:
+            yield from self._alone(step, initial)
+            yield from self._alone(step, update)
+
+    def _alone(self, step: Statement, lowered: ProgramStatement) -> Iterator[Nest | str]:
+        yield from nest(lowered.dims[len(step.indices("sequential")) :], (lowered.id,))
+
+    def _lowered(self, step: Statement) -> Lowered:
+        return Lowered(self.bound, self.arrays, step, f"S{len(self.statements)}")
+
+    def _add(self, lowered: ProgramStatement) -> ProgramStatement:
+        taken = {s.name for s in self.statements}
+        if lowered.name in taken:
+            lowered = replace(lowered, name=f"{lowered.name}.{lowered.id}")
+        self.statements.append(lowered)
+        return lowered
+
+
+def nest(dims: tuple[str, ...], body: tuple[Nest | str, ...]) -> tuple[Nest | str, ...]:
+    """Loops over `dims`, from the outside in, around `body`."""
+    for dim in reversed(dims):
+        body = (Nest(dim, body),)
+    return body

@@ -1,0 +1,38 @@
+"""Names on their way to isl and back: isl's keywords may be names of sizes, indices and tensors here."""
+
+from __future__ import annotations
+
+KEYWORDS = frozenset(
+    "and or not exists implies min max mod floor ceil floord ceild rat true false infty infinity nan".split()
+)  # isl compares without regard to case
+
+
+def to_isl(name: str) -> str:
+    """The spelling isl can read: a keyword gets an underscore (and so does a keyword with underscores).
+
+    >>> to_isl("m"), to_isl("mod"), to_isl("Max_")
+    ('m', 'mod_', 'Max__')
+    """
+    return name + "_" if name.rstrip("_").casefold() in KEYWORDS else name
+
+
+def from_isl(name: str) -> str:
+    """The user's name again.
+
+    >>> [from_isl(to_isl(n)) for n in ("m", "m_", "mod", "Max_")]
+    ['m', 'm_', 'mod', 'Max_']
+    """
+    return name[:-1] if name.endswith("_") and name.rstrip("_").casefold() in KEYWORDS else name
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """The name itself or with `_1`, `_2`, ... so that it is not among those taken.
+
+    >>> unique("m", {"m", "m_1"})
+    'm_2'
+    """
+    candidate, n = name, 0
+    while candidate in taken:
+        n += 1
+        candidate = f"{name}_{n}"
+    return candidate
