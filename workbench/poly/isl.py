@@ -24,6 +24,7 @@ AstBuild = islpy.AstBuild
 AstExpr = islpy.AstExpr
 AstNode = islpy.AstNode
 Map = islpy.Map
+MultiUnionPwAff = islpy.MultiUnionPwAff
 PwAff = islpy.PwAff
 Schedule = islpy.Schedule
 ScheduleConstraints = islpy.ScheduleConstraints
@@ -34,6 +35,7 @@ UnionMap = islpy.UnionMap
 UnionSet = islpy.UnionSet
 ast_expr_op = islpy.ast_expr_op_type
 ast_expr_type = islpy.ast_expr_type
+ast_loop_type = islpy.ast_loop_type
 ast_node_type = islpy.ast_node_type
 dim = islpy.dim_type
 schedule_node_type = islpy.schedule_node_type
@@ -166,6 +168,23 @@ def sets(union: UnionSet) -> list[Set]:
 def node_children(node: ScheduleNode) -> list[ScheduleNode]:
     """Children of a schedule node (isl's own `child` answers nonsense outside the range)."""
     return [node.child(i) for i in range(node.n_children())]
+
+
+def union_set_list(values: list[UnionSet]) -> Any:
+    """isl's list of union sets (at least one)."""
+    first, *rest = (islpy.UnionSetList.from_union_set(v) for v in values)
+    return functools.reduce(lambda a, b: a.concat(b), rest, first)
+
+
+def block_children(node: AstNode) -> list[AstNode]:
+    """The statements of an AST block."""
+    found = node.block_get_children()
+    return [found.get_at(i) for i in range(found.n_ast_node())]
+
+
+def operands(expr: AstExpr) -> list[AstExpr]:
+    """Operands of an AST operation; for a call the callee comes first."""
+    return [expr.get_op_arg(i) for i in range(expr.get_op_n_arg())]
 
 
 def collect(each: Callable[[Callable[[Any], None]], Any], convert: Callable[[Any], R]) -> list[R]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 KEYWORDS = frozenset(
     "and or not exists implies min max mod floor ceil floord ceild rat true false infty infinity nan".split()
 )  # isl compares without regard to case
+ITERATOR = re.compile(r"c\d+")
 
 
 def to_isl(name: str) -> str:
     """The spelling isl can read: a keyword gets an underscore (and so does a keyword with underscores).
 
-    >>> to_isl("m"), to_isl("mod"), to_isl("Max_")
-    ('m', 'mod_', 'Max__')
+    Names like `c0` are spelt differently too: isl gives them to the loops it generates.
+
+    >>> to_isl("m"), to_isl("mod"), to_isl("Max_"), to_isl("c0")
+    ('m', 'mod_', 'Max__', 'c0_')
     """
-    return name + "_" if name.rstrip("_").casefold() in KEYWORDS else name
+    return name + "_" if _reserved(name) else name
 
 
 def from_isl(name: str) -> str:
@@ -22,7 +27,12 @@ def from_isl(name: str) -> str:
     >>> [from_isl(to_isl(n)) for n in ("m", "m_", "mod", "Max_")]
     ['m', 'm_', 'mod', 'Max_']
     """
-    return name[:-1] if name.endswith("_") and name.rstrip("_").casefold() in KEYWORDS else name
+    return name[:-1] if name.endswith("_") and _reserved(name) else name
+
+
+def _reserved(name: str) -> bool:
+    stem = name.rstrip("_")
+    return stem.casefold() in KEYWORDS or ITERATOR.fullmatch(stem) is not None
 
 
 def unique(name: str, taken: set[str]) -> str:

@@ -38,17 +38,17 @@ class Linear:
         return not self.terms
 
     def expr(self) -> Expr:
-        """Back to an expression: positive terms first, then the others, then the constant."""
+        """Back to an expression: positive terms first, then the others, then the constant (first if all are negative)."""
         shifted = self._shifted()
         if shifted is not None:
             return shifted
         ordered = sorted(self.terms, key=lambda term: term[1] < 0)
-        result: Expr | None = None
+        leading = not ordered or (self.constant > 0 and ordered[0][1] < 0)
+        result: Expr | None = Const(self.constant, INT64) if leading else None
         for atom, coefficient in ordered:
             result = _append(result, atom, coefficient)
-        if result is None:
-            return Const(self.constant, INT64)
-        if self.constant == 0:
+        assert result is not None
+        if self.constant == 0 or leading:
             return result
         return Binary("+" if self.constant > 0 else "-", result, Const(abs(self.constant), INT64), INT64)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.errors import ScheduleError
-from workbench.lang.expr import Expr, Index, Size, transform
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
 from workbench.poly.names import to_isl
@@ -52,28 +53,89 @@ def _branch(children: tuple[Tree, ...], statement: str) -> int:
     raise ScheduleError(f"the schedule tree does not contain statement {statement}")
 
 
-def row(loop: Loop, statement: ProgramStatement, program: Program) -> str:
-    """isl text of a statement's time component at a loop; ScheduleError when it is missing or not affine."""
+def row(loop: Loop, statement: ProgramStatement, program: Program) -> Expr:
+    """A statement's time component at a loop in normal form, over its dims and the symbols.
+
+    Raises ScheduleError when the loop has none for it.
+    """
     try:
-        return affine(row_expr(loop, statement, program))
+        expr = loop.row(statement.id)
     except KeyError as error:
         raise ScheduleError(f"loop {loop.name} has no row for statement {statement.name}") from error
+    return simplify(substitute(expr, {n: Const(v, INT64) for n, v in program.sizes.items()}))
+
+
+def row_text(loop: Loop, statement: ProgramStatement, program: Program, *, primed: bool = False) -> str:
+    """isl text of `row`; `primed` writes the dims as those of a target instance (`m'`)."""
+    expr = row(loop, statement, program)
+    if primed:
+        expr = substitute(expr, {d: Index(_prime(d)) for d in statement.dims})
+    try:
+        return affine(expr)
     except NotAffine as error:
         raise ScheduleError(f"loop {loop.name}: the row of statement {statement.name} is not affine") from error
 
 
-def row_expr(loop: Loop, statement: ProgramStatement, program: Program) -> Expr:
-    """The time component in normal form, over the statement's dims and the program's symbols."""
-    expr = loop.row(statement.id)
-    return simplify(_bind(expr, program)) if program.sizes else simplify(expr)
+def instance(statement: ProgramStatement, *, primed: bool = False) -> str:
+    """isl tuple of an instance, `S0[m, n]` or `S0[m', n']`."""
+    dims = (_prime(d) if primed else to_isl(d) for d in statement.dims)
+    return f"{statement.id}[{', '.join(dims)}]"
 
 
-def _bind(expr: Expr, program: Program) -> Expr:
-    from_sizes = program.sizes
+def _prime(dim: str) -> str:
+    return f"{dim}'"
 
-    def change(node: Expr) -> Expr:
-        if isinstance(node, Size) and node.name in from_sizes:
-            return simplify_constant(from_sizes[node.name])
-        return node
 
-    return transform(expr, change)
+def prefix(program: Program) -> str:
+    """isl's parameter list of a program, `[M, N] -> `."""
+    return f"[{', '.join(map(to_isl, program.symbols))}] -> " if program.symbols else ""
+
+
+def compare(
+    program: Program, loop: Loop, source: ProgramStatement, target: ProgramStatement, comparison: str
+) -> isl.Map:
+    """Pairs of instances whose time components at a loop compare so (`<`, `=`, `>`, `!=`): source first."""
+    left = row_text(loop, source, program)
+    right = row_text(loop, target, program, primed=True)
+    return isl.parse_map(
+        f"{prefix(program)}{{ {instance(source)} -> {instance(target, primed=True)} : {left} {comparison} {right} }}"
+    )
+
+
+def before(program: Program, tree: Tree, source: str, target: str, pairs: isl.Map) -> Iterator[isl.Map]:
+    """The pairs of instances that the tree, with every loop serial, executes in this order; one relation a level."""
+    common = shared(tree, source, target)
+    s, t = program.statement(source), program.statement(target)
+    for loop in common.loops:
+        earlier = pairs.intersect(compare(program, loop, s, t, "<"))
+        if not earlier.is_empty():
+            yield earlier
+        pairs = pairs.intersect(compare(program, loop, s, t, "="))
+        if pairs.is_empty():
+            return
+    if common.position < 0:
+        yield pairs
+
+
+def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap:
+    """Instances of some statements to their times, padded with zeros to a common length."""
+    times = {s: _components(program, tree, s) for s in ids}
+    length = max(map(len, times.values()), default=0)
+    pieces = [
+        f"{instance(program.statement(s))} -> [{', '.join(t + ['0'] * (length - len(t)))}]" for s, t in times.items()
+    ]
+    return isl.parse_union_map(f"{prefix(program)}{{ {'; '.join(pieces)} }}")
+
+
+def _components(program: Program, tree: Tree, statement: str) -> list[str]:
+    match tree:
+        case Leaf():
+            return []
+        case Mark(_, _, child):
+            return _components(program, child, statement)
+        case Band(own, child):
+            rows = [row_text(loop, program.statement(statement), program) for loop in own]
+            return rows + _components(program, child, statement)
+        case Sequence(children):
+            position = _branch(children, statement)
+            return [str(position), *_components(program, children[position], statement)]

@@ -1,0 +1,176 @@
+"""Dependences of a program in its naive order, with reductions set apart.
+
+Flow is value-based (isl's dataflow analysis: a read depends on the last write of its cell) except through reductions:
+the updates of one statement may be reordered, so each of them must come after what initialises the cell and before what
+reads it.  Anti and output dependences are memory-based: all pairs that touch the same cell, in naive order.  Their
+transitive closure is that of the value-based ones, and they need no lexicographic maxima.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+
+from workbench.poly import isl
+from workbench.poly.naive import naive_tree
+from workbench.poly.program import Access, AccessKind, Dependence, DependenceKind, Program, ProgramStatement
+from workbench.poly.timemap import before, time_map
+
+KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def dependences(program: Program) -> tuple[Dependence, ...]:
+    """Every dependence of the program in its naive order, within its context (memoised).
+
+    One for each kind, array and pair of statements.  "reduction" holds the pairs of updates by one statement on one
+    cell; those pairs are in no other kind unless the update also reads the cell in its value.
+    """
+    found = [d for array in program.arrays for d in _of_array(program, array)]
+    return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.array, d.source, d.target)))
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What one statement does to one array: relations of its value reads, accumulating reads, and writes."""
+
+    statement: ProgramStatement
+    reads: isl.Map | None
+    writes: isl.Map | None
+    relaxed: bool
+    exact_reads: bool
+    exact_writes: bool
+
+
+def _of_array(program: Program, array: str) -> Iterator[Dependence]:
+    touches = [t for s in program.statements if (t := _touch(s, array)) is not None]
+    if not any(t.writes is not None for t in touches):
+        return
+    for source in touches:
+        for target in touches:
+            yield from _memory_based(program, array, source, target)
+    yield from _flow(program, array, touches)
+
+
+def _touch(statement: ProgramStatement, array: str) -> Touch | None:
+    accesses = [a for a in statement.accesses if a.array == array]
+    if not accesses:
+        return None
+    reads = [a for a in accesses if a.kind == "read" and not a.accumulates]
+    writes = [a for a in accesses if a.kind == "write"]
+    return Touch(
+        statement,
+        _union(reads),
+        _union(writes),
+        statement.kind == "update" and bool(writes),
+        all(a.exact for a in reads),
+        all(a.exact for a in writes),
+    )
+
+
+def _union(accesses: list[Access]) -> isl.Map | None:
+    return reduce(isl.Map.union, (isl.parse_map(a.relation) for a in accesses)) if accesses else None
+
+
+def _memory_based(program: Program, array: str, source: Touch, target: Touch) -> Iterator[Dependence]:
+    """Anti, output and reduction dependences from one statement to another (or itself)."""
+    if target.writes is None:
+        return
+    exact = source.exact_writes and target.exact_writes
+    if source.writes is not None:
+        itself = source.statement is target.statement
+        kind: DependenceKind = "reduction" if itself and target.relaxed else "output"
+        yield from _made(program, kind, array, source, target, _in_order(program, source, source.writes, target), exact)
+    if source.reads is not None:
+        exact = source.exact_reads and target.exact_writes
+        yield from _made(program, "anti", array, source, target, _in_order(program, source, source.reads, target), exact)
+
+
+def _in_order(program: Program, source: Touch, touched: isl.Map, target: Touch) -> isl.Map | None:
+    """Pairs on one cell, the source's touch earlier than the target's write."""
+    assert target.writes is not None
+    pairs = touched.apply_range(target.writes.reverse()).intersect_params(isl.parse_set(program.context))
+    if pairs.is_empty():
+        return None
+    levels = list(before(program, naive_tree(program), source.statement.id, target.statement.id, pairs))
+    return reduce(isl.Map.union, levels) if levels else None
+
+
+def _made(
+    program: Program,
+    kind: DependenceKind,
+    array: str,
+    source: Touch,
+    target: Touch,
+    relation: isl.Map | None,
+    exact: bool,
+) -> Iterator[Dependence]:
+    if relation is not None and not relation.is_empty():
+        text = isl.text_of(relation.coalesce())
+        yield Dependence(kind, array, source.statement.id, target.statement.id, text, exact)
+
+
+def _flow(program: Program, array: str, touches: list[Touch]) -> Iterator[Dependence]:
+    """Flow through one array: isl's analysis, then what reductions add and make superfluous."""
+    by_id = {t.statement.id: t for t in touches}
+    found = _analysed(program, touches, [m for t in touches for m in _sinks(t)])
+    for t in touches:
+        if t.relaxed:
+            found.pop((t.statement.id, t.statement.id), None)
+            if t.reads is not None:
+                own = _analysed(program, touches, [t.reads]).get((t.statement.id, t.statement.id))
+                found |= {(t.statement.id, t.statement.id): own} if own is not None else {}
+    every_exact = all(t.exact_writes for t in touches)
+    for (source, target), relation in _without_detours(found, by_id).items():
+        s, t = by_id[source], by_id[target]
+        exact = every_exact and t.exact_reads
+        yield from _made(program, "flow", array, s, t, relation, exact)
+
+
+def _sinks(touch: Touch) -> list[isl.Map]:
+    """What a statement reads: its values, and the old value of the cell it updates."""
+    accumulated = touch.writes if touch.relaxed else None
+    return [m for m in (touch.reads, accumulated) if m is not None]
+
+
+def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> dict[tuple[str, str], isl.Map]:
+    """Flow from the writes to the sinks; a write that is inexact or an update kills nothing."""
+    must = [t.writes for t in touches if t.writes is not None and t.exact_writes and not t.relaxed]
+    may = [t.writes for t in touches if t.writes is not None and (t.relaxed or not t.exact_writes)]
+    if not sinks:
+        return {}
+    order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
+    info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
+    if must:
+        info = info.set_must_source(_collected(must))
+    if may:
+        info = info.set_may_source(_collected(may))
+    relations = isl.maps(info.compute_flow().get_may_dependence())
+    context = isl.parse_set(program.context)
+    return {
+        (m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)): m.intersect_params(context)
+        for m in relations
+    }
+
+
+def _collected(relations: list[isl.Map]) -> isl.UnionMap:
+    return reduce(isl.UnionMap.union, (isl.UnionMap.from_map(m) for m in relations))
+
+
+def _without_detours(
+    found: dict[tuple[str, str], isl.Map], touches: dict[str, Touch]
+) -> dict[tuple[str, str], isl.Map]:
+    """Drop `initialise → use` where an update stands between: the value comes through it, and so does the order."""
+    result = dict(found)
+    updates = [i for i, t in touches.items() if t.relaxed and t.exact_writes]
+    for (source, target), relation in found.items():
+        if touches[source].relaxed or not touches[source].exact_writes:
+            continue
+        for update in updates:
+            first, second = found.get((source, update)), found.get((update, target))
+            if first is not None and second is not None and update != target:
+                relation = relation.subtract(first.apply_range(second))
+        result[source, target] = relation
+    return result

@@ -1,0 +1,158 @@
+"""Tree to loops: isl's AST generator visits every instance once, in the tree's order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Expr
+from workbench.poly import isl
+from workbench.poly.ast_expressions import expression
+from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
+from workbench.poly.names import unique
+from workbench.poly.program import Program
+from workbench.poly.simplify import Linear, linear
+from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def scan(program: Program, tree: Tree) -> Code:
+    """Loops that visit the instances in the tree's order; statements without instances are left out.
+
+    Loop variables bear the schedule's loop names, made unique along the nesting and against the size symbols.  A loop
+    that isl splits keeps name and kind in each piece; parallel, vector and unrolled loops stay in one piece.
+    """
+    live = {s.id for s in program.statements if not isl.parse_set(s.domain).is_empty()}
+    kept = restrict(tree, live)
+    if kept is None:
+        return Block(())
+    build = isl.AstBuild.from_context(isl.parse_set(program.context))
+    root = build.node_from_schedule(schedule_of(program, kept))
+    return _Reader(program, kept).code(root, _Names(taken=frozenset(program.symbols)))
+
+
+def schedule_of(program: Program, tree: Tree) -> isl.Schedule:
+    """The tree as an isl schedule over the instances of its statements."""
+    domain: isl.UnionSet | None = None
+    for s in statements(tree):
+        instances = isl.UnionSet.from_set(isl.parse_set(program.statement(s).domain))
+        domain = instances if domain is None else domain.union(instances)
+    leaf = isl.Schedule.from_domain(domain).get_root().child(0)
+    return _insert(program, tree, leaf).get_schedule()
+
+
+def _insert(program: Program, tree: Tree, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """Put the tree in place of a leaf; the result is the node that stands there then."""
+    match tree:
+        case Leaf():
+            return node
+        case Mark(_, _, child):
+            return _insert(program, child, node)
+        case Band(loops, child):
+            return _insert(program, child, _insert_band(program, loops, tree, node).child(0)).parent()
+        case Sequence(children):
+            node = node.insert_sequence(isl.union_set_list([_filter(program, c) for c in children]))
+            for position, child in enumerate(children):
+                node = _insert(program, child, node.child(position).child(0)).parent().parent()
+            return node
+
+
+def _insert_band(program: Program, loops: tuple[Loop, ...], tree: Tree, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    below = [program.statement(s) for s in statements(tree)]
+    rows = [
+        "{ " + "; ".join(f"{instance(s)} -> [({row_text(loop, s, program)})]" for s in below) + " }" for loop in loops
+    ]
+    node = node.insert_partial_schedule(isl.MultiUnionPwAff(f"{prefix(program)}[{', '.join(rows)}]"))
+    for position, loop in enumerate(loops):
+        if loop.kind != "serial":
+            node = node.band_member_set_ast_loop_type(position, isl.ast_loop_type.atomic)
+    return node
+
+
+def _filter(program: Program, tree: Tree) -> isl.UnionSet:
+    tuples = "; ".join(instance(program.statement(s)) for s in statements(tree))
+    return isl.parse_union_set(f"{prefix(program)}{{ {tuples} }}")
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Names in scope: isl's iterators to our variables, and everything taken."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    taken: frozenset[str] = frozenset()
+
+    def with_loop(self, iterator: str, loop: str) -> tuple[str, _Names]:
+        """A variable for a loop, and the names inside it."""
+        variable = unique(loop, set(self.taken))
+        return variable, _Names({**self.variables, iterator: variable}, self.taken | {variable})
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Turns isl's AST into loops of the given tree."""
+
+    program: Program
+    tree: Tree
+
+    def code(self, node: isl.AstNode, names: _Names) -> Code:
+        """One AST node and everything below."""
+        kind = node.get_type()
+        if kind == isl.ast_node_type.for_:
+            return self._for(node, names)
+        if kind == isl.ast_node_type.if_:
+            return self._if(node, names)
+        if kind == isl.ast_node_type.block:
+            return Block(tuple(self.code(child, names) for child in isl.block_children(node)))
+        if kind == isl.ast_node_type.user:
+            return self._visit(node, names)
+        raise ScheduleError(f"unexpected node in the generated loops: {node.to_C_str()}")
+
+    def _for(self, node: isl.AstNode, names: _Names) -> Code:
+        iterator = node.for_get_iterator().get_id().get_name()
+        loop = self._loop(node, iterator)
+        lower = expression(node.for_get_init(), names.variables)
+        variable, inside = names.with_loop(iterator, loop.name)
+        body = self.code(node.for_get_body(), inside)
+        if node.for_is_degenerate():
+            return Let(variable, loop.name, lower, body)
+        upper = _upper(node.for_get_cond(), names)
+        step = isl.integer(node.for_get_inc().get_val())
+        return ForLoop(variable, loop.name, lower, upper, step, loop.kind, body)
+
+    def _loop(self, node: isl.AstNode, iterator: str) -> Loop:
+        """The schedule's loop: isl names iterators `c0`, `c1`, ... by depth, any statement below says the path."""
+        return path(self.tree, _some_statement(node))[int(iterator[1:])]
+
+    def _if(self, node: isl.AstNode, names: _Names) -> If:
+        condition = expression(node.if_get_cond(), names.variables)
+        then = self.code(node.if_get_then_node(), names)
+        return If(condition, then, self.code(node.if_get_else_node(), names) if node.if_has_else_node() else None)
+
+    def _visit(self, node: isl.AstNode, names: _Names) -> Visit:
+        call = node.user_get_expr()
+        name, *arguments = isl.operands(call)
+        return Visit(name.get_id().get_name(), tuple(expression(a, names.variables) for a in arguments))
+
+
+def _upper(condition: isl.AstExpr, names: _Names) -> Expr:
+    """Exclusive bound of `iterator < e` or `iterator <= e`."""
+    bound = expression(isl.operands(condition)[1], names.variables)
+    if condition.get_op_type() == isl.ast_expr_op.lt:
+        return bound
+    return (linear(bound) + Linear((), 1)).expr()
+
+
+def _some_statement(node: isl.AstNode) -> str:
+    while True:
+        kind = node.get_type()
+        if kind == isl.ast_node_type.for_:
+            node = node.for_get_body()
+        elif kind == isl.ast_node_type.if_:
+            node = node.if_get_then_node()
+        elif kind == isl.ast_node_type.block:
+            node = isl.block_children(node)[0]
+        else:
+            return isl.operands(node.user_get_expr())[0].get_id().get_name()
