@@ -1,0 +1,59 @@
+# Every target sets itself up: a virtual environment in .venv with the locked versions, made once.
+#
+#   make lab        JupyterLab with the first notebook      (LAB_FLAGS="--no-browser --port 8899")
+#   make test       the tests                               (TEST_FLAGS="-k language")
+#
+# PYTHON names the interpreter the environment is made with (3.11 or newer).
+
+SHELL      := /bin/sh
+PYTHON     ?= python3
+RUN        := .venv/bin/python -m
+NOTEBOOK   ?= notebooks/01_first_operator.ipynb
+LAB_FLAGS  ?=
+TEST_FLAGS ?=
+BENCH_FLAGS ?=
+export PYTHON
+
+.PHONY: help setup lab test quick full notebooks docs bench lint format lock clean
+
+help:            ## this list
+	@sed -n 's/^\([a-z]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 18
+
+setup:           ## the environment alone
+	@sh tools/setup.sh
+
+lab: setup       ## JupyterLab, opened at the first notebook
+	$(RUN) jupyterlab $(LAB_FLAGS) $(wildcard $(NOTEBOOK))
+
+test: setup      ## all tests; no GPU, browser or torch needed
+	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(TEST_FLAGS)
+
+quick: setup     ## what to run while writing: under three minutes
+	HYPOTHESIS_PROFILE=quick $(RUN) pytest -m "not slow and not gpu" $(TEST_FLAGS)
+
+full: setup      ## thousands of random programs a property; for a release or a long night
+	HYPOTHESIS_PROFILE=full $(RUN) pytest $(TEST_FLAGS)
+
+notebooks: setup ## execute every notebook
+	.venv/bin/python tools/notebooks.py notebooks
+
+docs: setup      ## API reference from the docstrings, into docs/api
+	.venv/bin/python tools/api_reference.py docs/api
+
+bench: setup     ## this project against NumPy and, where installed, PyTorch
+	$(RUN) bench $(BENCH_FLAGS)
+
+lint: setup      ## ruff, pyright, and the size table
+	$(RUN) ruff check .
+	$(RUN) pyright
+	.venv/bin/python tools/sizes.py
+
+format: setup    ## let ruff repair what it can
+	$(RUN) ruff check --fix .
+
+lock:            ## resolve anew and write requirements.lock
+	sh tools/lock.sh
+
+clean:           ## remove everything that make made
+	rm -rf .venv .venv-lock .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,134 @@
+"""What every test may use: compilers, golden files, hypothesis profiles; and the check of the skips."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+TESTS = Path(__file__).parent
+ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
+
+for _profile, _examples in {"quick": 20, "ci": 100, "full": 1000}.items():
+    hypothesis.settings.register_profile(
+        _profile,
+        max_examples=_examples,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("workbench")
+    group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
+    group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
+    group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--full"):
+        os.environ["HYPOTHESIS_PROFILE"] = "full"
+    hypothesis.settings.load_profile(os.environ.setdefault("HYPOTHESIS_PROFILE", "ci"))
+
+
+# -- compilers -------------------------------------------------------------------------------------
+
+
+def _runs(command: tuple[str, ...]) -> bool:
+    try:
+        return subprocess.run([*command, "--version"], capture_output=True, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _compilers() -> dict[str, tuple[str, ...]]:
+    """The C compilers of this machine: name → command."""
+    found = {name: (path,) for name in ("gcc", "clang") if (path := shutil.which(name)) and _runs((path,))}
+    if find_spec("ziglang"):
+        found["zig"] = (sys.executable, "-m", "ziglang", "cc")
+    return found
+
+
+@pytest.fixture(scope="session")
+def compilers() -> dict[str, tuple[str, ...]]:
+    """Every C compiler found, by name (gcc, clang, zig): the command that starts it."""
+    return _compilers() or pytest.skip("install gcc, clang or `pip install ziglang`: no C compiler found")
+
+
+@pytest.fixture(scope="session", params=["gcc", "clang", "zig"])
+def compiler(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The command of one compiler; the test runs once for each of gcc, clang and zig."""
+    if request.param not in (found := _compilers()):
+        pytest.skip(f"install {request.param}: this C compiler was not found")
+    return found[request.param]
+
+
+# -- golden files ----------------------------------------------------------------------------------
+
+
+def _golden_path(node: pytest.Item, suffix: str) -> Path:
+    name = re.sub(r"[^\w.+-]+", "-", node.name.removeprefix("test_")).strip("-")
+    return node.path.parent / "golden" / node.path.stem.removeprefix("test_") / f"{name}{suffix}"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """`golden(text, suffix=".txt")` compares with the file named after the test; --update-golden writes it.
+
+    For `tests/poly/test_program.py::test_sheet[matmul]`: `tests/poly/golden/program/sheet-matmul.txt`.
+    """
+
+    def compare(text: str, suffix: str = ".txt") -> None:
+        path = _golden_path(request.node, suffix)
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+            return
+        if not path.exists():
+            pytest.fail(f"no golden file {path.relative_to(TESTS)}: --update-golden writes it")
+        assert text + "\n" == path.read_text(encoding="utf-8"), f"differs from {path.relative_to(TESTS)}"
+
+    return compare
+
+
+# -- skips -----------------------------------------------------------------------------------------
+
+
+def allowed_skips(text: str) -> list[str]:
+    """The patterns of tests/allowed_skips.txt: one a line, `*` matches anything, `#` starts a comment."""
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def unexpected_skips(reports: list[pytest.TestReport], patterns: list[str]) -> list[tuple[str, str]]:
+    """(test, reason) of every skip whose reason matches no pattern; an expected failure is not a skip."""
+    skips = [(r.nodeid, str(r.longrepr[-1])) for r in reports if isinstance(r.longrepr, tuple)]
+    reasons = [(test, reason.removeprefix("Skipped: ")) for test, reason in skips]
+    return [(test, reason) for test, reason in reasons if not any(fnmatchcase(reason, p) for p in patterns)]
+
+
+def _refused_skips(session: pytest.Session) -> list[tuple[str, str]]:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    patterns = allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8"))
+    return unexpected_skips(reporter.stats.get("skipped", []), patterns) if reporter else []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--check-skips") and _refused_skips(session) and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not config.getoption("--check-skips") or terminalreporter._session is None:
+        return
+    for test, reason in _refused_skips(terminalreporter._session):
+        terminalreporter.write_line(f"SKIP NOT ALLOWED {test}: {reason}", red=True)

@@ -1,0 +1,50 @@
+"""Small helpers that tests of several rooms share (`from tests.support import examples`)."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import workbench
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(workbench.__file__).parent
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+
+
+def examples(*, quick: int, ci: int, full: int) -> int:
+    """How many examples a property deserves in this run: `@settings(max_examples=examples(...))`."""
+    return {"quick": quick, "ci": ci, "full": full}[PROFILE]
+
+
+def sources(*folders: str) -> list[Path]:
+    """Every Python file below the given folders of the tree, sorted."""
+    return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    """`workbench/poly/isl.py` → `workbench.poly.isl`."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(text: str) -> Iterator[tuple[int, int, str]]:
+    """(line, relative level, dotted name) of every import of a module's text, also those inside functions.
+
+    `from a import b` counts as `a.b`, because b may be a module.
+    """
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import(names):
+                yield from ((node.lineno, 0, alias.name) for alias in names)
+            case ast.ImportFrom(module, names, level):
+                yield from ((node.lineno, level, f"{module or ''}.{alias.name}") for alias in names)
+
+
+def imported_packages(*folders: str) -> set[str]:
+    """Top-level names that the Python files of some folders import."""
+    found = (imports(path.read_text(encoding="utf-8")) for path in sources(*folders))
+    return {name.partition(".")[0] for names in found for _, level, name in names if not level}

@@ -1,0 +1,153 @@
+"""The house rules that a machine can check."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import workbench
+from tests.support import PACKAGE, ROOT, module_name, sources
+from workbench import errors
+
+sys.path.insert(0, str(ROOT / "tools"))
+import sizes
+
+MODULES = [module_name(path) for path in sources("workbench")]
+PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
+SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
+TEXTS = sorted(
+    path
+    for folder in (".", ".ci", "workbench", "tests", "tools", "bench", "docs", "notebooks")
+    for path in ((ROOT / folder).rglob("*") if folder != "." else ROOT.iterdir())
+    if path.is_file() and path.suffix in SUFFIXES
+    if "__pycache__" not in path.parts and "api" not in path.parts and path.name != ".git"
+)
+
+# Modules that share their name with a function all the same: their package imports both at once, in this
+# order, so nobody can meet the module under that name.
+BOUND_AT_ONCE = defaultdict(set, {"workbench": {"settings"}, "workbench.lang": {"operator"}})
+
+
+def everything_loaded() -> None:
+    """Import every module of the library, so that no submodule can still come and overwrite a name."""
+    for name in MODULES:
+        importlib.import_module(name)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def test_public_names_survive_the_import_of_every_module():
+    everything_loaded()
+    for name in set(workbench.__all__) - {*workbench.ROOMS, "errors"}:
+        assert not inspect.ismodule(getattr(workbench, name)), f"workbench.{name} became a module"
+    for package, names in BOUND_AT_ONCE.items():
+        assert not [n for n in names if inspect.ismodule(getattr(sys.modules[package], n))]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_bears_the_name_of_a_public_function_of_its_package(package):
+    everything_loaded()
+    loaded = importlib.import_module(package)
+    imported = {alias for alias, _ in imported_names(loaded)}
+    modules = {m.rpartition(".")[2] for m in MODULES if m.rpartition(".")[0] == package}
+    assert not {n for n in imported & modules - BOUND_AT_ONCE[package] if callable(getattr(loaded, n))}
+
+
+def imported_names(package: ModuleType) -> list[tuple[str, str]]:
+    """(name, module) of every `from module import name` at the top of a package, and of the face's table."""
+    tree = ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8"))
+    froms = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    names = [(alias.asname or alias.name, node.module or "") for node in froms for alias in node.names]
+    return names + [(name, where) for name, where in getattr(package, "NAMES", {}).items()]
+
+
+@pytest.mark.parametrize("name", workbench.__all__)
+def test_a_public_name_has_a_docstring(name):
+    assert inspect.getdoc(getattr(workbench, name))
+
+
+@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
+def test_every_public_definition_has_a_docstring(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = ast.ClassDef | ast.FunctionDef
+    public = [node for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+    assert [f"{node.name}:{node.lineno}" for node in public if not ast.get_docstring(node)] == []
+    assert ast.get_docstring(tree), "the module says nothing of itself"
+
+
+@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
+def test_every_function_says_what_it_returns(path):
+    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
+    assert [f"{f.name}:{f.lineno}" for f in functions if f.returns is None] == []
+
+
+@pytest.mark.parametrize("module", PACKAGES)
+def test_all_names_what_exists(module):
+    loaded = importlib.import_module(module)
+    names = list(getattr(loaded, "__all__", ()))
+    assert len(names) == len(set(names))
+    assert [name for name in names if not hasattr(loaded, name)] == []
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(AttributeError, match="did you mean 'operator'"):
+        workbench.operater
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def test_every_error_of_ours_stands_on_one_screen():
+    everything_loaded()
+    pending, ours = [errors.WorkbenchError], []
+    while pending:
+        pending += (kind := pending.pop()).__subclasses__()
+        ours.append(kind)
+    assert {m for kind in ours if (m := kind.__module__).startswith("workbench")} == {"workbench.errors"}
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+
+def test_no_file_is_too_long():
+    assert [row for row in sizes.files(PACKAGE) if row[0] > sizes.FILE_LINES] == []
+
+
+def test_no_function_is_too_long():
+    assert [row for row in sizes.functions(PACKAGE) if row[0] > sizes.FUNCTION_LINES] == []
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_text_names_a_place_on_somebodys_machine(path):
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"(?<![\w.])/(?:home|root|Users|work|tmp/venv)/[\w.-]+", text) == []
+
+
+@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
+def test_the_library_prints_nothing(path):
+    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    assert [c.lineno for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"] == []
+
+
+# -- notebooks -------------------------------------------------------------------------------------
+
+
+def test_no_notebook_stores_an_error():
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        outputs = [o for cell in notebook["cells"] for o in cell.get("outputs", ())]
+        assert [o["evalue"] for o in outputs if o["output_type"] == "error"] == [], path.name
+        assert notebook["metadata"]["kernelspec"]["name"] == "python3", path.name

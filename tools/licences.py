@@ -1,0 +1,84 @@
+"""Write docs/licences.md: the licence of every package that `make` or an extra installs.
+
+    python tools/licences.py
+
+Locked packages are read from the metadata of this environment; those of the extras, which are not
+locked, stand in `EXTRAS`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import PackageMetadata, metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "licences.md"
+
+# Package of an extra → (extra, licence, note).
+EXTRAS = {
+    "jax": ("jax", "Apache-2.0", ""),
+    "onnx": ("onnx", "Apache-2.0", ""),
+    "onnxruntime": ("onnx", "MIT", ""),
+    "pycuda": ("cuda", "MIT", "uses the CUDA toolkit, which is NVIDIA's own licence"),
+    "torch": ("torch", "BSD-3-Clause", "its CUDA builds bring NVIDIA's libraries under NVIDIA's licence"),
+    "xgboost": ("tune", "Apache-2.0", "outside Linux"),
+    "xgboost-cpu": ("tune", "Apache-2.0", "on Linux: the build without CUDA"),
+}
+
+NOTES = {
+    "certifi": "data only: certificate authorities",
+    "islpy": "the wheel contains isl (MIT), built with imath (MIT) instead of GMP (LGPL)",
+    "matplotlib": "compatible with BSD",
+    "tzdata": "data only: time zones",
+    "ziglang": "contains LLVM and clang (Apache-2.0 with LLVM exception) and musl, glibc and MinGW headers",
+}
+
+HEAD = """# Licences
+
+The Tensor Workbench is under the Apache License 2.0 (`LICENSE`).  It contains no code of other projects.
+It is used with the packages below, which are installed beside it, each under its own licence.
+Written by `tools/licences.py` from the packages' metadata; a test compares.
+"""
+
+
+def normal(name: str) -> str:
+    """A package's name as the index spells it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked() -> dict[str, str]:
+    """Package → version in requirements.lock."""
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pairs = (line.partition("==") for line in lines if "==" in line and not line.startswith("#"))
+    return {normal(name): version for name, _, version in pairs}
+
+
+def licence(package: PackageMetadata) -> str:
+    """What a package's metadata call its licence: the expression, else a short name, else the classifiers."""
+    stated = [c for c in package.get_all("Classifier", []) if c.startswith("License")]
+    classifiers = [c.rpartition(" :: ")[2] for c in stated]
+    text = (package.get("License") or "").strip().splitlines()
+    short = text[0] if len(text) == 1 and len(text[0]) < 50 and text[0] != "UNKNOWN" else ""
+    return package.get("License-Expression") or short or ", ".join(sorted(classifiers)) or "not stated"
+
+
+def page() -> str:
+    """The text of docs/licences.md."""
+    lock = [f"| {name} | {licence(metadata(name))} | {NOTES.get(name, '')} |" for name in sorted(locked())]
+    extras = [f"| {name} | {extra} | {lic} | {note} |" for name, (extra, lic, note) in sorted(EXTRAS.items())]
+    table = ["## Installed by `make`", "", "| package | licence | note |", "|---|---|---|", *lock]
+    table += ["", "## Installed by an extra, on request", ""]
+    table += ["| package | extra | licence | note |", "|---|---|---|---|"]
+    return "\n".join([HEAD, *table, *extras, ""])
+
+
+def main() -> int:
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

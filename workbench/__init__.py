@@ -1,0 +1,95 @@
+"""The Tensor Workbench: write a tensor operator as mathematics, see it, schedule it, run it.
+
+    import workbench as wb
+
+    matmul = wb.operator("def matmul(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }")
+    C = matmul(A, B)
+
+This module is the face: it alone sees every room.  A name is loaded from its room on first use, so
+the import itself stays light; the table `NAMES` says what comes from where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from workbench import errors
+from workbench.errors import unknown_name
+from workbench.lang.operator import Operator
+from workbench.settings import settings
+from workbench.target import Target
+
+__version__ = "0.1.0"
+
+ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "runtime", "viz")
+
+# Public name → "module:attribute".
+NAMES = {
+    "operator": "workbench.lang:operator",
+    "operators": "workbench.lang:operators",
+    "einsum": "workbench.lang:einsum",
+    "schedule": "workbench.schedules:schedule",
+    "autoschedule": "workbench.schedules:autoschedule",
+    "check": "workbench.schedules:check",
+    "generate": "workbench.codegen:generate",
+    "build": "workbench.runtime:build",
+    "measure": "workbench.runtime:measure",
+    "verify": "workbench.runtime:verify",
+    "doctor": "workbench.runtime:doctor",
+}
+
+# Method of Operator that needs a later room → where it stands.
+METHODS = {
+    "__call__": "workbench.runtime:call",
+    "plan": "workbench.runtime:plan",
+    "evaluate": "workbench.lang:evaluate",
+    "astype": "workbench.lang:astype",
+}
+
+__all__ = ["Operator", "Target", "errors", "lower", "settings", *sorted(NAMES), *ROOMS]
+
+
+def lower(operator: Operator, /, *, sizes: Mapping[str, int] | None = None, **more: int) -> Any:
+    """The polyhedral program of an operator; sizes and integer scalars that are left out stay symbolic.
+
+    Sizes are given as keywords or as `sizes={...}`.  Raises LoweringError when a subscript is not affine
+    before a scalar is known; the message names the scalar.
+    """
+    return _load("workbench.poly:lower")(operator, sizes={**(sizes or {}), **more})
+
+
+def __getattr__(name: str) -> Any:
+    if name in ROOMS:
+        return import_module(f"workbench.{name}")
+    if name not in NAMES:
+        raise AttributeError(f"workbench: {unknown_name('name', name, __all__)}")
+    globals()[name] = value = _load(NAMES[name])
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__"})
+
+
+def _load(where: str) -> Any:
+    """The attribute that "module:attribute" names."""
+    module, _, attribute = where.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _late(method: str, where: str) -> Callable[..., Any]:
+    """A method that imports its room when it is first called, and puts the room's function in its place."""
+
+    def first(self: Operator, /, *args: Any, **kwargs: Any) -> Any:
+        setattr(Operator, method, function := _load(where))
+        return function(self, *args, **kwargs)
+
+    first.__name__ = method
+    first.__doc__ = f"See `{where.replace(':', '.')}`."
+    return first
+
+
+for _method, _where in METHODS.items():
+    setattr(Operator, _method, _late(_method, _where))
