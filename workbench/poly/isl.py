@@ -215,6 +215,21 @@ def integer(value: Any) -> int:
     return int(value.to_python())
 
 
+def value(number: int) -> Any:
+    """An isl value of any size (isl refuses Python ints beyond 64 bits)."""
+    return islpy.Val(str(number))
+
+
+def lexmin_or_none(points: Set) -> Set | None:
+    """The lexicographic minimum, None where the set has none (isl raises on unbounded ones)."""
+    try:
+        return points.lexmin()
+    except islpy.Error as error:
+        if "unbounded" not in str(error):
+            raise
+        return None
+
+
 def point(value: Set) -> tuple[int, ...] | None:
     """Coordinates of one point of a set without parameters, None when it is empty."""
     sample = value.sample_point()

@@ -13,7 +13,7 @@ from workbench.poly.affine import NotAffine, affine
 from workbench.poly.names import to_isl
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.simplify import simplify
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +139,17 @@ def _components(program: Program, tree: Tree, statement: str) -> list[str]:
         case Sequence(children):
             position = _branch(children, statement)
             return [str(position), *_components(program, children[position], statement)]
+
+
+def collisions(program: Program, tree: Tree, statement: ProgramStatement) -> isl.Map | None:
+    """Pairs of different instances of one statement at one time, or None when each has its own."""
+    loops = path(tree, statement.id)
+    plain = {e.name for e in (row(loop, statement, program) for loop in loops) if isinstance(e, Index)}
+    if plain >= set(statement.dims):
+        return None
+    domain = isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
+    pairs = isl.Map.from_domain_and_range(domain, domain)
+    for loop in loops:
+        pairs = pairs.intersect(compare(program, loop, statement, statement, "="))
+    pairs = pairs.subtract(isl.Map.identity(pairs.get_space()))
+    return None if pairs.is_empty() else pairs

@@ -1,0 +1,63 @@
+"""How far a dim runs, and which guarded reads would be inside their array without the guard."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from workbench.lang.dtypes import BOOL, INT64
+from workbench.lang.expr import Binary, Expr, Read, walk
+from workbench.poly import isl
+from workbench.poly.affine import NotAffine, guard
+from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.timemap import instance, prefix
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def extent(program: Program, statement: str, dim: str) -> int | None:
+    """Number of values of a dim over all instances of a statement; None while a size it needs is symbolic."""
+    own = program.statement(statement)
+    domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+    if domain.is_empty():
+        return 0
+    position = own.dims.index(dim)
+    low, high = domain.dim_min_val(position), domain.dim_max_val(position)
+    if not (low.is_int() and high.is_int()):
+        return None
+    return isl.integer(high) - isl.integer(low) + 1
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def unguarded_reads(program: Program, statement: str) -> frozenset[Read]:
+    """Reads of a statement whose subscripts lie inside the array at every instance, whatever guards them."""
+    own = program.statement(statement)
+    domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+    reads = {node for value in own.values for node in walk(value) if isinstance(node, Read)}
+    return frozenset(r for r in reads if r.tensor not in program.arrays or _inside(program, own, domain, r))
+
+
+def _inside(program: Program, statement: ProgramStatement, domain: isl.Set, read: Read) -> bool:
+    array = program.arrays[read.tensor]
+    for position, subscript in enumerate(read.subscripts):
+        for condition in _outside(array, position, subscript):
+            try:
+                text, exact = guard(condition)
+            except NotAffine:
+                return False
+            if not exact or not domain.intersect(_where(program, statement, text)).is_empty():
+                return False
+    return True
+
+
+def _outside(array: Array, position: int, subscript: Expr) -> tuple[Expr, Expr]:
+    """Conditions under which the subscript misses the array."""
+    lower = array.lower[position]
+    upper = Binary("+", lower, array.extent[position], INT64)
+    return Binary("<", subscript, lower, BOOL), Binary(">=", subscript, upper, BOOL)
+
+
+def _where(program: Program, statement: ProgramStatement, text: str) -> isl.Set:
+    such = f" : {text}" if text else ""
+    return isl.parse_set(f"{prefix(program)}{{ {instance(statement)}{such} }}")
+
