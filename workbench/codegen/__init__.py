@@ -1,0 +1,6 @@
+"""From a schedule to readable code."""
+
+from workbench.codegen.generation import as_target, generate
+from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
+
+__all__ = ["ArrayParameter", "IndexCheck", "Kernel", "Signature", "as_target", "generate"]

@@ -1,0 +1,25 @@
+"""Schedules: the order of a program's instances, the steps that change it, and whether they may."""
+
+from workbench.schedules.automatic import autoschedule
+from workbench.schedules.default_recipe import default_schedule
+from workbench.schedules.legality import Verdict
+from workbench.schedules.scheduled_program import Schedule, check, schedule
+from workbench.schedules.steps import (
+    affine,
+    decompose_reduction,
+    distribute,
+    interchange,
+    merge,
+    parallelize,
+    split,
+    tile,
+    unroll,
+    vectorize,
+)
+from workbench.schedules.transform import Recipe, Transform, from_json, replay, together
+
+__all__ = [
+    "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
+    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "replay", "schedule",
+    "split", "tile", "together", "unroll", "vectorize",
+]  # fmt: skip

@@ -1,0 +1,68 @@
+"""The helpers a unit uses, each written once, in the order in which they need one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.codegen.cmath import Helper, scalar, vector, vector_types
+from workbench.lang.dtypes import INT8, INT16, INT32, INT64, DType
+
+MASKS = {8: INT8, 16: INT16, 32: INT32, 64: INT64}
+
+
+@dataclass
+class Helpers:
+    """Collects helper texts while a unit is printed."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def scalar(self, function: str, dtype: DType) -> str:
+        """Name of the scalar function, noted as used."""
+        return self.add(scalar(function, dtype))
+
+    def vector(self, function: str, dtype: DType, lanes: int) -> str | None:
+        """Name of the vector function, or None if there is none."""
+        helper = vector(function, dtype, lanes)
+        return None if helper is None else self.add(helper)
+
+    def add(self, helper: Helper) -> str:
+        for needed in helper.requires:
+            self.add(needed)
+        self.texts.setdefault(helper.name, helper.source)
+        return helper.name
+
+    def text(self, name: str, source: str) -> str:
+        """A helper given as text."""
+        self.texts.setdefault(name, source)
+        return name
+
+    def type(self, dtype: DType, lanes: int) -> str:
+        """Name of the vector type, declared with its mask type and its unaligned form."""
+        helper = vector_types(dtype, lanes)
+        return self.add(helper)
+
+    def mask(self, dtype: DType, lanes: int) -> str:
+        """Name of the integer vector type that comparisons of `dtype` vectors give."""
+        return self.type(MASKS[8 * dtype.bytes], lanes)
+
+    def splat(self, dtype: DType, lanes: int) -> str:
+        """Function that fills a vector with one value."""
+        t = self.type(dtype, lanes)
+        fill = ", ".join(["x"] * lanes)
+        return self.text(
+            f"{t}_all", f"static inline {t} {t}_all({dtype.c_name} x) {{ return ({t}){{{fill}}}; }}\n"
+        )
+
+    def iota(self, lanes: int) -> str:
+        """The int32 vector 0, 1, 2, ..."""
+        t = self.type(INT32, lanes)
+        values = ", ".join(map(str, range(lanes)))
+        return self.text(f"{t}_iota", f"static inline {t} {t}_iota(void) {{ return ({t}){{{values}}}; }}\n")
+
+    def select(self, dtype: DType, lanes: int) -> str:
+        """Function `select(mask, a, b)`: bit by bit."""
+        t, m = self.type(dtype, lanes), self.mask(dtype, lanes)
+        return self.text(
+            f"{t}_select",
+            f"static inline {t} {t}_select({m} c, {t} a, {t} b) {{ return ({t})((({m})a & c) | (({m})b & ~c)); }}\n",
+        )

@@ -1,0 +1,228 @@
+"""Vector expressions as C, through the vector extensions of GCC and Clang.
+
+Inside a loop over lanes every expression is either uniform (one value for all lanes, printed as a scalar) or varying.
+Varying conditions are integer masks of 0 and -1.  What has no vector form (a gather, a guarded read, a
+function without one) is computed lane by lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.codegen.accumulators import Lane
+from workbench.codegen.c_helpers import MASKS
+from workbench.codegen.c_values import Values
+from workbench.codegen.nest import Local
+from workbench.poly.polynomial import coefficient, constant, depends, mentions
+from workbench.lang.dtypes import BFLOAT16, BOOL, FLOAT32, INT32, INT64, UINT16, UINT32, DType
+from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
+from workbench.lang.expr import substitute, transform, walk
+
+VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
+
+
+@dataclass
+class Lanes:
+    """Prints expressions inside one loop over lanes; `slow` counts what had to be done lane by lane."""
+
+    values: Values
+    lane: Lane
+    slow: int = 0
+
+    def varying(self, expr: Expr) -> bool:
+        return mentions(expr, self.lane.variable) or any(
+            self.held_vector(n) is not None for n in _reads(expr)
+        )
+
+    def held_vector(self, read: Read) -> Local | None:
+        for local in self.values.held:
+            if local.lanes > 1 and (local.cell.array, local.cell.subscripts) == (read.tensor, read.subscripts):
+                return local
+        return None
+
+    def type(self, dtype: DType) -> str:
+        return self.values.helpers.type(dtype, self.lane.count)
+
+    def vector(self, expr: Expr) -> str:
+        """The expression as a vector of its element type (a mask of 32-bit lanes for bool)."""
+        if expr.dtype == BOOL:
+            return self.mask(expr, 32)
+        if not self.varying(expr):
+            return self.splat(self.values.text(expr), expr.dtype)
+        fast = self.fast(expr)
+        return fast if fast is not None else self.by_lane(expr)
+
+    def splat(self, text: str, dtype: DType) -> str:
+        return f"{self.values.helpers.splat(dtype, self.lane.count)}({text})"
+
+    def fast(self, expr: Expr) -> str | None:
+        """The vector form, or None if there is none."""
+        match expr:
+            case Read():
+                return self.load(expr)
+            case Unary("-" | "~" as op, a, _):
+                return f"({op}{self.vector(a)})"
+            case Binary(op, a, b, dtype):
+                return self.binary(op, a, b, dtype)
+            case Call("select", (c, a, b), dtype):
+                return self.select(c, a, b, dtype)
+            case Select(c, a, b, dtype) if not self.varying(c):
+                return f"({self.values.inside(c, 1)} ? {self.vector(a)} : {self.vector(b)})"
+            case Select(c, a, b, dtype) if not any(_reads(a)) and not any(_reads(b)):
+                return self.select(c, a, b, dtype)
+            case Call(function, arguments, dtype):
+                return self.call(function, arguments, dtype)
+            case Cast(a, dtype):
+                return self.cast(a, dtype)
+        return None
+
+    def binary(self, op: str, a: Expr, b: Expr, dtype: DType) -> str | None:
+        if op in VECTOR_OPS or (op == "/" and dtype.is_float):
+            return f"({self.vector(a)} {op} {self.vector(b)})"
+        return None
+
+    def select(self, c: Expr, a: Expr, b: Expr, dtype: DType) -> str:
+        name = self.values.helpers.select(dtype, self.lane.count)
+        return f"{name}({self.mask(c, 8 * dtype.bytes)}, {self.vector(a)}, {self.vector(b)})"
+
+    def call(self, function: str, arguments: tuple[Expr, ...], dtype: DType) -> str | None:
+        helper = self.values.helpers
+        of = arguments[0].dtype
+        name = helper.vector(function, of, self.lane.count)
+        if name is None or of.is_half:
+            return None
+        if function in ("min", "max"):
+            text = self.vector(arguments[0])
+            for other in arguments[1:]:
+                text = f"{name}({text}, {self.vector(other)})"
+            return text
+        return f"{name}({', '.join(map(self.vector, arguments))})"
+
+    def cast(self, a: Expr, dtype: DType) -> str | None:
+        if a.dtype == dtype:
+            return self.vector(a)
+        if a.dtype == BFLOAT16 and dtype == FLOAT32:
+            wide = f"__builtin_convertvector({self.vector(a)}, {self.type(UINT32)})"
+            return f"(({self.type(FLOAT32)})({wide} << 16))"
+        if a.dtype.is_half or dtype.is_half or BOOL in (dtype,):
+            return None
+        if a.dtype == BOOL:
+            bits = f"({self.mask(a, 32)} & 1)"
+            return f"__builtin_convertvector({bits}, {self.type(dtype)})"
+        if a.dtype == INT64:
+            return self.index(a, dtype)
+        return f"__builtin_convertvector({self.vector(a)}, {self.type(dtype)})"
+
+    def index(self, a: Expr, dtype: DType) -> str | None:
+        """An affine function of the lane variable as a vector: base plus 0, 1, 2, ..."""
+        step = constant(coefficient(a, self.lane.variable))
+        if step is None:
+            return None
+        base = self.splat(f"(int32_t){self.values.inside(a, 11)}", INT32)
+        iota = f"{self.values.helpers.iota(self.lane.count)}()"
+        text = f"({base} + {iota})" if step == 1 else f"({base} + {step} * {iota})"
+        return text if dtype == INT32 else f"__builtin_convertvector({text}, {self.type(dtype)})"
+
+    def mask(self, expr: Expr, bits: int) -> str:
+        """A condition as a mask whose lanes have `bits` bits."""
+        lanes = self.lane.count
+        if not self.varying(expr):
+            of = MASKS[bits]
+            return self.splat(f"-({of.c_name})({self.values.text(expr)})", of)
+        text, own = self.comparison(expr)
+        if own == bits:
+            return text
+        return f"__builtin_convertvector({text}, {self.values.helpers.type(MASKS[bits], lanes)})"
+
+    def comparison(self, expr: Expr) -> tuple[str, int]:
+        """The mask in its natural width."""
+        match expr:
+            case Binary(op, a, b, _) if op in COMPARISONS and not a.dtype.is_half and a.dtype != BOOL:
+                if a.dtype == INT64 or b.dtype == INT64:
+                    left, right = self.integer(a), self.integer(b)
+                    if left is not None and right is not None:
+                        return f"({left} {op} {right})", 32
+                else:
+                    return f"({self.vector(a)} {op} {self.vector(b)})", 8 * a.dtype.bytes
+            case Binary("&&" | "||" as op, a, b, _) if _total(b):
+                return f"({self.mask(a, 32)} {op[0]} {self.mask(b, 32)})", 32
+            case Unary("!", a, _):
+                return f"(~{self.mask(a, 32)})", 32
+            case Read() if (text := self.load(expr)) is not None:
+                wide = f"__builtin_convertvector({text}, {self.type(INT32)})"
+                return f"({wide} != 0)", 32
+        return f"({self.by_lane(Cast(expr, INT32))} != 0)", 32
+
+    def integer(self, expr: Expr) -> str | None:
+        """Index arithmetic as 32-bit lanes."""
+        if not depends(expr, self.lane.variable):
+            return self.splat(f"(int32_t)({self.values.text(expr)})", INT32)
+        if any(_reads(expr)):
+            return None
+        return self.index(expr, INT32)
+
+    def load(self, read: Read) -> str | None:
+        """A vector of neighbouring elements; None where they are not neighbours."""
+        local = self.held_vector(read)
+        if local is not None:
+            return self.values.register(local)
+        if self.stride(read) != 1:
+            return None
+        dtype = UINT16 if read.dtype.is_half else read.dtype
+        element = self.values.element(read.tensor, read.subscripts)
+        return f"*(const {self.type(dtype)}_u *)&{element}"
+
+    def stride(self, read: Read) -> int | None:
+        """Elements from one lane to the next, if that is constant."""
+        return address_stride(self.values, read.tensor, read.subscripts, self.lane.variable)
+
+    def by_lane(self, expr: Expr) -> str:
+        """Each lane computed as a scalar."""
+        self.slow += 1
+        shifted = self.at_lane(expr)
+        t = self.type(expr.dtype)
+        text = self.values.text(shifted)
+        return (
+            f"({{ {t} wb_t; for (int wb_l = 0; wb_l < {self.lane.count}; wb_l++) wb_t[wb_l] = {text}; wb_t; }})"
+        )
+
+    def at_lane(self, expr: Expr) -> Expr:
+        """The expression with the lane variable moved by the lane's number; held vectors become their lanes."""
+        moved = Binary("+", Index(self.lane.variable, INT64), Size("wb_l", INT64), INT64)
+
+        def held(node: Expr) -> Expr:
+            if isinstance(node, Read) and (local := self.held_vector(node)) is not None:
+                return Size(f"{self.values.register(local)}[wb_l]", node.dtype)
+            return node
+
+        self.values.names.given[("size", "wb_l")] = "wb_l"
+        for read in _reads(expr):
+            if (local := self.held_vector(read)) is not None:
+                text = f"{self.values.register(local)}[wb_l]"
+                self.values.names.given[("size", text)] = text
+        return substitute(transform(expr, held), {self.lane.variable: moved})
+
+
+def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], variable: str) -> int | None:
+    """Elements between the cells of neighbouring values of the variable, if constant."""
+    storage = values.arrays[array]
+    total = 0
+    for subscript, stride in zip(subscripts, storage.strides, strict=True):
+        step = constant(coefficient(subscript, variable))
+        if step is None:
+            return None
+        if step:
+            if not isinstance(stride, Const):
+                return None
+            total += step * int(stride.value)
+    return total
+
+
+def _reads(expr: Expr) -> list[Read]:
+    return [node for node in walk(expr) if isinstance(node, Read)]
+
+
+def _total(expr: Expr) -> bool:
+    """Whether the second operand of && may be evaluated without the first: it reads nothing."""
+    return not _reads(expr)
+

@@ -1,0 +1,190 @@
+"""A nest as lines of C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.codegen.accumulators import SCALAR, Lane
+from workbench.codegen.c_lanes import Lanes
+from workbench.codegen.c_registers import after, before
+from workbench.codegen.c_values import Values
+from workbench.codegen.c_writes import lane_write, scalar_write
+from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, walk
+from workbench.poly.polynomial import is_constant
+from workbench.lang.expr import Call
+from workbench.poly.program import Program
+from workbench.target import Parallel
+
+INDENT = "    "
+
+
+@dataclass
+class Printer:
+    """Prints the nest of one kernel.
+
+    `parallel` is the construct a parallel loop becomes; `outlined` receives the functions that bodies of parallel
+    loops become when it is the thread pool; `slow_lanes` counts expressions computed lane by lane.
+    """
+
+    program: Program
+    values: Values
+    parallel: Parallel
+    parameters: list[tuple[str, str]] = field(default_factory=list)
+    outlined: list[str] = field(default_factory=list)
+    scope: list[tuple[str, str]] = field(default_factory=list)
+    commented: set[str] = field(default_factory=set)
+    slow_lanes: int = 0
+    vector_loops: int = 0
+    parallel_loops: int = 0
+    inside_parallel: bool = False
+
+    def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
+        """The lines of a nest, without outer indentation."""
+        match nest:
+            case Block(body):
+                return [line for part in body for line in self.lines(part, lane)]
+            case Write():
+                return self.write(nest, lane)
+            case If(condition, then, otherwise):
+                return self.guard(nest, lane)
+            case Define(variable, value, body):
+                name = self.values.names("index", variable)
+                head = f"const int64_t {name} = {self.values.text(value)};"
+                return ["{", *indented([head, *self.scoped(variable, body, lane)]), "}"]
+            case Accumulate():
+                return self.accumulate(nest, lane)
+            case For():
+                return self.loop(nest, lane)
+
+    def write(self, write: Write, lane: Lane) -> list[str]:
+        comment = self.comment(write)
+        if not lane.variable:
+            return comment + scalar_write(self.values, write)
+        lanes = Lanes(self.values, lane)
+        lines = lane_write(lanes, write)
+        self.slow_lanes += lanes.slow
+        return comment + lines
+
+    def comment(self, write: Write) -> list[str]:
+        """One comment line a statement, where it is first executed."""
+        if write.statement in self.commented:
+            return []
+        self.commented.add(write.statement)
+        statement = self.program.statement(write.statement)
+        text = " ".join(statement.text.split()) if statement.text.isascii() else ""
+        safe = text.replace("*/", "* /").replace("\\", "")
+        return [f"/* {statement.name}: {safe} */" if safe else f"/* {statement.name} */"]
+
+    def guard(self, node: If, lane: Lane) -> list[str]:
+        lines = [f"if ({self.values.text(node.condition)}) {{", *indented(self.lines(node.then, lane))]
+        if node.otherwise is not None:
+            lines += ["} else {", *indented(self.lines(node.otherwise, lane))]
+        return [*lines, "}"]
+
+    def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
+        first, last = before(self.values, node), after(self.values, node)
+        self.values.held[:0] = node.locals
+        body = self.lines(node.body, lane)
+        del self.values.held[: len(node.locals)]
+        return ["{", *indented([*first, *body, *last]), "}"]
+
+    def loop(self, loop: For, lane: Lane) -> list[str]:
+        if loop.kind == "parallel" and not self.inside_parallel and self.parallel != "serial":
+            return self.parallel_loop(loop)
+        if loop.lanes > 1:
+            lane = Lane(loop.variable, loop.lanes)
+            self.vector_loops += 1
+        head = self.head(loop)
+        lines = [f"{head} {{", *indented(self.scoped(loop.variable, loop.body, lane, loop)), "}"]
+        if loop.kind == "unroll" and (is_constant(loop.upper) or 99) // loop.step <= 32:
+            lines[0] = f"WB_UNROLL {lines[0]}"
+        return lines
+
+    def head(self, loop: For) -> str:
+        name = self.values.names("index", loop.variable)
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        lower, upper = self.values.text(loop.lower), self.values.text(loop.upper)
+        return f"for (int64_t {name} = {lower}; {name} < {upper}; {step})"
+
+    def scoped(self, variable: str, body: Nest, lane: Lane, loop: For | None = None) -> list[str]:
+        """The body's lines while the variable is known (for outlining, and for plain division)."""
+        known = loop is not None and self.values.is_nonnegative(loop.lower)
+        fresh = known and variable not in self.values.nonnegative
+        if fresh:
+            self.values.nonnegative.add(variable)
+        self.scope.append((self.values.names("index", variable), "int64_t"))
+        lines = self.lines(body, lane)
+        self.scope.pop()
+        if fresh:
+            self.values.nonnegative.discard(variable)
+        return lines
+
+    def parallel_loop(self, loop: For) -> list[str]:
+        self.parallel_loops += 1
+        self.inside_parallel = True
+        lines = self.pragma(loop) if self.parallel == "openmp" else self.outline(loop)
+        self.inside_parallel = False
+        return lines
+
+    def pragma(self, loop: For) -> list[str]:
+        schedule = "dynamic" if uneven(loop) else "static"
+        head = f"#pragma omp parallel for num_threads(threads) schedule({schedule})"
+        return [head, f"{self.head(loop)} {{", *indented(self.scoped(loop.variable, loop.body, SCALAR, loop)), "}"]
+
+    def outline(self, loop: For) -> list[str]:
+        """The body as a function over a range of iterations, called through the pool."""
+        number = len(self.outlined)
+        function = f"wb_body_{number}"
+        context = [*self.parameters, *self.scope]
+        name = self.values.names("index", loop.variable)
+        body = self.scoped(loop.variable, loop.body, SCALAR, loop)
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        first = self.values.text(loop.lower)
+        start = f"{first} + {loop.step} * wb_begin" if loop.step != 1 else f"{first} + wb_begin"
+        end = f"{first} + {loop.step} * wb_end" if loop.step != 1 else f"{first} + wb_end"
+        fields = "".join(f"    {kind} {variable};\n" for variable, kind in context)
+        unpack = [
+            f"{kind.replace('const ', '', 0)} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
+            for variable, kind in context
+        ]
+        text = [
+            f"struct {function}_context {{\n{fields}}};",
+            f"static void {function}(const void *wb_context, int64_t wb_begin, int64_t wb_end)",
+            "{",
+            *indented([f"const struct {function}_context *wb_c = wb_context; (void)wb_c;", *unpack]),
+            *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(body), "}"]),
+            "}\n",
+        ]
+        self.outlined.append("\n".join(text))
+        count = f"({self.values.text(loop.upper)}) - ({first})"
+        total = count if loop.step == 1 else f"(({count}) + {loop.step - 1}) / {loop.step}"
+        values = ", ".join(variable for variable, _ in context) or "0"
+        return [
+            "{",
+            f"{INDENT}struct {function}_context wb_context = {{ {values} }};",
+            f"{INDENT}wb_parallel_for(0, {total}, threads, {function}, &wb_context);",
+            "}",
+        ]
+
+
+def restricted(kind: str) -> str:
+    """`restrict` for pointers (the aliasing guard stands at the border)."""
+    return "restrict " if kind.endswith("*") else ""
+
+
+def uneven(loop: For) -> bool:
+    """Whether iterations differ in work: an inner bound moves with the loop (not merely a last, shorter tile)."""
+    from workbench.poly.polynomial import depends
+
+    for node in walk(loop.body):
+        if isinstance(node, For):
+            for bound in (node.lower, node.upper):
+                parts = bound.arguments if isinstance(bound, Call) else (bound,)
+                if all(depends(p, loop.variable) for p in parts):
+                    return True
+    return False
+
+
+def indented(lines: list[str]) -> list[str]:
+    """Four spaces deeper; preprocessor lines stay at the margin."""
+    return [line if line.startswith("#") else INDENT + line for line in lines]

@@ -1,0 +1,178 @@
+"""Registers as C: declared and filled before a loop, written back or combined after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.codegen.accumulators import Lane
+from workbench.codegen.c_lanes import Lanes, address_stride
+from workbench.codegen.c_values import Values
+from workbench.codegen.c_writes import joined_tuple
+from workbench.codegen.nest import Accumulate, For, Local
+from workbench.poly.polynomial import depends, is_constant
+from workbench.lang.dtypes import UINT16, DType
+from workbench.lang.expr import Read
+from workbench.lang.operator import Monoid
+
+
+def extent(loop: For) -> int:
+    """Registers along one unrolled loop."""
+    upper = is_constant(loop.upper)
+    assert upper is not None
+    return upper // loop.step
+
+
+def declaration(values: Values, local: Local) -> str:
+    """`wb_v8f32 C_r[6][2];`."""
+    dtype = storage(local.cell.dtype)
+    name = values.helpers.type(dtype, local.lanes) if local.lanes > 1 else dtype.c_name
+    return f"{name} {local.name}{''.join(f'[{extent(x)}]' for x in local.dims)};"
+
+
+def storage(dtype: DType) -> DType:
+    """The type whose bits are kept."""
+    return UINT16 if dtype.is_half else dtype
+
+
+def before(values: Values, node: Accumulate) -> list[str]:
+    """Declarations, then the cells' contents or the identity."""
+    lines = [declaration(values, x) for x in node.locals]
+    body = []
+    for position, local in enumerate(node.locals):
+        register = values.register(local)
+        body.append(f"{register} = {start(values, node, position, local)};")
+    return lines + looped(values, node.locals[0].dims, body)
+
+
+def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
+    dtype = local.cell.dtype
+    if local.partial:
+        identity = values.identity(node.reduction, position, dtype)
+        return f"{values.helpers.splat(storage(dtype), local.lanes)}({identity})"
+    element = values.element(local.cell.array, local.cell.subscripts)
+    if local.lanes == 1:
+        return element
+    if contiguous(values, local):
+        return f"*(const {values.helpers.type(storage(dtype), local.lanes)}_u *)&{element}"
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes))
+    return lanes.by_lane(_read(local))
+
+
+def _read(local: Local) -> Read:
+    return Read(local.cell.array, local.cell.subscripts, local.cell.dtype)
+
+
+def contiguous(values: Values, local: Local) -> bool:
+    """Whether the lanes are neighbouring elements."""
+    return address_stride(values, local.cell.array, local.cell.subscripts, local.lane_variable) == 1
+
+
+def after(values: Values, node: Accumulate) -> list[str]:
+    """Registers go back to the cells; partial results are combined first."""
+    if node.locals[0].partial:
+        return flush(values, node)
+    body = []
+    for local in node.locals:
+        element = values.element(local.cell.array, local.cell.subscripts)
+        if local.lanes == 1:
+            body.append(f"{element} = {values.register(local)};")
+        elif contiguous(values, local):
+            name = values.helpers.type(storage(local.cell.dtype), local.lanes)
+            body.append(f"*({name}_u *)&{element} = {values.register(local)};")
+        else:
+            body += scattered(values, local)
+    return looped(values, node.locals[0].dims, body)
+
+
+def scattered(values: Values, local: Local) -> list[str]:
+    """One store a lane."""
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes))
+    element = values.element(local.cell.array, tuple(map(lanes.at_lane, local.cell.subscripts)))
+    count = local.lanes
+    return [f"for (int wb_l = 0; wb_l < {count}; wb_l++) {element} = {values.register(local)}[wb_l];"]
+
+
+def flush(values: Values, node: Accumulate) -> list[str]:
+    """Partial results of one cell: vectors with vectors, then lane with lane, then into the cell."""
+    dims = node.locals[0].dims
+    cells = node.locals[0].cell.subscripts
+    extra = tuple(x for x in dims if not any(depends(s, x.variable) for s in cells))
+    kept = tuple(x for x in dims if x not in extra)
+    local, dtype = node.locals[0], node.locals[0].cell.dtype
+    if isinstance(node.reduction, Monoid):
+        head = f"for (int wb_l = 0; wb_l < {local.lanes}; wb_l++)"
+        return looped(values, dims, [head, *tuple_lane(values, node, node.reduction)])
+    vectors = [local.name + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
+    total = tree(vectors, lambda a, b: joined_vectors(values, node.reduction, a, b, dtype, local.lanes))
+    name = values.helpers.text(*horizontal(values, node.reduction, dtype, local.lanes))
+    element = values.element(local.cell.array, local.cell.subscripts)
+    return looped(values, kept, [values.combine(node.reduction, element, f"{name}({total})", dtype)])
+
+
+def tuple_lane(values: Values, node: Accumulate, monoid: Monoid) -> list[str]:
+    """Combine lane `wb_l` of every field into the cells."""
+    cells = [values.element(x.cell.array, x.cell.subscripts) for x in node.locals]
+    texts = [f"{values.register(x)}[wb_l]" for x in node.locals]
+    return joined_tuple(values, monoid, cells, texts, [x.cell.dtype for x in node.locals])
+
+
+def count(loops: tuple[For, ...]) -> int:
+    """Registers along several loops."""
+    total = 1
+    for loop in loops:
+        total *= extent(loop)
+    return total
+
+
+def index(values: Values, loop: For, extra: tuple[For, ...], number: int) -> str:
+    """`[i]` for a loop over cells, a fixed number for one over partial results."""
+    if loop not in extra:
+        return f"[{values.position(loop.variable, loop.step)}]"
+    place = number
+    for other in reversed(extra):
+        if other is loop:
+            return f"[{place % extent(other)}]"
+        place //= extent(other)
+    return ""
+
+
+def tree(items: list[str], join: Callable[[str, str], str]) -> str:
+    """Pairs first, then pairs of pairs."""
+    while len(items) > 1:
+        pairs = [join(items[i], items[i + 1]) for i in range(0, len(items) - 1, 2)]
+        items = pairs + items[len(pairs) * 2 :]
+    return items[0]
+
+
+def joined_vectors(values: Values, reduction: str, a: str, b: str, dtype: DType, lanes: int) -> str:
+    if reduction in ("+", "*"):
+        return f"({a} {reduction} {b})"
+    return f"{values.helpers.vector(reduction, dtype, lanes)}({a}, {b})"
+
+
+def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> tuple[str, str]:
+    """Function that combines the lanes of one vector, pairs first."""
+    word = {"+": "sum", "*": "product", "min": "min", "max": "max"}[reduction]
+    vector = values.helpers.type(dtype, lanes)
+    name = f"{vector}_{word}"
+
+    def join(a: str, b: str) -> str:
+        return f"({values.joined(reduction, a, b, dtype)})"
+
+    total = tree([f"v[{i}]" for i in range(lanes)], join)
+    return name, f"static inline {dtype.c_name} {name}({vector} v) {{ return {total}; }}\n"
+
+
+def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:
+    """`body` inside the unrolled loops `dims`."""
+    lines = []
+    for depth, loop in enumerate(dims):
+        name = values.names("index", loop.variable)
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        lines.append(
+            f"{'    ' * depth}WB_UNROLL for (int64_t {name} = 0; {name} < {is_constant(loop.upper)}; {step})"
+            + (" {" if depth == len(dims) - 1 else "")
+        )
+    indent = "    " * len(dims)
+    closing = [f"{'    ' * (len(dims) - 1)}}}"] if dims else []
+    return lines + [indent + line for line in body] + closing

@@ -1,0 +1,166 @@
+"""One C file: prelude, helpers, the workspace function, the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.codegen.c_helpers import Helpers
+from workbench.codegen.c_names import Names
+from workbench.codegen.c_printer import Printer, indented
+from workbench.codegen.c_values import Values
+from workbench.codegen.index_checks import IndexChecks
+from workbench.codegen.kernel import ArrayParameter, Signature
+from workbench.codegen.nest import Nest
+from workbench.codegen.pool import POOL
+from workbench.poly.polynomial import simplify
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.poly.program import Array, Program
+from workbench.target import Target
+
+PRELUDE = """#include <stdint.h>
+#include <math.h>
+#if defined(__clang__)
+#define WB_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define WB_UNROLL _Pragma("GCC unroll 32")
+#endif
+"""
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The text, its signature, and what the generator did."""
+
+    text: str
+    signature: Signature
+    notes: tuple[str, ...]
+
+
+def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str], *, checked: bool) -> Unit:
+    """The C file that executes `nest`."""
+    names, helpers = Names(), Helpers()
+    function = names("function", program.name)
+    arrays = parameters(program, names)
+    for symbol in program.symbols:
+        names("size", symbol)
+    by_value = {a.name for a in arrays if a.by_value}
+    checks = IndexChecks(program, helpers, checked)
+    values = Values(program.arrays, names, helpers, by_value)
+    checks.attach(values)
+    printer = Printer(program, values, target.parallel, visible(program, arrays, names, values))
+    offsets, workspace = layout(program)
+    body = printer.lines(nest)
+    signature = Signature(function, arrays, program.symbols, workspace, tuple(checks.found))
+    start = [*temporaries(program, names, values, offsets), *checks.opening()]
+    ending = checks.ending()
+    definition = [
+        f"int {function}({arguments(program, arrays, names)})",
+        "{",
+        *indented([*start, *body, *ending]),
+        "}",
+    ]
+    head = "".join(f"/* {line} */\n" for line in title)
+    pool = POOL if printer.outlined else ""
+    parts = [head, PRELUDE, pool, *helpers.texts.values(), *printer.outlined]
+    text = "\n".join(p for p in parts if p) + "\n" + workspace_function(program, names, values, function, workspace)
+    return Unit(text + "\n".join(definition) + "\n", signature, notes(printer))
+
+
+def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:
+    """Inputs in the order of the call, then outputs."""
+    order = [p for p in program.parameters if p in program.arrays]
+    order += [o for o in program.outputs if o not in order]
+    return tuple(parameter(program.arrays[name], names) for name in order)
+
+
+def parameter(array: Array, names: Names) -> ArrayParameter:
+    return ArrayParameter(
+        array.name, names("array", array.name), array.dtype, array.role, array.extent, array.strides, array.partial
+    )
+
+
+def declared(array: ArrayParameter) -> tuple[str, str]:
+    """(C name, C type) of an argument."""
+    if array.by_value:
+        return array.c_name, f"{array.dtype.c_name}"
+    return array.c_name, f"{'' if array.is_output else 'const '}{array.dtype.c_name} *"
+
+
+def visible(
+    program: Program, arrays: tuple[ArrayParameter, ...], names: Names, values: Values
+) -> list[tuple[str, str]]:
+    """What the body of a parallel loop may use: arguments, temporaries, sizes."""
+    shown = [declared(a) for a in arrays]
+    shown += [(names("array", a.name), f"{a.dtype.c_name} *") for a in temporary_arrays(program)]
+    shown += [(names("size", s), "int64_t") for s in program.symbols]
+    return [*shown, ("wb_status", "int *")]
+
+
+def arguments(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -> str:
+    """The parameter list."""
+    pointers = [a for a in arrays if not a.by_value]
+    scalars = [a for a in arrays if a.by_value]
+    parts = [f"{declared(a)[1]}restrict {a.c_name}" for a in pointers]
+    parts += [f"{declared(a)[1]} {a.c_name}" for a in scalars]
+    parts += [f"int64_t {names('size', s)}" for s in program.symbols]
+    return ", ".join([*parts, "void *workspace", "int threads"])
+
+
+def temporary_arrays(program: Program) -> list[Array]:
+    return [a for a in program.arrays.values() if a.role == "temporary"]
+
+
+def layout(program: Program) -> tuple[dict[str, Expr], Expr | None]:
+    """Byte offset of each temporary in the workspace, and the bytes of all."""
+    offsets: dict[str, Expr] = {}
+    total: Expr = Const(0, INT64)
+    for array in temporary_arrays(program):
+        offsets[array.name] = total
+        total = simplify(Binary("+", total, rounded(array), INT64))
+    return offsets, total if offsets else None
+
+
+def rounded(array: Array) -> Expr:
+    """Bytes of an array, rounded up to whole cache lines."""
+    size: Expr = Const(array.dtype.bytes, INT64)
+    for extent in array.extent:
+        size = Binary("*", size, Call("max", (extent, Const(0, INT64)), INT64), INT64)
+    lines = Binary("/", Binary("+", size, Const(ALIGNMENT - 1, INT64), INT64), Const(ALIGNMENT, INT64), INT64)
+    return simplify(Binary("*", simplify(lines), Const(ALIGNMENT, INT64), INT64))
+
+
+def temporaries(program: Program, names: Names, values: Values, offsets: dict[str, Expr]) -> list[str]:
+    """Pointers into the workspace."""
+    lines = []
+    for array in temporary_arrays(program):
+        kind, name = array.dtype.c_name, names("array", array.name)
+        lines.append(f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});")
+    return [*lines, "(void)workspace;", "(void)threads;"]
+
+
+def workspace_function(
+    program: Program, names: Names, values: Values, function: str, workspace: Expr | None
+) -> str:
+    """`int64_t <name>_workspace(sizes, threads)`."""
+    sizes = "".join(f"int64_t {names('size', s)}, " for s in program.symbols)
+    unused = "".join(f"(void){names('size', s)}; " for s in program.symbols)
+    amount = "0" if workspace is None else values.text(workspace)
+    return (
+        f"int64_t {function}_workspace({sizes}int threads)\n"
+        f"{{\n    {unused}(void)threads;\n    return {amount};\n}}\n\n"
+    )
+
+
+def notes(printer: Printer) -> tuple[str, ...]:
+    """What became of the schedule's marks."""
+    found = []
+    if printer.parallel_loops:
+        found.append(f"{printer.parallel_loops} parallel loops ({printer.parallel})")
+    if printer.vector_loops:
+        found.append(f"{printer.vector_loops} vector loops")
+    if printer.slow_lanes:
+        found.append(f"{printer.slow_lanes} expressions computed lane by lane")
+    return tuple(found)

@@ -1,0 +1,274 @@
+"""Scalar expressions as C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workbench.codegen.c_helpers import Helpers
+from workbench.codegen.c_names import Names
+from workbench.codegen.nest import Cell, Local
+from workbench.poly.polynomial import polynomial, simplify
+from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, walk
+from workbench.lang.operator import Monoid
+from workbench.poly.program import Array
+
+PRECEDENCE = {
+    "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7, ">": 7, ">=": 7,
+    "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
+}  # fmt: skip
+ATOM = 20
+LIMITS = {
+    "int8": (-(2**7), 2**7 - 1), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1), "uint8": (0, 2**8 - 1), "uint16": (0, 2**16 - 1),
+    "uint32": (0, 2**32 - 1), "uint64": (0, 2**64 - 1), "bool": (0, 1),
+}  # fmt: skip
+
+
+@dataclass
+class Values:
+    """Prints expressions of one kernel; `held` are the registers that stand for cells here."""
+
+    arrays: dict[str, Array]
+    names: Names
+    helpers: Helpers
+    by_value: set[str]
+    held: list[Local] = field(default_factory=list)
+    nonnegative: set[str] = field(default_factory=set)
+    check: Callable[[str, int, Expr, str], str] | None = None
+
+    def text(self, expr: Expr) -> str:
+        return self.ranked(expr)[0]
+
+    def inside(self, expr: Expr, rank: int) -> str:
+        """The text, in parentheses if it binds less tightly than `rank`."""
+        text, own = self.ranked(expr)
+        return text if own >= rank else f"({text})"
+
+    def ranked(self, expr: Expr) -> tuple[str, int]:
+        """The text and how tightly it binds."""
+        match expr:
+            case Const(value, dtype):
+                text = constant_text(value, dtype)
+                return text, 0 if text.startswith("-") else ATOM
+            case Index(name, _):
+                return self.names("index", name), ATOM
+            case Size(name, _):
+                return self.names("size", name), ATOM
+            case Read():
+                return self.load(expr), ATOM
+            case Unary(op, a, dtype):
+                return self.unary(op, a, dtype)
+            case Binary(op, a, b, dtype):
+                return self.binary(op, a, b, dtype)
+            case Select(c, a, b, _):
+                return f"{self.inside(c, 1)} ? {self.inside(a, 1)} : {self.inside(b, 1)}", 0
+            case Call("select", (c, a, b), _):
+                return f"{self.inside(c, 1)} ? {self.inside(a, 1)} : {self.inside(b, 1)}", 0
+            case Call(function, arguments, dtype):
+                return self.call(function, arguments, dtype), ATOM
+            case Cast(a, dtype):
+                return self.cast(a, dtype)
+
+    def unary(self, op: str, a: Expr, dtype: DType) -> tuple[str, int]:
+        text = f"{op}{self.inside(a, 11)}"
+        if op == "-" and text.startswith("--"):
+            text = f"-({self.text(a)})"
+        return self.narrow(text, dtype) if dtype.is_integral else (text, 11)
+
+    def binary(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
+        if op in ("/", "%") and dtype.is_integral:
+            return self.division(op, a, b, dtype)
+        if op in ("<<", ">>"):
+            name = self.helpers.scalar(op, dtype)
+            return f"{name}({self.text(a)}, {self.text(b)})", ATOM
+        rank = PRECEDENCE[op]
+        text = f"{self.inside(a, rank)} {op} {self.inside(b, rank + 1)}"
+        return self.narrow(text, dtype) if dtype.is_integral else (text, rank)
+
+    def narrow(self, text: str, dtype: DType) -> tuple[str, int]:
+        """C computes small integers as int: cut the result back to its type."""
+        if dtype.bits < 32:
+            return f"({dtype.c_name})({text})", ATOM - 1
+        return f"({text})", ATOM
+
+    def division(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
+        positive = isinstance(b, Const) and b.value > 0
+        if positive and dtype == INT64 and self.is_nonnegative(a):
+            return f"{self.inside(a, 10)} {op} {self.inside(b, 11)}", 10
+        return f"{self.helpers.scalar(op, dtype)}({self.text(a)}, {self.text(b)})", ATOM
+
+    def is_nonnegative(self, expr: Expr) -> bool:
+        """Whether index arithmetic surely gives no negative value."""
+        return all(
+            factor > 0 and all(self._known(atom) for atom in monomial) for monomial, factor in polynomial(expr)
+        )
+
+    def _known(self, atom: object) -> bool:
+        match atom:
+            case str():
+                return atom in self.nonnegative
+            case Size():
+                return True
+            case Binary("%", _, Const(), _):
+                return True
+            case Binary("/", a, Const(), _):
+                return self.is_nonnegative(a)
+            case Call("min" | "max" as f, arguments, _):
+                each = [self.is_nonnegative(x) for x in arguments]
+                return all(each) if f == "min" else any(each)
+        return False
+
+    def call(self, function: str, arguments: tuple[Expr, ...], dtype: DType) -> str:
+        if function in ("min", "max"):
+            text = self.text(arguments[0])
+            for other in arguments[1:]:
+                text = f"{self.helpers.scalar(function, dtype)}({text}, {self.text(other)})"
+            return text
+        of = arguments[0].dtype if arguments else dtype
+        return f"{self.helpers.scalar(function, of)}({', '.join(map(self.text, arguments))})"
+
+    def cast(self, a: Expr, dtype: DType) -> tuple[str, int]:
+        source = a.dtype
+        if source == dtype:
+            return self.ranked(a)
+        if source.is_half:
+            wide = f"{self.helpers.scalar(f'from_{source.name}', FLOAT32)}({self.text(a)})"
+            return (wide, ATOM) if dtype == FLOAT32 else self._plain_cast(wide, dtype)
+        if dtype.is_half:
+            narrow = self.text(a) if source == FLOAT32 else f"(float){self.inside(a, 11)}"
+            return f"{self.helpers.scalar(f'to_{dtype.name}', FLOAT32)}({narrow})", ATOM
+        return self._plain_cast(self.inside(a, 11), dtype)
+
+    def _plain_cast(self, text: str, dtype: DType) -> tuple[str, int]:
+        if dtype == BOOL:
+            return f"{text} != 0", PRECEDENCE["!="]
+        return f"({dtype.c_name}){text}", 11
+
+    def load(self, read: Read) -> str:
+        for local in self.held:
+            if local.cell.array == read.tensor and local.cell.subscripts == read.subscripts:
+                return self.register(local)
+        return self.element(read.tensor, read.subscripts)
+
+    def register(self, local: Local) -> str:
+        """`C_r[m_i][n_i / 8]`."""
+        return local.name + "".join(f"[{self.position(x.variable, x.step)}]" for x in local.dims)
+
+    def position(self, variable: str, step: int) -> str:
+        name = self.names("index", variable)
+        return name if step == 1 else f"{name} / {step}"
+
+    def element(self, array: str, subscripts: tuple[Expr, ...]) -> str:
+        """`A[i*512 + k]`, or the name of a scalar passed by value."""
+        name = self.names("array", array)
+        if array in self.by_value:
+            return name
+        return f"{name}[{self.offset(array, subscripts)}]"
+
+    def offset(self, array: str, subscripts: tuple[Expr, ...]) -> str:
+        """Elements from the first one of the array to the cell."""
+        storage = self.arrays[array]
+        terms = []
+        for d, subscript in enumerate(subscripts):
+            place = simplify(Binary("-", subscript, storage.lower[d], INT64))
+            if self.check is not None and any(isinstance(n, Read) for n in walk(subscript)):
+                place_text, rank = self.check(array, d, subscript, self.text(place)), ATOM
+            else:
+                place_text, rank = self.ranked(place)
+            terms.append(self._scaled(place_text, rank, storage.strides[d]))
+        return " + ".join(t for t in terms if t != "0") or "0"
+
+    def _scaled(self, text: str, rank: int, stride: Expr) -> str:
+        if text == "0":
+            return "0"
+        match stride:
+            case Const(1, _):
+                return text if rank >= 9 or rank == 0 and "?" not in text else f"({text})"
+            case Const(0, _):
+                return "0"
+        left = text if rank >= 10 else f"({text})"
+        return f"{left}*{self.inside(stride, 11)}"
+
+    def combine(self, reduction: str, cell: str, value: str, dtype: DType) -> str:
+        """The C statement that combines `value` into `cell`."""
+        if dtype.is_half:
+            up, down = (self.helpers.scalar(f"{way}_{dtype.name}", FLOAT32) for way in ("from", "to"))
+            return f"{cell} = {down}({self.joined(reduction, f'{up}({cell})', f'{up}({value})', FLOAT32)});"
+        if reduction in ("+", "*"):
+            return f"{cell} {reduction}= {value};"
+        return f"{cell} = {self.joined(reduction, cell, value, dtype)};"
+
+    def joined(self, reduction: str, a: str, b: str, dtype: DType) -> str:
+        if reduction in ("+", "*"):
+            return f"{a} {reduction} {b}"
+        return f"{self.helpers.scalar(reduction, dtype)}({a}, {b})"
+
+    def identity(self, reduction: str | Monoid, position: int, dtype: DType) -> str:
+        """The identity of a reduction for one of its cells."""
+        if isinstance(reduction, Monoid):
+            return self.text(reduction.identity[position])
+        return constant_text(identity_value(reduction, dtype), dtype)
+
+
+def identity_value(reduction: str, dtype: DType) -> int | float | bool:
+    """0, 1, the largest or the smallest value."""
+    if reduction == "+":
+        return 0
+    if reduction == "*":
+        return 1
+    if dtype.is_float:
+        return math.inf if reduction == "min" else -math.inf
+    low, high = LIMITS[dtype.name]
+    return high if reduction == "min" else low
+
+
+def constant_text(value: int | float | bool, dtype: DType) -> str:
+    """The shortest literal that reads back as the same value of the type."""
+    if dtype.is_half:
+        return half_bits(float(value), dtype)
+    if dtype.is_float:
+        return float_text(float(value), dtype)
+    if dtype == BOOL:
+        return "1" if value else "0"
+    number = int(value)
+    if number == -(2**31) and dtype.bits == 32:
+        return "(-2147483647 - 1)"
+    if number == -(2**63):
+        return "(-INT64_C(9223372036854775807) - 1)"
+    if dtype.name == "uint64":
+        return f"UINT64_C({number})"
+    if abs(number) > 2**31 - 1:
+        return f"{number}u" if dtype.name == "uint32" else f"INT64_C({number})"
+    return f"{number}u" if dtype.name == "uint32" else str(number)
+
+
+def float_text(value: float, dtype: DType) -> str:
+    suffix = "f" if dtype == FLOAT32 else ""
+    if math.isnan(value):
+        return f"({dtype.c_name})NAN"
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}({dtype.c_name})INFINITY"
+    rounded = np.float32(value) if dtype == FLOAT32 else np.float64(value)
+    if np.isinf(rounded):
+        return f"{'-' if value < 0 else ''}({dtype.c_name})INFINITY"
+    return f"{rounded!s}{suffix}"
+
+
+def half_bits(value: float, dtype: DType) -> str:
+    """The 16 bits of a half-precision constant."""
+    bits = np.array(value, dtype=dtype.numpy).view(np.uint16)
+    return f"0x{int(bits):04x}"
+
+
+def cell_text(values: Values, cell: Cell) -> str:
+    """The lvalue of a cell: its register here, or its element."""
+    for local in values.held:
+        if local.cell == cell:
+            return values.register(local)
+    return values.element(cell.array, cell.subscripts)
+

@@ -1,0 +1,155 @@
+"""Writes as C: scalar, in lanes, and through registers."""
+
+from __future__ import annotations
+
+from workbench.codegen.c_lanes import Lanes, address_stride
+from workbench.codegen.c_values import Values, cell_text
+from workbench.codegen.nest import Cell, Local, Write
+from workbench.lang.dtypes import BOOL, UINT8, UINT16, DType
+from workbench.lang.expr import Expr, Read, transform
+from workbench.lang.operator import Monoid
+
+
+def scalar_write(values: Values, write: Write) -> list[str]:
+    """Lines that execute the write for one instance."""
+    cells = [cell_text(values, c) for c in write.cells]
+    texts = [values.text(v) for v in write.values]
+    match write.reduction:
+        case None:
+            return [f"{c} = {t};" for c, t in zip(cells, texts, strict=True)]
+        case Monoid() as monoid:
+            return joined_tuple(values, monoid, cells, texts, [c.dtype for c in write.cells])
+        case reduction:
+            return [values.combine(reduction, cells[0], parenthesised(texts[0]), write.cells[0].dtype)]
+
+
+def parenthesised(text: str) -> str:
+    """A conditional expression needs parentheses as an operand."""
+    return f"({text})" if "?" in text else text
+
+
+def joined_tuple(
+    values: Values, monoid: Monoid, cells: list[str], texts: list[str], dtypes: list[DType]
+) -> list[str]:
+    """Lines that combine a tuple into its cells, every field from the old fields."""
+    left = declare(values, monoid.left, cells, dtypes, "wb_a")
+    right = declare(values, monoid.right, texts, dtypes, "wb_b")
+    body = [f"{c} = {values.text(e)};" for c, e in zip(cells, operand_reads(monoid), strict=True)]
+    return ["{", *(f"    {line}" for line in (*left, *right, *body)), "}"]
+
+
+def declare(values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str) -> list[str]:
+    """One constant for each field of an operand."""
+    lines = []
+    for name, text, dtype in zip(names, texts, dtypes, strict=True):
+        variable = f"{prefix}_{name}"
+        values.names.given[("array", f"{prefix}.{name}")] = variable
+        values.by_value.add(f"{prefix}.{name}")
+        lines.append(f"const {dtype.c_name} {variable} = {text};")
+    return lines
+
+
+def operand_reads(monoid: Monoid) -> list[Expr]:
+    """The combination with its operands named as the declared constants."""
+    places = {n: f"wb_a.{n}" for n in monoid.left} | {n: f"wb_b.{n}" for n in monoid.right}
+
+    def rename(node: Expr) -> Expr:
+        if isinstance(node, Read) and not node.subscripts and node.tensor in places:
+            return Read(places[node.tensor], (), node.dtype)
+        return node
+
+    return [transform(e, rename) for e in monoid.combine]
+
+
+def lane_write(lanes: Lanes, write: Write) -> list[str]:
+    """Lines that execute the write for all lanes."""
+    values = lanes.values
+    held = [held_local(values, c) for c in write.cells]
+    if isinstance(write.reduction, Monoid):
+        return lane_tuple(lanes, write, write.reduction, held)
+    cell, local = write.cells[0], held[0]
+    vector = stored(lanes, write.values[0], cell.dtype)
+    if write.reduction is None:
+        return [line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)]
+    if local is not None:
+        return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
+    old = lanes.load(Read(cell.array, cell.subscripts, cell.dtype))
+    if old is None or cell.dtype.is_half or cell.dtype == BOOL:
+        return by_lanes(lanes, write)
+    name = lanes.type(cell.dtype)
+    target = f"*({name}_u *)&{values.element(cell.array, cell.subscripts)}"
+    return [combined(lanes, write.reduction, target, vector, cell.dtype)]
+
+
+def held_local(values: Values, cell: Cell) -> Local | None:
+    """The vector registers that stand for the cell, if any."""
+    return next((x for x in values.held if x.cell == cell and x.lanes > 1), None)
+
+
+def combined(lanes: Lanes, reduction: str, target: str, vector: str, dtype: DType) -> str:
+    """`target op= vector;`."""
+    if reduction in ("+", "*"):
+        return f"{target} {reduction}= {vector};"
+    name = lanes.values.helpers.vector(reduction, dtype, lanes.lane.count)
+    return f"{target} = {name}({target}, {vector});"
+
+
+def stored(lanes: Lanes, value: Expr, dtype: DType) -> str:
+    """The value as a vector of the cell's stored type."""
+    if dtype != BOOL:
+        return lanes.vector(value)
+    bits = f"({lanes.mask(value, 32)} & 1)"
+    return f"__builtin_convertvector({bits}, {lanes.type(UINT8)})"
+
+
+def store_lanes(lanes: Lanes, cell: Cell, value: Expr) -> list[str]:
+    """Lines that store one value per lane."""
+    values = lanes.values
+    local = held_local(values, cell)
+    if local is not None:
+        return [f"{values.register(local)} = {stored(lanes, value, cell.dtype)};"]
+    step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
+    if step != 1:
+        return by_lanes(lanes, Write("", (cell,), (value,)))
+    memory = {True: UINT8, False: UINT16 if cell.dtype.is_half else cell.dtype}[cell.dtype == BOOL]
+    name = lanes.type(memory)
+    return [f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"]
+
+
+def by_lanes(lanes: Lanes, write: Write) -> list[str]:
+    """A scalar loop over the lanes."""
+    lanes.slow += 1
+    moved = Write(
+        write.statement,
+        tuple(Cell(c.array, tuple(map(lanes.at_lane, c.subscripts)), c.dtype) for c in write.cells),
+        tuple(map(lanes.at_lane, write.values)),
+        write.reduction,
+    )
+    body = scalar_write(lanes.values, moved)
+    return [f"for (int wb_l = 0; wb_l < {lanes.lane.count}; wb_l++) {{", *(f"    {x}" for x in body), "}"]
+
+
+def lane_tuple(lanes: Lanes, write: Write, monoid: Monoid, held: list[Local | None]) -> list[str]:
+    """A tuple reduction in lanes, its fields in registers or in neighbouring cells."""
+    values = lanes.values
+    lines, fields = [], []
+    for cell, local, name in zip(write.cells, held, monoid.left, strict=True):
+        if local is None:
+            return by_lanes(lanes, write)
+        fields.append((f"wb_a.{name}", cell.dtype, f"wb_a_{name}", values.register(local)))
+    for value, name, dtype in zip(write.values, monoid.right, monoid.dtypes, strict=True):
+        fields.append((f"wb_b.{name}", dtype, f"wb_b_{name}", lanes.vector(value)))
+    if any(d.is_half or d == BOOL for _, d, _, _ in fields):
+        return by_lanes(lanes, write)
+    saved = list(values.held)
+    for place, dtype, variable, text in fields:
+        lines.append(f"const {lanes.type(dtype)} {variable} = {text};")
+        values.held.append(Local(variable, Cell(place, (), dtype), (), lanes.lane.count, lanes.lane.variable))
+    results = [lanes.vector(e) for e in operand_reads(monoid)]
+    values.held[:] = saved
+    lines += [
+        f"{values.register(x)} = {r};" for x, r in zip(held, results, strict=True) if x is not None
+    ]
+    return ["{", *(f"    {line}" for line in lines), "}"]
+
+

@@ -1,0 +1,116 @@
+"""Loop code of the program becomes a nest: each visit is the statement with loop variables in place of its dims."""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.codegen.nest import Block, Cell, Define, For, If, Nest, Write
+from workbench.poly.polynomial import simplify
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Index,
+    Read,
+    Select,
+    Size,
+    Unary,
+    children,
+    rebuild,
+    walk,
+)
+from workbench.poly.loops import Code, ForLoop, Let, Visit
+from workbench.poly.loops import Block as CodeBlock
+from workbench.poly.loops import If as CodeIf
+from workbench.poly.program import Program, ProgramStatement
+
+
+def nest_of(program: Program, code: Code) -> Nest:
+    """The nest that executes `code`."""
+    match code:
+        case CodeBlock(body):
+            return Block(tuple(nest_of(program, part) for part in body))
+        case ForLoop(variable, loop, lower, upper, step, kind, body):
+            return For(variable, loop, simplify(lower), simplify(upper), nest_of(program, body), step, kind)
+        case CodeIf(condition, then, otherwise):
+            other = None if otherwise is None else nest_of(program, otherwise)
+            return If(address(condition, {}), nest_of(program, then), other)
+        case Let(variable, _, value, body):
+            return Define(variable, simplify(value), nest_of(program, body))
+        case Visit(statement, arguments):
+            return visit(program, program.statement(statement), arguments)
+
+
+def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, ...]) -> Write:
+    """One instance: dims replaced by expressions of loop variables."""
+    names = dict(zip(statement.dims, map(simplify, arguments), strict=True))
+    safe = poly.unguarded_reads(program, statement.id)
+    cells = tuple(
+        Cell(array, tuple(address(e, names) for e in subscripts), program.arrays[array].dtype)
+        for array, subscripts in statement.targets
+    )
+    values = tuple(value(strict(v, safe), names) for v in statement.values)
+    return Write(statement.id, cells, values, statement.reduction if statement.kind == "update" else None)
+
+
+def address(expr: Expr, names: dict[str, Expr]) -> Expr:
+    """An expression in 64-bit index arithmetic, simplified; reads inside it stay values."""
+    match expr:
+        case Index(name, _):
+            return names.get(name, expr)
+        case Const() | Size():
+            return expr
+        case Read(tensor, subscripts, dtype):
+            return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
+        case Cast() | Select() | Call() if any(isinstance(n, Read) for n in walk(expr)):
+            return value(expr, names)
+    return simplify(rebuild(expr, tuple(address(e, names) for e in children(expr))))
+
+
+def value(expr: Expr, names: dict[str, Expr]) -> Expr:
+    """An expression in its own types; an index used as a value is an int32."""
+    match expr:
+        case Index(name, _):
+            return Cast(names.get(name, expr), INT32)
+        case Const() | Size():
+            return expr
+        case Read(tensor, subscripts, dtype):
+            return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
+        case Binary(op, a, b, dtype) if op in COMPARISONS and affine(a) and affine(b):
+            return Binary(op, address(a, names), address(b, names), dtype)
+    return rebuild(expr, tuple(value(e, names) for e in children(expr)))
+
+
+def affine(expr: Expr) -> bool:
+    """Whether it is index arithmetic that cannot overflow 32 bits by multiplying variables."""
+    match expr:
+        case Const(v, _):
+            return isinstance(v, int) and not isinstance(v, bool)
+        case Index() | Size():
+            return True
+        case Unary("-", a, _):
+            return affine(a)
+        case Binary("+" | "-", a, b, _):
+            return affine(a) and affine(b)
+        case Binary("*", a, b, _):
+            return affine(a) and affine(b) and (isinstance(a, Const | Size) or isinstance(b, Const | Size))
+        case Binary("/" | "%", a, Const(), _):
+            return affine(a)
+    return False
+
+
+def strict(expr: Expr, safe: frozenset[Read]) -> Expr:
+    """Selections whose branches may be evaluated either way become `select(c, a, b)` calls."""
+    parts = tuple(strict(e, safe) for e in children(expr))
+    node = rebuild(expr, parts) if parts else expr
+    if isinstance(node, Select) and isinstance(expr, Select) and _harmless(expr, safe):
+        return Call("select", (node.condition, node.then, node.otherwise), node.dtype)
+    return node
+
+
+def _harmless(expr: Select, safe: frozenset[Read]) -> bool:
+    branches = (*walk(expr.then), *walk(expr.otherwise))
+    return all(node in safe for node in branches if isinstance(node, Read))

@@ -1,0 +1,48 @@
+"""`generate`: a schedule becomes the text of a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.codegen.c_unit import write_unit
+from workbench.codegen.kernel import Kernel
+from workbench.codegen.pipeline import lower_nest
+from workbench.errors import CodegenError, IllegalSchedule
+from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.schedules import Schedule
+
+DIALECTS = {"c": Target()}
+
+
+def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False) -> Kernel:
+    """The kernel of a schedule as text; no compiler is needed.
+
+    `unchecked=True` leaves out the checks of data-dependent subscripts.  IllegalSchedule if the schedule would
+    compute something else than its operator.
+    """
+    machine = as_target(target)
+    if not schedule.verdict:
+        raise IllegalSchedule(
+            f"no code for an illegal schedule: {schedule.verdict.explain(schedule.program)}", schedule.verdict
+        )
+    program = schedule.program
+    nest = lower_nest(program, schedule.tree, machine)
+    unit = write_unit(program, nest, machine, title(schedule), checked=not unchecked)
+    return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes)
+
+
+def as_target(target: str | Target) -> Target:
+    """A Target, or the plain one of a dialect."""
+    if isinstance(target, Target):
+        return target
+    if target not in DIALECTS:
+        raise CodegenError(f"unknown target {target!r}; known: {', '.join(DIALECTS)}, or a wb.Target")
+    return DIALECTS[target]
+
+
+def title(schedule: Schedule) -> list[str]:
+    """Comment lines: what it is, for which sizes, how it was scheduled."""
+    sizes = ", ".join(f"{k} = {v}" for k, v in schedule.program.sizes.items()) or "symbolic sizes"
+    return [f"{schedule.program.name}: {sizes}", f"schedule: {schedule.python()}"]

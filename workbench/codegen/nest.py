@@ -1,0 +1,175 @@
+"""The nest: loops, guards and writes on their way from the time map to text.
+
+Frozen nodes; every rewrite takes a nest and gives another.  Expressions are language expressions; loop variables
+are Index nodes, and what a rewrite keeps in registers is a Read of a local.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Expr
+from workbench.lang.operator import Monoid
+from workbench.poly.tree import LoopKind
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`array(subscripts)`, in the tensor's own coordinates."""
+
+    array: str
+    subscripts: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One statement instance: cells take values, or combine with them when `reduction` is set."""
+
+    statement: str
+    cells: tuple[Cell, ...]
+    values: tuple[Expr, ...]
+    reduction: str | Monoid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for (variable = lower; variable < upper; variable += step)`.
+
+    `lanes` > 1 makes it a vector loop: one iteration executes `lanes` neighbouring values of the variable.
+    `loop` is the schedule's name of the loop.
+    """
+
+    variable: str
+    loop: str
+    lower: Expr
+    upper: Expr
+    body: Nest
+    step: int = 1
+    kind: LoopKind = "serial"
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A guard."""
+
+    condition: Expr
+    then: Nest
+    otherwise: Nest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Nests one after another."""
+
+    body: tuple[Nest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """A variable with one value: an integer for the rest of `body`."""
+
+    variable: str
+    value: Expr
+    body: Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Registers that stand for cells during `body`: an array over the unrolled loops `dims`.
+
+    `lanes` > 1 makes each a vector: of neighbouring cells if `lane_variable` is in the cell's subscripts,
+    else of partial results of one cell.
+    """
+
+    name: str
+    cell: Cell
+    dims: tuple[For, ...]
+    lanes: int = 1
+    lane_variable: str = ""
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """`body` with the cells of one reduction kept in registers.
+
+    `locals` has one entry per cell of the write.  Before the body they take the cells' contents (or the identity when they are
+    partial results), after it they go back (or are combined into the cells).
+    """
+
+    locals: tuple[Local, ...]
+    reduction: str | Monoid
+    body: Nest
+
+
+Nest = Write | For | If | Block | Define | Accumulate
+
+
+def children(nest: Nest) -> tuple[Nest, ...]:
+    """The nests directly inside."""
+    match nest:
+        case Write():
+            return ()
+        case For() | Define() | Accumulate():
+            return (nest.body,)
+        case If(_, then, otherwise):
+            return (then,) if otherwise is None else (then, otherwise)
+        case Block(body):
+            return body
+
+
+def rebuild(nest: Nest, parts: tuple[Nest, ...]) -> Nest:
+    """The same node around other nests."""
+    match nest:
+        case Write():
+            return nest
+        case For() | Define() | Accumulate():
+            return replace(nest, body=parts[0])
+        case If(condition, _, otherwise):
+            return If(condition, parts[0], None if otherwise is None else parts[1])
+        case Block():
+            return Block(parts)
+
+
+def walk(nest: Nest) -> Iterator[Nest]:
+    """The nest and everything inside, parents first, in textual order."""
+    yield nest
+    for child in children(nest):
+        yield from walk(child)
+
+
+def transform(nest: Nest, change: Callable[[Nest], Nest]) -> Nest:
+    """Rewrite bottom-up."""
+    return change(rebuild(nest, tuple(transform(child, change) for child in children(nest))))
+
+
+def writes(nest: Nest) -> Iterator[Write]:
+    """Every write inside."""
+    return (node for node in walk(nest) if isinstance(node, Write))
+
+
+def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
+    """Rewrite every expression of the nest with `change`."""
+
+    def cell(c: Cell) -> Cell:
+        return replace(c, subscripts=tuple(map(change, c.subscripts)))
+
+    def node(n: Nest) -> Nest:
+        match n:
+            case Write():
+                return replace(n, cells=tuple(map(cell, n.cells)), values=tuple(map(change, n.values)))
+            case For():
+                return replace(n, lower=change(n.lower), upper=change(n.upper))
+            case If():
+                return replace(n, condition=change(n.condition))
+            case Define():
+                return replace(n, value=change(n.value))
+            case Accumulate():
+                return replace(n, locals=tuple(replace(x, cell=cell(x.cell)) for x in n.locals))
+        return n
+
+    return transform(nest, node)

@@ -1,0 +1,33 @@
+"""The road from a schedule to a nest: a flat list of named rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench import poly
+from workbench.codegen.from_program import nest_of
+from workbench.codegen.nest import Nest
+from workbench.codegen.vector_loops import vectorize_loops
+from workbench.poly.program import Program
+from workbench.poly.tree import Tree
+from workbench.target import Target
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """One named step on the nest."""
+
+    name: str
+    apply: Callable[[Nest, Target], Nest]
+
+
+REWRITES: tuple[Rewrite, ...] = (Rewrite("vector loops and register tiles", vectorize_loops),)
+
+
+def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
+    """Scan the time map, then apply every rewrite in order."""
+    nest = nest_of(program, poly.scan(program, tree))
+    for rewrite in REWRITES:
+        nest = rewrite.apply(nest, target)
+    return nest

@@ -1,0 +1,157 @@
+"""Finding and replacing parts of a schedule tree; every step is written with these few functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.errors import ScheduleError, unknown_name
+from workbench.poly.program import Program
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a loop stands: the path of child positions to its band, and its place in the band."""
+
+    path: Path
+    position: int
+    band: Band
+
+    @property
+    def loop(self) -> Loop:
+        return self.band.loops[self.position]
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    match tree:
+        case Band(_, child) | Mark(_, _, child):
+            return (child,)
+        case Sequence(parts):
+            return parts
+        case Leaf():
+            return ()
+
+
+def at(tree: Tree, path: Path) -> Tree:
+    """The subtree at a path."""
+    for position in path:
+        tree = children(tree)[position]
+    return tree
+
+
+def put(tree: Tree, path: Path, new: Tree) -> Tree:
+    """The tree with the subtree at `path` replaced, in normal form."""
+    return normal(_put(tree, path, new))
+
+
+def _put(tree: Tree, path: Path, new: Tree) -> Tree:
+    if not path:
+        return new
+    parts = list(children(tree))
+    parts[path[0]] = _put(parts[path[0]], path[1:], new)
+    if isinstance(tree, Sequence):
+        return Sequence(tuple(parts))
+    assert isinstance(tree, Band | Mark)
+    return replace(tree, child=parts[0])
+
+
+def normal(tree: Tree) -> Tree:
+    """Bands directly inside one another become one, sequences are flat, empty bands vanish."""
+    match tree:
+        case Leaf():
+            return tree
+        case Mark(_, _, child):
+            return replace(tree, child=normal(child))
+        case Band(own, child):
+            inner = normal(child)
+            if not own:
+                return inner
+            if isinstance(inner, Band):
+                return Band(own + inner.loops, inner.child)
+            return Band(own, inner)
+        case Sequence(parts):
+            flat: list[Tree] = []
+            for part in map(normal, parts):
+                flat.extend(part.children if isinstance(part, Sequence) else (part,))
+            return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
+
+
+def sites(tree: Tree, path: Path = ()) -> list[Site]:
+    """Every loop with its place, parents first."""
+    found = []
+    if isinstance(tree, Band):
+        found = [Site(path, i, tree) for i in range(len(tree.loops))]
+    for i, child in enumerate(children(tree)):
+        found += sites(child, (*path, i))
+    return found
+
+
+def find_loop(program: Program, tree: Tree, name: str) -> Site:
+    """The loop called `name`, or `statement/name` where several nests use the name."""
+    statement, _, plain = name.rpartition("/")
+    found = [s for s in sites(tree) if s.loop.name == plain]
+    if statement:
+        identifier = statement_id(program, statement)
+        found = [s for s in found if identifier in dict(s.loop.rows)]
+    if not found:
+        raise ScheduleError(unknown_name("loop", name, dict.fromkeys(x.name for x in loops(tree))))
+    if len(found) > 1:
+        names = [qualified(program, s) for s in found]
+        raise ScheduleError(f"loop {name!r} stands in several nests; say which: {', '.join(names)}")
+    return found[0]
+
+
+def qualified(program: Program, site: Site) -> str:
+    """`statement/loop`, with the last statement under the loop."""
+    identifier = statements(site.band)[-1]
+    return f"{program.statement(identifier).name}/{site.loop.name}"
+
+
+def statement_id(program: Program, name: str) -> str:
+    """The id of the statement with this user's name."""
+    try:
+        return program.statement(name).id
+    except KeyError:
+        raise ScheduleError(unknown_name("statement", name, [s.name for s in program.statements])) from None
+
+
+def leaf_path(tree: Tree, statement: str) -> Path:
+    """The path to a statement's leaf."""
+    if isinstance(tree, Leaf):
+        return ()
+    for i, child in enumerate(children(tree)):
+        if statement in statements(child):
+            return (i, *leaf_path(child, statement))
+    raise KeyError(statement)
+
+
+def require_new(tree: Tree, names: list[str], old: list[str]) -> None:
+    """Refuse names that other loops already bear."""
+    taken = {x.name for x in loops(tree)} - set(old)
+    clash = [n for n in names if n in taken]
+    if clash or len(set(names)) < len(names):
+        raise ScheduleError(
+            f"loop names must be new: {', '.join(clash or names)} exist already "
+            f"(loops: {', '.join(sorted(taken))}); give others with names="
+        )
+
+
+def distribute(tree: Tree, path: Path, position: int) -> Tree:
+    """Split the loops around the sequence at `path` before its child `position`."""
+    sequence = at(tree, path)
+    assert isinstance(sequence, Sequence)
+    first = normal(Sequence(sequence.children[:position]))
+    second = normal(Sequence(sequence.children[position:]))
+    if not path or not isinstance(at(tree, path[:-1]), Band):
+        return put(tree, path, Sequence((first, second)))
+    band = at(tree, path[:-1])
+    assert isinstance(band, Band)
+    return put(tree, path[:-1], Sequence((around(band, first), around(band, second))))
+
+
+def around(band: Band, child: Tree) -> Band:
+    """The loops of `band` around some of its statements."""
+    below = set(statements(child))
+    return Band(tuple(loop.only(below) for loop in band.loops), child)

@@ -1,0 +1,16 @@
+"""The vocabulary: each module holds one step and the function that makes it."""
+
+from workbench.schedules.steps.affine_map import Affine, affine
+from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
+from workbench.schedules.steps.distributing import Distribute, distribute
+from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
+from workbench.schedules.steps.interchanging import Interchange, interchange
+from workbench.schedules.steps.merging import Merge, merge
+from workbench.schedules.steps.splitting import Split, split
+from workbench.schedules.steps.tiling import Tile, tile
+
+__all__ = [
+    "Affine", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize", "Split", "Tile", "Unroll",
+    "Vectorize", "affine", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "split",
+    "tile", "unroll", "vectorize",
+]  # fmt: skip

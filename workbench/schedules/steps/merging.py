@@ -1,0 +1,99 @@
+"""`merge`: the loops of two neighbouring nests become one (fusion)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from workbench.errors import ScheduleError
+from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
+from workbench.schedules.edit import Path, at, leaf_path, put, statement_id
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.transform import Transform
+
+
+@dataclass(frozen=True)
+class Merge(Transform):
+    """Fuse the nests of two statements that follow one another, `depth` loops deep.
+
+    before → after:  for i: A;  for j: B   →   for i: { A; B }
+
+    The loops are paired from the outside in and keep the names of the first nest.
+    """
+
+    name: ClassVar[str] = "merge"
+    first: str
+    second: str
+    depth: int = 1
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        a = statement_id(schedule.program, self.first)
+        b = statement_id(schedule.program, self.second)
+        path, i, j = meeting(schedule.tree, a, b)
+        parts = at(schedule.tree, path)
+        if not isinstance(parts, Sequence) or j != i + 1:
+            raise ScheduleError(f"{self}: the two nests are not neighbours")
+        fused = fuse(parts.children[i], parts.children[j], self.depth)
+        if fused is None:
+            raise ScheduleError(f"{self}: the two nests do not both have {self.depth} outer loops")
+        new = Sequence((*parts.children[:i], fused, *parts.children[j + 1 :]))
+        return schedule.with_tree(put(schedule.tree, path, new), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Merge]:
+        yield from _neighbours(cls, schedule, schedule.tree)
+
+    def __str__(self) -> str:
+        depth = f", depth={self.depth}" if self.depth != 1 else ""
+        return f"merge({self.first!r}, {self.second!r}{depth})"
+
+
+def _neighbours(cls: type[Merge], schedule: Schedule, tree: Tree) -> Iterator[Merge]:
+    match tree:
+        case Band(_, child):
+            yield from _neighbours(cls, schedule, child)
+        case Sequence(children):
+            for a, b in zip(children, children[1:], strict=False):
+                if isinstance(a, Band) and isinstance(b, Band):
+                    names = [schedule.program.statement(statements(t)[k]).name for t, k in ((a, -1), (b, 0))]
+                    yield cls(names[0], names[1])
+            for child in children:
+                yield from _neighbours(cls, schedule, child)
+
+
+def meeting(tree: Tree, a: str, b: str) -> tuple[Path, int, int]:
+    """The path where the ways to two statements part, and the child positions of both."""
+    first, second = leaf_path(tree, a), leaf_path(tree, b)
+    depth = next((d for d, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), None)
+    if depth is None:
+        raise ScheduleError("the two statements are the same or one nest holds both already")
+    return first[:depth], first[depth], second[depth]
+
+
+def fuse(a: Tree, b: Tree, depth: int) -> Band | None:
+    """One band of `depth` common loops around what is left of both nests."""
+    if not (isinstance(a, Band) and isinstance(b, Band)):
+        return None
+    if min(len(a.loops), len(b.loops)) < depth:
+        return None
+    common = tuple(paired(x, y) for x, y in zip(a.loops[:depth], b.loops[:depth], strict=True))
+    return Band(common, Sequence((rest(a, depth), rest(b, depth))))
+
+
+def paired(x: Loop, y: Loop) -> Loop:
+    """One loop for the statements of both."""
+    return replace(x, rows=tuple(sorted((*x.rows, *y.rows), key=lambda row: row[0])))
+
+
+def rest(band: Band, depth: int) -> Tree:
+    """What is inside the first `depth` loops."""
+    inner = band.loops[depth:]
+    if not inner and isinstance(band.child, Leaf):
+        return band.child
+    return Band(inner, band.child)
+
+
+def merge(first: str, second: str, /, depth: int = 1) -> Merge:
+    """Fuse the nests of two neighbouring statements, `depth` loops deep."""
+    return Merge(first, second, depth)

@@ -1,0 +1,62 @@
+"""`split`: one loop becomes two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from workbench.errors import ScheduleError
+from workbench.poly.tree import Band, Loop, loops
+from workbench.schedules.edit import find_loop, put, require_new
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.rows import quotient, remainder
+from workbench.schedules.transform import Transform
+
+
+@dataclass(frozen=True)
+class Split(Transform):
+    """Divide one loop into blocks of `size` iterations.
+
+    before → after:  for m: S   →   for m_o = m / size: for m_i = m % size: S
+
+    Always legal: the order of instances does not change.
+    """
+
+    name: ClassVar[str] = "split"
+    loop: str
+    size: int
+    names: tuple[str, str] | None = None
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        site = find_loop(schedule.program, schedule.tree, self.loop)
+        outer, inner = divided(site.loop, self.size, self.names)
+        require_new(schedule.tree, [outer.name, inner.name], [site.loop.name])
+        own = site.band.loops
+        new = (*own[: site.position], outer, inner, *own[site.position + 1 :])
+        return schedule.with_tree(put(schedule.tree, site.path, Band(new, site.band.child)), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Split]:
+        for loop in loops(schedule.tree):
+            for size in (4, 8, 16, 32, 64):
+                yield cls(loop.name, size)
+
+    def __str__(self) -> str:
+        names = f", names={self.names!r}" if self.names else ""
+        return f"split({self.loop!r}, {self.size}{names})"
+
+
+def divided(loop: Loop, size: int, names: tuple[str, str] | None) -> tuple[Loop, Loop]:
+    """The block loop and the point loop."""
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ScheduleError(f"the block size of loop {loop.name!r} must be a positive integer, not {size!r}")
+    outer_name, inner_name = names or (f"{loop.name}_o", f"{loop.name}_i")
+    outer = Loop(outer_name, tuple((s, quotient(row, size)) for s, row in loop.rows))
+    inner = Loop(inner_name, tuple((s, remainder(row, size)) for s, row in loop.rows))
+    return outer, replace(inner, kind=loop.kind)
+
+
+def split(loop: str, size: int, /, names: tuple[str, str] | None = None) -> Split:
+    """Divide `loop` into blocks: `m` becomes `m_o` and `m_i` (or `names`)."""
+    return Split(loop, size, tuple(names) if names else None)  # type: ignore[arg-type]

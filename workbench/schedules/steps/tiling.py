@@ -1,0 +1,92 @@
+"""`tile`: blocks of several loops at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from workbench.errors import ScheduleError
+from workbench.poly.tree import Band
+from workbench.schedules.edit import Site, find_loop, put, require_new, sites
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.decomposition import in_the_way
+from workbench.schedules.steps.splitting import divided
+from workbench.schedules.transform import Transform
+
+
+@dataclass(frozen=True)
+class Tile(Transform):
+    """Block several loops of one nest: the block loops first, then the points.
+
+    before → after:  for m: for n: S   →   for m_o: for n_o: for m_i: for n_i: S
+
+    Legal when the tiled loops are permutable.  Loops that stand between them stay with the points.
+    `names` gives (outer, inner) names for a loop.
+    """
+
+    name: ClassVar[str] = "tile"
+    sizes: tuple[tuple[str, int], ...]
+    names: tuple[tuple[str, str, str], ...] = ()
+
+    def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
+        return in_the_way(schedule, [name for name, _ in self.sizes])
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        found = [find_loop(schedule.program, schedule.tree, name) for name, _ in self.sizes]
+        band = one_band(self, found)
+        chosen = {name: (outer, inner) for name, outer, inner in self.names}
+        halves = {
+            site.position: divided(site.loop, size, chosen.get(name))
+            for site, (name, size) in zip(found, self.sizes, strict=True)
+        }
+        require_new(
+            schedule.tree, [x.name for pair in halves.values() for x in pair], [s.loop.name for s in found]
+        )
+        first = min(halves)
+        blocks = tuple(halves[s.position][0] for s in found)
+        points = tuple(
+            halves[i][1] if i in halves else loop for i, loop in enumerate(band.loops) if i >= first
+        )
+        new = Band((*band.loops[:first], *blocks, *points), band.child)
+        return schedule.with_tree(put(schedule.tree, found[0].path, new), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Tile]:
+        for site in sites(schedule.tree):
+            if site.position == 0 and len(site.band.loops) > 1:
+                for a, b in pairwise(loop.name for loop in site.band.loops):
+                    yield cls(((a, 32), (b, 32)))
+
+    def __str__(self) -> str:
+        plain = all(name.isidentifier() for name, _ in self.sizes)
+        body = ", ".join(f"{n}={s}" for n, s in self.sizes) if plain else repr(dict(self.sizes))
+        names = {n: (o, i) for n, o, i in self.names}
+        return f"tile({body}{f', names={names!r}' if names else ''})"
+
+
+def one_band(step: Transform, found: list[Site]) -> Band:
+    """The band that holds all the loops; ScheduleError if they stand in different nests."""
+    if len({site.path for site in found}) > 1:
+        names = ", ".join(site.loop.name for site in found)
+        raise ScheduleError(
+            f"{step}: loops {names} are not directly inside one another; bring them together first "
+            "(distribute, decompose_reduction)"
+        )
+    if len({site.position for site in found}) < len(found):
+        raise ScheduleError(f"{step}: a loop is named twice")
+    return found[0].band
+
+
+def tile(
+    sizes: Mapping[str, int] | None = None,
+    /,
+    names: Mapping[str, tuple[str, str]] | None = None,
+    **by_name: int,
+) -> Tile:
+    """Block loops: `tile(m=64, n=64)`; a mapping takes qualified names: `tile({"C/m": 64})`."""
+    merged = {**(sizes or {}), **by_name}
+    if not merged:
+        raise ScheduleError("tile needs at least one loop: tile(m=64, n=64)")
+    return Tile(tuple(merged.items()), tuple((n, o, i) for n, (o, i) in (names or {}).items()))

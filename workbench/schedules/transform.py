@@ -1,0 +1,119 @@
+"""`Transform`: one small frozen class a step.  Adding one touches one file; subclasses register themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from workbench.errors import ScheduleError, unknown_name
+
+if TYPE_CHECKING:
+    from workbench.schedules.scheduled_program import Schedule
+
+
+class Transform:
+    """A step from one schedule to another.
+
+    A subclass is a frozen dataclass whose docstring states its law (`before → after`).  `apply` is
+    pure and only edits; legality is judged alike for all steps by `Schedule.__or__`.
+    """
+
+    name: ClassVar[str] = ""
+    known: ClassVar[dict[str, type[Transform]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.name:
+            Transform.known[cls.name] = cls
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        """The edited schedule; ScheduleError if the step does not fit it."""
+        raise NotImplementedError
+
+    def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
+        """Steps that must come first (an initialisation moved out of the way); they enter the trace."""
+        return ()
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Transform]:
+        """Instances of this step that a searcher or a menu may offer here."""
+        return iter(())
+
+    def on(self, schedule: Schedule) -> Schedule:
+        """Prerequisites, then the step itself."""
+        for step in self.prerequisites(schedule):
+            schedule = step.on(schedule)
+        return self.apply(schedule)
+
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> Transform:
+        """The inverse of `to_json`, without the step's name."""
+        return cls(**arguments)
+
+    def __or__(self, other: Transform) -> Recipe:
+        return Recipe((*self.steps(), *other.steps()))
+
+    def steps(self) -> tuple[Transform, ...]:
+        """The single steps this one consists of."""
+        return (self,)
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as plain data: its name and arguments."""
+        return {"step": self.name, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Recipe(Transform):
+    """Several steps as one value; each is judged as it is applied with `|` one after another."""
+
+    parts: tuple[Transform, ...]
+
+    def steps(self) -> tuple[Transform, ...]:
+        return self.parts
+
+    def on(self, schedule: Schedule) -> Schedule:
+        for part in self.parts:
+            schedule = schedule | part
+        return schedule
+
+    def __str__(self) -> str:
+        return " | ".join(str(p) for p in self.parts)
+
+
+@dataclass(frozen=True)
+class Together(Recipe):
+    """Several steps judged only at their end: `naive | together(step, step)`."""
+
+    def on(self, schedule: Schedule) -> Schedule:
+        for part in self.parts:
+            schedule = part.on(schedule)
+        return schedule
+
+
+def together(*steps: Transform) -> Together:
+    """Steps judged as one: what lies between them may be illegal."""
+    return Together(tuple(s for step in steps for s in step.steps()))
+
+
+def from_json(data: dict[str, Any]) -> Transform:
+    """The step that `to_json` described; ScheduleError for an unknown one."""
+    arguments = dict(data)
+    name = arguments.pop("step", "")
+    if name not in Transform.known:
+        raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
+    return Transform.known[name].from_arguments({key: _frozen(value) for key, value in arguments.items()})
+
+
+def replay(schedule: Schedule, steps: list[dict[str, Any]]) -> Schedule:
+    """Apply recorded steps to a schedule, without repeating their prerequisites (those are recorded too)."""
+    for data in steps:
+        schedule = from_json(data).apply(schedule)
+    return schedule
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
