@@ -32,6 +32,7 @@ ScheduleNode = islpy.ScheduleNode
 Set = islpy.Set
 UnionAccessInfo = islpy.UnionAccessInfo
 UnionMap = islpy.UnionMap
+UnionPwAff = islpy.UnionPwAff
 UnionSet = islpy.UnionSet
 ast_expr_op = islpy.ast_expr_op_type
 ast_expr_type = islpy.ast_expr_type
@@ -95,12 +96,34 @@ def guarded(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _translated(error: Exception, what: str) -> WorkbenchError:
-    if "maximal number of operations" in str(error):
+    if _cap_reached():
         return BudgetExceeded(
             f"{what}: stopped after {_cap.get()} polyhedral operations; the question is not answered. "
             "Give concrete sizes, use fewer dimensions, or raise the cap with workbench.poly.budget(operations)."
         )
     return WorkbenchError(f"{what}: the polyhedral library refused: {error}")
+
+
+def _cap_reached() -> bool:
+    """Does even a trivial operation fail?  isl does not always say that the cap was the cause."""
+    try:
+        islpy.Set("{ [i] : i > 0 }").is_empty()
+    except islpy.Error as error:
+        return "maximal number of operations" in str(error)
+    return False
+
+
+@contextmanager
+def scheduler_options(*, serialize: bool, whole: bool) -> Iterator[None]:
+    """isl's fusion options, back to their defaults afterwards."""
+    context = islpy.DEFAULT_CONTEXT
+    context.set_schedule_serialize_sccs(int(serialize))
+    context.set_schedule_whole_component(int(whole))
+    try:
+        yield
+    finally:
+        context.set_schedule_serialize_sccs(0)
+        context.set_schedule_whole_component(0)
 
 
 def _parse(kind: type, text: str) -> Any:
@@ -163,6 +186,31 @@ def sets(union: UnionSet) -> list[Set]:
     """The sets of a union, one for each space."""
     found = union.get_set_list()
     return [found.get_at(i) for i in range(found.n_set())]
+
+
+def pw_affs(union: UnionPwAff) -> list[PwAff]:
+    """The functions of a union, one for each space."""
+    found = union.get_pw_aff_list()
+    return [found.get_at(i) for i in range(found.n_pw_aff())]
+
+
+def single_aff(function: PwAff) -> Any:
+    """The only piece of a piecewise affine function; an error when it has several."""
+    pieces = collect(function.foreach_piece, lambda _, aff: aff)
+    if len(pieces) != 1:
+        raise WorkbenchError(f"expected one affine piece, got {function}")
+    return pieces[0]
+
+
+def parameter_names(aff: Any) -> list[str]:
+    """Names of an object's parameters as isl spells them."""
+    return [aff.get_dim_name(dim.param, i) for i in range(aff.dim(dim.param))]
+
+
+def coefficients(aff: Any, kind: Any, atoms: list[R]) -> list[tuple[R, int]]:
+    """Atoms with their nonzero integer coefficients in an affine function."""
+    found = [(atom, integer(aff.get_coefficient_val(kind, i))) for i, atom in enumerate(atoms)]
+    return [(atom, factor) for atom, factor in found if factor]
 
 
 def node_children(node: ScheduleNode) -> list[ScheduleNode]:

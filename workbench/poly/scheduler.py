@@ -1,0 +1,163 @@
+"""isl's affine scheduler: a program's tree by optimisation, at three levels of fusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Literal
+
+from workbench.errors import BudgetExceeded, LoweringError, ScheduleError
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Expr, Index, Size
+from workbench.poly import isl
+from workbench.poly.flow import dependences
+from workbench.poly.lowering import lower
+from workbench.poly.names import from_isl
+from workbench.poly.program import Dependence, Program, ProgramStatement
+from workbench.poly.simplify import Linear
+from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
+from workbench.poly.worker import Problem, solve, solve_apart
+
+Fusion = Literal["none", "default", "max"]
+FUSIONS: tuple[Fusion, ...] = ("none", "default", "max")
+OPERATIONS = 1_000_000
+
+
+@lru_cache(maxsize=128)
+def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -> Tree:
+    """The tree isl's scheduler finds (a Pluto-like optimiser: parallel loops outside, short reuse distances).
+
+    `fusion` is "none" (statements that do not depend on each other in a cycle stay apart), "default" (isl's choice) or
+    "max" (whatever can share loops does).  Reductions are relaxed: their updates may be reordered, but a loop is not
+    called parallel because of that.  The problem is solved with symbolic sizes where the operator allows it, which is
+    much faster, and in a process of its own when it needs many operations; BudgetExceeded after `seconds`.
+    """
+    if fusion not in FUSIONS:
+        raise ScheduleError(f"unknown fusion {fusion!r}; known: {', '.join(FUSIONS)}")
+    general = _symbolic(program)
+    problem = _problem(general, fusion)
+    if not problem.domain:
+        return Sequence(tuple(Leaf(s.id) for s in program.statements))
+    try:
+        with isl.budget(OPERATIONS):
+            schedule = solve(problem)
+    except BudgetExceeded:
+        schedule = solve_apart(problem, seconds)
+    return _tree(general, schedule)
+
+
+def _symbolic(program: Program) -> Program:
+    """The same operator with its sizes left symbolic, if it can be lowered so."""
+    op = program.definition
+    if op is None or not program.sizes:
+        return program
+    for kept in ({}, {n: v for n, v in program.sizes.items() if n in op.scalars}):
+        try:
+            return lower(op, kept)
+        except LoweringError:
+            continue
+    return program
+
+
+@isl.guarded
+def _problem(program: Program, fusion: Fusion) -> Problem:
+    found = dependences(program)
+    ordered = _union(program, [d for d in found if d.kind != "reduction"])
+    return Problem(
+        domain=_union_text([s.domain for s in program.statements]),
+        validity=ordered,
+        coincidence=_union(program, list(found)),
+        proximity=_union(program, [d for d in found if d.kind == "flow"]),
+        context=program.context,
+        fusion=fusion,
+    )
+
+
+def _union(program: Program, chosen: list[Dependence]) -> str:
+    if not chosen:
+        return "{ }"
+    relations = (isl.UnionMap.from_map(isl.parse_map(d.relation)) for d in chosen)
+    return isl.text_of(reduce(isl.UnionMap.union, relations).coalesce())
+
+
+def _union_text(domains: list[str]) -> str:
+    sets = (isl.UnionSet.from_set(isl.parse_set(d)) for d in domains)
+    return isl.text_of(reduce(isl.UnionSet.union, sets)) if domains else ""
+
+
+@isl.guarded
+def _tree(program: Program, schedule: str) -> Tree:
+    root = isl.Schedule(schedule).get_root()
+    live = [s.id for s in program.statements]
+    (child,) = isl.node_children(root)
+    return _Reader(program).tree(child, tuple(live), frozenset())
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Converts isl's schedule nodes."""
+
+    program: Program
+
+    def tree(self, node: isl.ScheduleNode, live: tuple[str, ...], taken: frozenset[str]) -> Tree:
+        """The node and what is below it, for the statements in `live`."""
+        kind = node.get_type()
+        if kind == isl.schedule_node_type.band:
+            return self._band(node, live, taken)
+        if kind in (isl.schedule_node_type.sequence, isl.schedule_node_type.set):
+            return self._sequence(node, live, taken)
+        if kind == isl.schedule_node_type.leaf:
+            leaves = tuple(Leaf(s) for s in live)
+            return leaves[0] if len(leaves) == 1 else Sequence(leaves)
+        (child,) = isl.node_children(node)
+        return self.tree(child, live, taken)
+
+    def _sequence(self, node: isl.ScheduleNode, live: tuple[str, ...], taken: frozenset[str]) -> Tree:
+        children = []
+        for child in isl.node_children(node):
+            names = {s.get_tuple_name() for s in isl.sets(child.filter_get_filter())}
+            below = tuple(s for s in live if s in names)
+            if below:
+                (inner,) = isl.node_children(child)
+                children.append(self.tree(inner, below, taken))
+        return children[0] if len(children) == 1 else Sequence(tuple(children))
+
+    def _band(self, node: isl.ScheduleNode, live: tuple[str, ...], taken: frozenset[str]) -> Tree:
+        schedule = node.band_get_partial_schedule()
+        loops: list[Loop] = []
+        for member in range(node.band_n_member()):
+            rows = self._rows(schedule.get_union_pw_aff(member), live)
+            name = _loop_name(rows, taken)
+            taken |= {name}
+            loops.append(Loop(name, tuple(sorted(rows.items()))))
+        (child,) = isl.node_children(node)
+        below = self.tree(child, live, taken)
+        return Band(tuple(loops), below) if loops else below
+
+    def _rows(self, member: isl.UnionPwAff, live: tuple[str, ...]) -> dict[str, Expr]:
+        rows: dict[str, Expr] = {s: Const(0, INT64) for s in live}
+        for pw_aff in isl.pw_affs(member):
+            statement = pw_aff.get_tuple_id(isl.dim.in_).get_name()
+            if statement in rows:
+                rows[statement] = self._row(pw_aff, self.program.statement(statement))
+        return rows
+
+    def _row(self, pw_aff: isl.PwAff, statement: ProgramStatement) -> Expr:
+        aff = isl.single_aff(pw_aff)
+        dims = [Index(d, INT64) for d in statement.dims]
+        symbols = [Size(from_isl(s), INT64) for s in isl.parameter_names(aff)]
+        terms = isl.coefficients(aff, isl.dim.in_, dims) + isl.coefficients(aff, isl.dim.param, symbols)
+        return Linear(tuple(terms), isl.integer(aff.get_constant_val())).expr()
+
+
+def _loop_name(rows: dict[str, Expr], taken: frozenset[str]) -> str:
+    """The dim's name where the loop simply runs over one dim, else `t0`, `t1`, ..."""
+    varying = {e for e in rows.values() if not isinstance(e, Const)}
+    if len(varying) == 1:
+        (only,) = varying
+        if isinstance(only, Index) and only.name not in taken:
+            return only.name
+    counter = 0
+    while f"t{counter}" in taken:
+        counter += 1
+    return f"t{counter}"
