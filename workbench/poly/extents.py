@@ -27,6 +27,23 @@ def extent(program: Program, statement: str, dim: str) -> int | None:
     return isl.integer(high) - isl.integer(low) + 1
 
 
+@lru_cache(maxsize=4096)
+@isl.guarded
+def same_range(program: Program, first: tuple[str, str], second: tuple[str, str]) -> bool:
+    """Whether two (statement, dim) pairs take the same values for all sizes."""
+    a, b = (_values(program, *pair) for pair in (first, second))
+    return bool(a.is_equal(b))
+
+
+def _values(program: Program, statement: str, dim: str) -> isl.Set:
+    own = program.statement(statement)
+    domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+    position = own.dims.index(dim)
+    n = len(own.dims)
+    domain = domain.project_out(isl.dim.set, position + 1, n - position - 1)
+    return domain.project_out(isl.dim.set, 0, position).reset_tuple_id()
+
+
 @lru_cache(maxsize=1024)
 @isl.guarded
 def unguarded_reads(program: Program, statement: str) -> frozenset[Read]:

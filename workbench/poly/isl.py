@@ -218,6 +218,11 @@ def node_children(node: ScheduleNode) -> list[ScheduleNode]:
     return [node.child(i) for i in range(node.n_children())]
 
 
+def basic_sets(points: Set) -> list[Set]:
+    """The convex pieces of a set, each as a set."""
+    return [Set.from_basic_set(piece) for piece in points.get_basic_sets()]
+
+
 def union_set_list(values: list[UnionSet]) -> Any:
     """isl's list of union sets (at least one)."""
     first, *rest = (islpy.UnionSetList.from_union_set(v) for v in values)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from workbench.lang.operator import For, Operator, Statement, Step
 from workbench.poly import isl
 from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
+from workbench.poly.bounds import is_covered
 from workbench.poly.instances import Lowered, can_share_loops, plain_targets
 from workbench.poly.program import Array, Nest, Program, ProgramStatement
 
@@ -38,7 +39,7 @@ def _lower(
     remaining = conditions(bound)
     build = _Builder(bound, arrays(bound, dict(strides)))
     order = tuple(item for step in op.body for item in build.step(step))
-    return Program(
+    program = Program(
         name=op.name,
         operator=op.text,
         sizes=bound.sizes,
@@ -52,6 +53,12 @@ def _lower(
         conditions=remaining,
         definition=op,
     )
+    return replace(program, arrays={name: _with_coverage(program, a) for name, a in program.arrays.items()})
+
+
+def _with_coverage(program: Program, array: Array) -> Array:
+    """`partial` made exact where the writes are affine."""
+    return array if array.role == "input" else replace(array, partial=not is_covered(program, array.name))
 
 
 @dataclass

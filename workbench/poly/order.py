@@ -46,8 +46,10 @@ class Violation:
 
 @lru_cache(maxsize=1024)
 @isl.guarded
-def violations(program: Program, tree: Tree) -> tuple[Violation, ...]:
+def violations(program: Program, tree: Tree, among: frozenset[str] | None = None) -> tuple[Violation, ...]:
     """What the tree breaks: for each dependence the outermost level at which some pair goes wrong, with a witness.
+
+    `among` limits the question to dependences between some statements (by id).
 
     Exact for exact dependences; a violated may-dependence (`dependence.exact` False) may be harmless for some data.
     Empty means legal.  Raises ScheduleError if a statement is missing, occurs twice, or has no row in a loop around it.
@@ -55,10 +57,14 @@ def violations(program: Program, tree: Tree) -> tuple[Violation, ...]:
     check_complete(program, tree)
     found: list[Violation] = []
     for statement in program.statements:
+        if among is not None and statement.id not in among:
+            continue
         clash = collisions(program, tree, statement)
         if clash is not None:
             found.append(_violation(program, clash, None, "order", None, statement.id, statement.id))
     for dependence in dependences(program):
+        if among is not None and not {dependence.source, dependence.target} <= among:
+            continue
         found += _of_dependence(program, tree, dependence)
     return tuple(found)
 

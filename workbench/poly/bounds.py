@@ -1,0 +1,96 @@
+"""Accesses that leave their array, and output cells that nothing writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+
+from workbench.poly import isl
+from workbench.poly.access import whole_extent
+from workbench.poly.affine import both
+from workbench.poly.names import to_isl
+from workbench.poly.program import Access, Array, Program, ProgramStatement
+from workbench.poly.witness import witness
+
+
+@dataclass(frozen=True)
+class OutOfBounds:
+    """An access outside its array, with the smallest sizes and the first instance at which it happens.
+
+    `dimension` is the array dimension that is left and `index` its value there; `lower` and `upper` (exclusive) are the
+    array's bounds in it at those sizes, None where they are not affine.  `certain` is False when data decide whether
+    the access happens at all.
+    """
+
+    statement: str
+    access: Access
+    dimension: int
+    index: int
+    sizes: dict[str, int]
+    instance: dict[str, int]
+    certain: bool
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{n}={v}" for n, v in {**self.sizes, **self.instance}.items())
+        verb = "reads" if self.access.kind == "read" else "writes"
+        return f"{self.statement} {verb} {self.access.array} outside: index {self.index} in dimension {self.dimension} at {at}"
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def out_of_bounds(program: Program) -> tuple[OutOfBounds, ...]:
+    """Every affine access some instance of which is outside the array although its guard is true.
+
+    Exact for a bound program.  Data-dependent subscripts are checked where the data are known, not here; nor is a
+    dimension whose extent is not affine in the sizes left symbolic.
+    """
+    found = (_outside(program, s, a) for s in program.statements for a in s.accesses if not a.accumulates)
+    return tuple(f for f in found if f is not None)
+
+
+def _outside(program: Program, statement: ProgramStatement, access: Access) -> OutOfBounds | None:
+    array = program.arrays[access.array]
+    relation = isl.parse_map(access.relation).intersect_params(isl.parse_set(program.context))
+    if relation.range().is_subset(box(program, array)):
+        return None
+    for dimension in range(array.rank):
+        bad = relation.subtract_range(box(program, array, (dimension,)))
+        if not bad.is_empty():
+            cells = tuple(str(d) for d in range(array.rank))
+            proof = witness(bad, program.symbols, statement.dims, cells)
+            index = proof.target[str(dimension)]
+            return OutOfBounds(
+                statement.name, access, dimension, index, proof.sizes, proof.source, not access.guarded
+            )
+    return None
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def is_covered(program: Program, array: str) -> bool:
+    """Is every cell of the array certainly written, whatever the data, for all sizes of the context?
+
+    Scatters and writes under a condition on data do not count; an extent that is not affine gives False.
+    """
+    inside = box(program, program.arrays[array]).intersect_params(isl.parse_set(program.context))
+    if not _is_affine_box(program.arrays[array]):
+        return False
+    writes = [a for s in program.statements for a in s.writes if a.array == array and a.exact]
+    if not writes:
+        return inside.is_empty()
+    written = reduce(isl.Set.union, (isl.parse_map(a.relation).range() for a in writes))
+    return inside.is_subset(written)
+
+
+def _is_affine_box(array: Array) -> bool:
+    return all(whole_extent(array, d, "cell") for d in range(array.rank))
+
+
+def box(program: Program, array: Array, dimensions: tuple[int, ...] | None = None) -> isl.Set:
+    """The cells of an array (bounds in some dimensions only, if given) as a set."""
+    chosen = range(array.rank) if dimensions is None else dimensions
+    cells = [f"cell{d}'" for d in range(array.rank)]  # a prime: no symbol is spelt like this
+    names = ", ".join(map(to_isl, program.symbols))
+    prefix = f"[{names}] -> " if names else ""
+    inside = both(*(whole_extent(array, d, cells[d]) for d in chosen)) or "true"
+    return isl.parse_set(f"{prefix}{{ {to_isl(array.name)}[{', '.join(cells)}] : {inside} }}")

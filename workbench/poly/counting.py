@@ -1,0 +1,161 @@
+"""Exact counts for bound programs: instances, operations, cells, bytes."""
+
+from __future__ import annotations
+
+from functools import lru_cache, reduce
+from math import prod
+
+from workbench.errors import LoweringError, unknown_name
+from workbench.lang.expr import Binary, Call, Expr, Index, Read, Select, children, walk
+from workbench.lang.operator import Monoid
+from workbench.poly import isl
+from workbench.poly.program import AccessKind, Program, ProgramStatement
+
+COSTS = {"fma": 2}
+FREE = frozenset({"abs", "fabs", "sign", "copysign", "isnan", "isinf"})
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def points(program: Program, statement: str) -> int:
+    """Number of instances of a statement (by id or name); LoweringError while sizes are symbolic."""
+    return cardinality(isl.parse_set(_bound(program).statement(statement).domain))
+
+
+def flops(program: Program) -> int:
+    """Arithmetic operations on data, whatever their type.
+
+    One for each + - * / %, min, max and builtin (`fma` counts two; sign operations, casts, comparisons and what is the
+    same for all instances nothing), the dearer branch of `?:`, and one to combine an update with its cell.
+    """
+    return sum(points(program, s.id) * operations(s) for s in program.statements if s.kind != "initialise")
+
+
+def operations(statement: ProgramStatement) -> int:
+    """Operations of one instance, as `flops` counts them."""
+    own = sum(_operations(v) for v in statement.values)
+    match statement.reduction:
+        case None:
+            return own
+        case Monoid() as monoid:
+            return own + sum(_operations(e) for e in monoid.combine)
+    return own + 1
+
+
+def _operations(expr: Expr) -> int:
+    match expr:
+        case Read():
+            return 0
+        case Select(_, then, otherwise, _):
+            return max(_operations(then), _operations(otherwise))
+        case Binary("+" | "-" | "*" | "/" | "%", left, right, _):
+            return _varies(expr) + _operations(left) + _operations(right)
+        case Call(name, arguments, _):
+            cost = 0 if name in FREE else COSTS.get(name, max(1, len(arguments) - 1) if name in ("min", "max") else 1)
+            return cost * _varies(expr) + sum(_operations(a) for a in arguments)
+    return sum(_operations(e) for e in children(expr))
+
+
+def _varies(expr: Expr) -> bool:
+    return any(isinstance(e, Read | Index) for e in walk(expr))
+
+
+def bytes(program: Program) -> int:
+    """The least traffic with memory: every input cell read and every output cell written, once.
+
+    An in/out tensor counts both; temporaries count nothing.  A gather counts at most one cell for each instance.
+    """
+    total = 0
+    for array in program.arrays.values():
+        reads = array.role in ("input", "inout") and footprint(program, array.name, kind="read")
+        writes = array.role in ("output", "inout") and footprint(program, array.name, kind="write")
+        total += (reads + writes) * array.dtype.bytes
+    return total
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def footprint(
+    program: Program, array: str, instances: str | None = None, kind: AccessKind | None = None
+) -> int:
+    """Number of distinct cells of an array that are touched.
+
+    `instances` (isl text of a union of sets over statement ids, everything by default) says by whom, `kind` how.
+    May-accesses count at most one cell for each instance and access.
+    """
+    if array not in program.arrays:
+        raise LoweringError(unknown_name("array", array, program.arrays))
+    chosen = None if instances is None else isl.parse_union_set(instances)
+    cells: list[isl.Set] = []
+    touches = 0
+    for statement in _bound(program).statements:
+        for access in statement.accesses:
+            if access.array == array and kind in (None, access.kind):
+                relation = _restricted(isl.parse_map(access.relation), chosen)
+                cells.append(relation.range())
+                touches += cardinality(relation.domain())  # an instance touches one cell, whatever isl must assume
+    return min(cardinality(reduce(isl.Set.union, cells)), touches) if cells else 0
+
+
+def _restricted(relation: isl.Map, chosen: isl.UnionSet | None) -> isl.Map:
+    if chosen is None:
+        return relation
+    mine = [s for s in isl.sets(chosen) if s.get_tuple_name() == relation.get_tuple_name(isl.dim.in_)]
+    if not mine:
+        return relation.intersect_domain(isl.Set.empty(relation.domain().get_space()))
+    return relation.intersect_domain(mine[0])
+
+
+def _bound(program: Program) -> Program:
+    if program.symbols:
+        names = ", ".join(program.symbols)
+        raise LoweringError(f"{program.name}: counting needs every size; give {names}")
+    return program
+
+
+def cardinality(points: isl.Set) -> int:
+    """Number of points of a bounded set without parameters: boxes by product, the rest by isl."""
+    if points.is_empty():
+        return 0
+    pieces = isl.basic_sets(points.coalesce().make_disjoint())
+    return sum(_count_piece(piece) for piece in pieces)
+
+
+def _count_piece(piece: isl.Set) -> int:
+    volume = _box_volume(piece)
+    if volume is not None:
+        return volume
+    rest, factor = _peeled(piece)
+    return factor * isl.count(rest)
+
+
+def _box_volume(piece: isl.Set) -> int | None:
+    """Product of the extents if the set fills its bounding box."""
+    box = isl.Set.universe(piece.get_space())
+    lengths = []
+    for d in range(piece.dim(isl.dim.set)):
+        low, high = piece.dim_min_val(d), piece.dim_max_val(d)
+        if not (low.is_int() and high.is_int()):
+            return None
+        box = box.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
+        lengths.append(isl.integer(high) - isl.integer(low) + 1)
+    return prod(lengths) if box.is_subset(piece) else None
+
+
+def _peeled(piece: isl.Set) -> tuple[isl.Set, int]:
+    """Split off dimensions that are independent of the others; the product of their extents."""
+    piece = piece.reset_tuple_id() if piece.has_tuple_id() else piece
+    factor, d = 1, 0
+    while d < piece.dim(isl.dim.set) and piece.dim(isl.dim.set) > 1:
+        n = piece.dim(isl.dim.set)
+        rest = piece.project_out(isl.dim.set, d, 1)
+        alone = piece.project_out(isl.dim.set, d + 1, n - d - 1).project_out(isl.dim.set, 0, d)
+        spread = rest.insert_dims(isl.dim.set, d, 1)
+        low, high = alone.dim_min_val(0), alone.dim_max_val(0)
+        spread = spread.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
+        if spread.is_equal(piece):
+            factor *= isl.integer(high) - isl.integer(low) + 1
+            piece = rest
+        else:
+            d += 1
+    return piece, factor
