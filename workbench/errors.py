@@ -23,6 +23,10 @@ class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 
 
+class UnknownOperator(WorkbenchError, AttributeError):
+    """The library has no operator of this name."""
+
+
 class LoweringError(WorkbenchError):
     """The operator has no polyhedral program for these sizes (a subscript that is not affine, ...)."""
 
