@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import errors
 from workbench.errors import unknown_name
 from workbench.lang.operator import Operator
 from workbench.settings import settings
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.poly.program import Program
 
 __version__ = "0.1.0"
 
@@ -33,6 +36,17 @@ NAMES = {
     "schedule": "workbench.schedules:schedule",
     "autoschedule": "workbench.schedules:autoschedule",
     "check": "workbench.schedules:check",
+    "affine": "workbench.schedules:affine",
+    "decompose_reduction": "workbench.schedules:decompose_reduction",
+    "distribute": "workbench.schedules:distribute",
+    "interchange": "workbench.schedules:interchange",
+    "merge": "workbench.schedules:merge",
+    "parallelize": "workbench.schedules:parallelize",
+    "split": "workbench.schedules:split",
+    "tile": "workbench.schedules:tile",
+    "together": "workbench.schedules:together",
+    "unroll": "workbench.schedules:unroll",
+    "vectorize": "workbench.schedules:vectorize",
     "generate": "workbench.codegen:generate",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
@@ -51,13 +65,13 @@ METHODS = {
 __all__ = ["Operator", "Target", "errors", "lower", "settings", *sorted(NAMES), *ROOMS]
 
 
-def lower(operator: Operator, /, *, sizes: Mapping[str, int] | None = None, **more: int) -> Any:
+def lower(operator: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:
     """The polyhedral program of an operator; sizes and integer scalars that are left out stay symbolic.
 
     Sizes are given as keywords or as `sizes={...}`.  Raises LoweringError when a subscript is not affine
     before a scalar is known; the message names the scalar.
     """
-    return _load("workbench.poly:lower")(operator, sizes={**(sizes or {}), **more})
+    return _load("workbench.poly:lower")(operator, sizes={**(sizes or {}), **symbols})
 
 
 def __getattr__(name: str) -> Any:
@@ -91,5 +105,22 @@ def _late(method: str, where: str) -> Callable[..., Any]:
     return first
 
 
-for _method, _where in METHODS.items():
-    setattr(Operator, _method, _late(_method, _where))
+def _flops(self: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> int:
+    """Arithmetic operations on data at these sizes; see `workbench.poly.flops`."""
+    return _load("workbench.poly:flops")(lower(self, sizes, **symbols))
+
+
+def _bytes(self: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> int:
+    """The least traffic with memory at these sizes, in bytes; see `workbench.poly.bytes`."""
+    return _load("workbench.poly:bytes")(lower(self, sizes, **symbols))
+
+
+def _sizes(self: Operator, /, *arrays: Any, out: Any = None, **scalars: Any) -> dict[str, int]:
+    """Sizes and integer scalars of a call with these arrays; CallError if they do not fit."""
+    return dict(_load("workbench.lang:bind")(self, arrays, scalars, out).sizes)
+
+
+for _name, _where in METHODS.items():
+    setattr(Operator, _name, _late(_name, _where))
+for _name, _function in {"flops": _flops, "bytes": _bytes, "sizes": _sizes}.items():
+    setattr(Operator, _name, _function)
