@@ -1,0 +1,123 @@
+"""What is known of the sizes, and what follows: proofs by lower bounds on polynomials.
+
+Sizes that come from shapes are at least 0; a scalar that multiplies an index is assumed to be at least 1
+(and that assumption becomes a condition of the call).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.lang.expr import Binary, Call, Const, Expr, Size, walk
+from workbench.lang.polynomial import Poly, add, extreme, polynomial, scale
+
+_DEEPEST = 6
+
+
+@dataclass
+class Facts:
+    """Known lower bounds of size symbols, by name; a name that is missing may be anything."""
+
+    lowest: dict[str, int] = field(default_factory=dict)
+
+    def least(self, a: Poly, depth: int = 0) -> int | None:
+        """A number that `a` is never below, or None."""
+        if depth > _DEEPEST:
+            return None
+        for monomial, coefficient in a.items():
+            for part in monomial:
+                if not isinstance(part, Size):
+                    rest = add(a, {monomial: coefficient}, -1)
+                    return self._opaque(rest, monomial, part, coefficient, depth + 1)
+        total = 0
+        for monomial, coefficient in a.items():
+            low = self._product(monomial)
+            if monomial and (coefficient < 0 or low is None):
+                return None
+            total += coefficient * (low or 0)
+        return total
+
+    def _product(self, monomial: tuple[Expr, ...]) -> int | None:
+        product = 1
+        for part in monomial:
+            low = self.lowest.get(part.name) if isinstance(part, Size) else None
+            if low is None or low < 0:
+                return None
+            product *= low
+        return product
+
+    def _opaque(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, factor: int, depth: int) -> int | None:
+        if len(monomial) > 1:
+            return self._opaque_product(rest, monomial, part, factor, depth)
+        match part:
+            case Call("min" | "max" as which, arguments, _):
+                options = [self.least(add(rest, polynomial(each), factor), depth) for each in arguments]
+                any_will_do = (which == "max") == (factor > 0)
+                return _best(options) if any_will_do else _worst(options)
+            case Binary("/", numerator, Const(divisor, _), _) if divisor > 0:
+                slack = factor * (int(divisor) - 1) if factor > 0 else 0
+                scaled = add(scale(rest, int(divisor)), polynomial(numerator), factor)
+                low = self.least(add(scaled, {(): slack} if slack else {}, -1), depth)
+                return None if low is None else -(-low // int(divisor))
+            case Binary("/", numerator, divisor, _) if factor > 0:
+                positive = self.at_least(polynomial(divisor), 0) and self.at_least(polynomial(numerator), 0)
+                return self.least(rest, depth) if positive else None
+            case Binary("%", _, Const(divisor, _), _) if divisor > 0:
+                return self.least(add(rest, {(): 0 if factor > 0 else factor * (int(divisor) - 1)}), depth)
+            case _:
+                return None
+
+    def _opaque_product(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, x: int, depth: int) -> int | None:
+        others = list(monomial)
+        others.remove(part)
+        if x > 0 and self.at_least({(part,): 1}, 0, depth) and self.at_least({tuple(others): 1}, 0, depth):
+            return self.least(rest, depth)
+        return None
+
+    def at_least(self, a: Poly, value: int, depth: int = 0) -> bool:
+        """Whether `a >= value` is proved."""
+        low = self.least(a, depth)
+        return low is not None and low >= value
+
+    def smallest(self, candidates: list[Poly]) -> Poly:
+        """min of several, without those that are proved never to win."""
+        return extreme("min", self._contenders(candidates, -1))
+
+    def largest(self, candidates: list[Poly]) -> Poly:
+        """max of several, without those that are proved never to win."""
+        return extreme("max", self._contenders(candidates, 1))
+
+    def _contenders(self, candidates: list[Poly], sign: int) -> list[Poly]:
+        kept: list[Poly] = []
+        for at, candidate in enumerate(candidates):
+            rivals = kept + candidates[at + 1 :]
+            if not any(self.at_least(scale(add(rival, candidate, -1), sign), 0) for rival in rivals):
+                kept.append(candidate)
+        return kept
+
+    def sign(self, a: Poly) -> int:
+        """1 if `a` is a positive sum of products, -1 if a negative one, 0 if its sign is not that plain."""
+        if a and all(coefficient > 0 for coefficient in a.values()):
+            return 1
+        if a and all(coefficient < 0 for coefficient in a.values()):
+            return -1
+        return 0
+
+    def copy(self) -> Facts:
+        """The same facts, to add assumptions to."""
+        return Facts(dict(self.lowest))
+
+
+def _best(options: list[int | None]) -> int | None:
+    known = [option for option in options if option is not None]
+    return max(known) if known else None
+
+
+def _worst(options: list[int | None]) -> int | None:
+    known = [option for option in options if option is not None]
+    return min(known) if len(known) == len(options) else None
+
+
+def unknowns(expr: Expr) -> set[str]:
+    """Names of the size symbols in an expression."""
+    return {node.name for node in walk(expr) if isinstance(node, Size)}

@@ -1,0 +1,235 @@
+"""Text to surface syntax: the Lark parser of grammar.lark, built once, and its tree of `syntax` nodes."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Transformer, UnexpectedInput, v_args
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from workbench.errors import OperatorError
+from workbench.lang.diagnostics import Diagnostics, Problem
+from workbench.lang.recovery import next_statement, statement_start, syntax_problem
+from workbench.lang.syntax import (
+    PRECEDENCE,
+    Apply,
+    Assign,
+    CallStep,
+    Define,
+    ExistsClause,
+    ForStep,
+    Infix,
+    LetClause,
+    Literal,
+    MonoidNode,
+    Name,
+    Parameter,
+    Prefix,
+    PromiseNode,
+    RangeClause,
+    Span,
+    TargetNode,
+    Term,
+    Ternary,
+    TypeNode,
+    Unit,
+)
+from workbench.lang.tokens import Retag
+
+LONGEST_TEXT = 200_000
+DEEPEST_NESTING = 200
+LONGEST_NAME = 100
+
+
+def parse(text: str) -> Unit:
+    """The definitions of a text; OperatorError lists what is wrong with its syntax."""
+    if len(text) > LONGEST_TEXT:
+        raise OperatorError(f"the operator text has {len(text)} characters; at most {LONGEST_TEXT} are read")
+    diagnostics = Diagnostics(text)
+    tokens = list(_lark().lex(text))
+    _check_limits(tokens, diagnostics)
+    unit = _feed(tokens, diagnostics)
+    diagnostics.check()
+    assert unit is not None
+    return unit
+
+
+@cache
+def _lark() -> Lark:
+    grammar = Path(__file__).with_name("grammar.lark").read_text()
+    return Lark(
+        grammar, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(), maybe_placeholders=False
+    )
+
+
+def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
+    depth = 0
+    for token in tokens:
+        if token.type in ("LPAR", "TUPLE", "LBRACE"):
+            depth += 1
+        elif token.type in ("RPAR", "RBRACE"):
+            depth -= 1
+        elif token.type == "NAME" and len(token) > LONGEST_NAME:
+            diagnostics.add(Problem(f"this name has {len(token)} characters; at most {LONGEST_NAME}", span(token)))
+        if depth > DEEPEST_NESTING:
+            diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_NESTING} deep", span(token)))
+            break
+    diagnostics.check()
+
+
+def _feed(tokens: list[Token], diagnostics: Diagnostics) -> Unit | None:
+    """Parse; after a syntax error drop its statement and parse the rest, to find further errors."""
+    while True:
+        parser = _lark().parse_interactive()
+        at = _first_error(parser, tokens, diagnostics)
+        if at is None:
+            return parser.feed_eof(tokens[-1] if tokens else None)
+        start, stop = statement_start(tokens, at), next_statement(tokens, at)
+        tokens = tokens[:start] + tokens[stop:]
+        if start == 0 and stop >= len(tokens):
+            return None
+
+
+def _first_error(parser: InteractiveParser, tokens: list[Token], diagnostics: Diagnostics) -> int | None:
+    at = 0
+    try:
+        for at, token in enumerate(tokens):
+            parser.feed_token(token)
+        at = len(tokens)
+        if "$END" not in parser.accepts():
+            raise UnexpectedInput
+    except UnexpectedInput:
+        diagnostics.add(syntax_problem(tokens, at, parser))
+        return at
+    return None
+
+
+def span(token: Token) -> Span:
+    """Where a token stands."""
+    assert token.start_pos is not None and token.end_pos is not None
+    return Span(token.start_pos, token.end_pos)
+
+
+def name(token: Token) -> Name:
+    """A token as a Name."""
+    return Name(str(token), span(token))
+
+
+def number(token: Token) -> Literal:
+    """The value of a number token; hexadecimal, decimal, or a float."""
+    text = token.lower()
+    if text.startswith("0x"):
+        return Literal(int(text, 16), span(token))
+    if any(mark in text for mark in ".e"):
+        return Literal(float(text), span(token))
+    return Literal(int(text) if len(text) < 40 else 10**40, span(token))
+
+
+def group(parts: list[Any]) -> Term:
+    """Group a flat `term op term op term ...` by PRECEDENCE; all operators associate to the left."""
+    terms: list[Term] = [parts[0]]
+    ops: list[Token] = []
+    for op, term in zip(parts[1::2], parts[2::2], strict=True):
+        while ops and PRECEDENCE[ops[-1]] >= PRECEDENCE[op]:
+            _join(terms, ops.pop())
+        ops.append(op)
+        terms.append(term)
+    while ops:
+        _join(terms, ops.pop())
+    return terms[0]
+
+
+def _join(terms: list[Term], op: Token) -> None:
+    right, left = terms.pop(), terms.pop()
+    terms.append(Infix(str(op), left, right, span(op), left.span.to(right.span)))
+
+
+@v_args(inline=True)
+class _Build(Transformer[Token, Any]):
+    """One method a grammar rule; each returns the node or tuple of the rule."""
+
+    def start(self, *items: Any) -> Unit:
+        return Unit(items)
+
+    def define(self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any) -> Define:
+        return Define(name(word), generics, params, results, promises, steps)
+
+    def generics(self, *parts: Token) -> tuple[Name, ...]:
+        return tuple(name(part) for part in parts if part.type == "NAME")
+
+    def params(self, *params: Parameter) -> tuple[Parameter, ...]:
+        return params
+
+    results = steps = exprs = arguments = targets = where = promises = params
+
+    def param(self, type_node: TypeNode, word: Token) -> Parameter:
+        return Parameter(type_node, name(word))
+
+    result = param
+
+    def plain_result(self, word: Token) -> Parameter:
+        return Parameter(None, name(word))
+
+    def element(self, word: Token, *dims: Term) -> TypeNode:
+        return TypeNode(name(word), dims, span(word).to(dims[-1].span if dims else span(word)))
+
+    def promise(self, word: Token, *arguments: Term) -> PromiseNode:
+        return PromiseNode(name(word), arguments, span(word).to(arguments[-1].span))
+
+    def monoid(self, *parts: Any) -> MonoidNode:
+        _, word, generics, fields, _, identity, _, left, right, combine, clauses = parts
+        return MonoidNode(name(word), generics, fields, identity, left, right, combine, clauses)
+
+    def names(self, *words: Token) -> tuple[Name, ...]:
+        return tuple(name(word) for word in words)
+
+    def assign(self, target: TargetNode, op: Token, value: Term, _: Any, clauses: Any) -> Assign:
+        return Assign((target,), name(op), (value,), clauses, span=target.span.to(value.span))
+
+    def tuple_assign(self, opening: Token, targets: Any, monoid: Token, *rest: Any) -> Assign:
+        values, clauses = rest[-2:]
+        op = Name(f"{monoid}={'!' if len(rest) == 4 else ''}", span(monoid))
+        return Assign(targets, op, values, clauses, True, span(opening).to(values[-1].span))
+
+    def calls(self, opening: Token, results: Any, _: Token, callee: Token, arguments: Any) -> CallStep:
+        return CallStep(results, name(callee), arguments, span(opening).to(span(callee)))
+
+    def target(self, word: Token, subscripts: tuple[Term, ...] = ()) -> TargetNode:
+        end = subscripts[-1].span if subscripts else span(word)
+        return TargetNode(name(word), subscripts, span(word).to(end))
+
+    def loop(self, word: Token, lower: Term, upper: Term, body: Any) -> ForStep:
+        return ForStep(RangeClause(name(word), lower, upper, span(word).to(upper.span)), body, span(word))
+
+    def equivalent(self, *_: Any) -> None:
+        return None
+
+    def bounds(self, word: Token, lower: Term, upper: Term) -> RangeClause:
+        return RangeClause(name(word), lower, upper, span(word).to(upper.span))
+
+    def let(self, word: Token, _: Token, value: Term) -> LetClause:
+        return LetClause(name(word), value)
+
+    def exists(self, value: Term) -> ExistsClause:
+        return ExistsClause(value)
+
+    def ternary(self, condition: Term, then: Term, otherwise: Term) -> Ternary:
+        return Ternary(condition, then, otherwise, condition.span.to(otherwise.span))
+
+    def operation(self, *parts: Any) -> Term:
+        return group(list(parts))
+
+    def prefix(self, op: Token, operand: Term) -> Prefix:
+        return Prefix(str(op), operand, span(op).to(operand.span))
+
+    def literal(self, token: Token) -> Literal:
+        return number(token)
+
+    def name(self, word: Token) -> Name:
+        return name(word)
+
+    def apply(self, word: Token, arguments: tuple[Term, ...]) -> Apply:
+        end = arguments[-1].span if arguments else span(word)
+        return Apply(name(word), arguments, span(word).to(end))
