@@ -10,8 +10,8 @@ from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import lane_write, scalar_write
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, walk
-from workbench.poly.polynomial import is_constant
-from workbench.lang.expr import Call
+from workbench.poly.polynomial import depends, is_constant
+from workbench.lang.expr import Call, Expr
 from workbench.poly.program import Program
 from workbench.target import Parallel
 
@@ -76,9 +76,10 @@ class Printer:
         return [f"/* {statement.name}: {safe} */" if safe else f"/* {statement.name} */"]
 
     def guard(self, node: If, lane: Lane) -> list[str]:
-        lines = [f"if ({self.values.text(node.condition)}) {{", *indented(self.lines(node.then, lane))]
+        head = f"if ({self.values.text(node.condition)}) {{"
+        lines = [head, *indented(unbraced(self.lines(node.then, lane)))]
         if node.otherwise is not None:
-            lines += ["} else {", *indented(self.lines(node.otherwise, lane))]
+            lines += ["} else {", *indented(unbraced(self.lines(node.otherwise, lane)))]
         return [*lines, "}"]
 
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
@@ -95,7 +96,7 @@ class Printer:
             lane = Lane(loop.variable, loop.lanes)
             self.vector_loops += 1
         head = self.head(loop)
-        lines = [f"{head} {{", *indented(self.scoped(loop.variable, loop.body, lane, loop)), "}"]
+        lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
         if loop.kind == "unroll" and (is_constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
         return lines
@@ -129,7 +130,8 @@ class Printer:
     def pragma(self, loop: For) -> list[str]:
         schedule = "dynamic" if uneven(loop) else "static"
         head = f"#pragma omp parallel for num_threads(threads) schedule({schedule})"
-        return [head, f"{self.head(loop)} {{", *indented(self.scoped(loop.variable, loop.body, SCALAR, loop)), "}"]
+        body = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
+        return [head, f"{self.head(loop)} {{", *indented(body), "}"]
 
     def outline(self, loop: For) -> list[str]:
         """The body as a function over a range of iterations, called through the pool."""
@@ -174,15 +176,25 @@ def restricted(kind: str) -> str:
 
 def uneven(loop: For) -> bool:
     """Whether iterations differ in work: an inner bound moves with the loop (not merely a last, shorter tile)."""
-    from workbench.poly.polynomial import depends
+    inner = (node for node in walk(loop.body) if isinstance(node, For))
+    return any(_moves(bound, loop.variable) for node in inner for bound in (node.lower, node.upper))
 
-    for node in walk(loop.body):
-        if isinstance(node, For):
-            for bound in (node.lower, node.upper):
-                parts = bound.arguments if isinstance(bound, Call) else (bound,)
-                if all(depends(p, loop.variable) for p in parts):
-                    return True
-    return False
+
+def _moves(bound: Expr, variable: str) -> bool:
+    match bound:
+        case Call("min", arguments, _):
+            return all(_moves(a, variable) for a in arguments)
+        case Call("whole", (count, _), _):
+            return _moves(count, variable)
+    return depends(bound, variable)
+
+
+def unbraced(lines: list[str]) -> list[str]:
+    """A body that is one braced block needs no braces of its own."""
+    inside = lines[1:-1]
+    if len(lines) > 2 and (lines[0], lines[-1]) == ("{", "}") and all(x.startswith((INDENT, "#")) for x in inside):
+        return [x.removeprefix(INDENT) for x in inside]
+    return lines
 
 
 def indented(lines: list[str]) -> list[str]:

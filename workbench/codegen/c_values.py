@@ -22,6 +22,7 @@ PRECEDENCE = {
     "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
 }  # fmt: skip
 ATOM = 20
+WHOLE = "static inline int64_t wb_whole(int64_t n, int64_t block) { return n > 0 ? n - n % block : 0; }\n"
 LIMITS = {
     "int8": (-(2**7), 2**7 - 1), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1), "uint8": (0, 2**8 - 1), "uint16": (0, 2**16 - 1),
@@ -54,7 +55,7 @@ class Values:
         match expr:
             case Const(value, dtype):
                 text = constant_text(value, dtype)
-                return text, 0 if text.startswith("-") else ATOM
+                return text, 11 if text.startswith("-") else ATOM
             case Index(name, _):
                 return self.names("index", name), ATOM
             case Size(name, _):
@@ -78,7 +79,7 @@ class Values:
         text = f"{op}{self.inside(a, 11)}"
         if op == "-" and text.startswith("--"):
             text = f"-({self.text(a)})"
-        return self.narrow(text, dtype) if dtype.is_integral else (text, 11)
+        return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, 11)
 
     def binary(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
         if op in ("/", "%") and dtype.is_integral:
@@ -88,13 +89,11 @@ class Values:
             return f"{name}({self.text(a)}, {self.text(b)})", ATOM
         rank = PRECEDENCE[op]
         text = f"{self.inside(a, rank)} {op} {self.inside(b, rank + 1)}"
-        return self.narrow(text, dtype) if dtype.is_integral else (text, rank)
+        return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, rank)
 
     def narrow(self, text: str, dtype: DType) -> tuple[str, int]:
         """C computes small integers as int: cut the result back to its type."""
-        if dtype.bits < 32:
-            return f"({dtype.c_name})({text})", ATOM - 1
-        return f"({text})", ATOM
+        return f"({dtype.c_name})({text})", 11
 
     def division(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
         positive = isinstance(b, Const) and b.value > 0
@@ -129,8 +128,15 @@ class Values:
             for other in arguments[1:]:
                 text = f"{self.helpers.scalar(function, dtype)}({text}, {self.text(other)})"
             return text
+        if function == "whole":
+            return self.whole(*arguments)
         of = arguments[0].dtype if arguments else dtype
         return f"{self.helpers.scalar(function, of)}({', '.join(map(self.text, arguments))})"
+
+    def whole(self, count: Expr, block: Expr) -> str:
+        """The largest multiple of `block` up to `count`, 0 if that is negative."""
+        name = self.helpers.text("wb_whole", WHOLE)
+        return f"{name}({self.text(count)}, {self.text(block)})"
 
     def cast(self, a: Expr, dtype: DType) -> tuple[str, int]:
         source = a.dtype
@@ -188,7 +194,7 @@ class Values:
             return "0"
         match stride:
             case Const(1, _):
-                return text if rank >= 9 or rank == 0 and "?" not in text else f"({text})"
+                return text if rank >= 9 else f"({text})"
             case Const(0, _):
                 return "0"
         left = text if rank >= 10 else f"({text})"

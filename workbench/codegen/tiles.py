@@ -144,7 +144,7 @@ def _partial(
 ) -> Nest:  # fmt: skip
     if not vector:
         return _outside(tile, first, rest, inside, lane, emit, width)
-    whole = simplify(Binary("*", Binary("/", first.upper, Const(width, INT64), INT64), Const(width, INT64), INT64))
+    whole = multiple(first.upper, width)
     body = _cells(tile, rest, inside, Lane(first.variable, width), emit, width)
     main = replace(first, upper=whole, body=body, step=width, lanes=width)
     return Block((main, _outside(tile, replace(first, lower=whole), rest, inside, lane, emit, width)))
@@ -191,8 +191,15 @@ def cut(loop: For, block: int) -> Expr:
         count: Expr = loop.upper
     else:
         count = Binary("-", loop.upper, loop.lower, INT64)
-    whole = Binary("*", Binary("/", simplify(count), Const(block, INT64), INT64), Const(block, INT64), INT64)
-    return simplify(Binary("+", loop.lower, whole, INT64))
+    return simplify(Binary("+", loop.lower, multiple(count, block), INT64))
+
+
+def multiple(count: Expr, block: int) -> Expr:
+    """The largest multiple of `block` that is at most `count`, 0 for a negative count."""
+    number = is_constant(simplify(count))
+    if number is not None:
+        return Const(max(0, number - number % block), INT64)
+    return Call("whole", (simplify(count), Const(block, INT64)), INT64)
 
 
 def _may_remain(lower: Expr, upper: Expr, block: int) -> bool:

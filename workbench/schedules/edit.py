@@ -127,14 +127,15 @@ def leaf_path(tree: Tree, statement: str) -> Path:
     raise KeyError(statement)
 
 
-def require_new(tree: Tree, names: list[str], old: list[str]) -> None:
-    """Refuse names that other loops already bear."""
-    taken = {x.name for x in loops(tree)} - set(old)
+def require_new(tree: Tree, site: Site, names: list[str], old: list[str]) -> None:
+    """Refuse names that other loops of the same nest already bear."""
+    own = set(statements(site.band))
+    taken = {x.name for x in loops(tree) if own & {s for s, _ in x.rows}} - set(old)
     clash = [n for n in names if n in taken]
     if clash or len(set(names)) < len(names):
         raise ScheduleError(
             f"loop names must be new: {', '.join(clash or names)} exist already "
-            f"(loops: {', '.join(sorted(taken))}); give others with names="
+            f"(loops of the nest: {', '.join(sorted(taken))}); give others with names="
         )
 
 

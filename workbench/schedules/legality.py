@@ -44,13 +44,16 @@ def judge(program: Program, tree: Tree) -> Verdict:
     violations = poly.violations(program, tree)
     if not violations:
         return Verdict("legal")
-    exact = any(v.dependence.exact for v in violations)
+    exact = any(v.dependence is None or v.dependence.exact for v in violations)
     return Verdict("illegal" if exact else "unproved", violations)
 
 
 def explain(program: Program, violation: Violation) -> str:
     """`would race on C (reduction, loop k): C(0,0,0) → C(0,0,1) for M=1, N=1, K=2`."""
     dependence = violation.dependence
+    if dependence is None:
+        name = program.statement(violation.statement).name
+        return f"two instances of {name} share one time: {violation.source} and {violation.target}"
     verb = "would race on" if violation.reason == "race" else "would break the order on"
     level = f", loop {violation.loop}" if violation.loop else ""
     sizes = ", ".join(f"{k}={v}" for k, v in violation.sizes.items())

@@ -31,7 +31,7 @@ class Split(Transform):
     def apply(self, schedule: Schedule) -> Schedule:
         site = find_loop(schedule.program, schedule.tree, self.loop)
         outer, inner = divided(site.loop, self.size, self.names)
-        require_new(schedule.tree, [outer.name, inner.name], [site.loop.name])
+        require_new(schedule.tree, site, [outer.name, inner.name], [site.loop.name])
         own = site.band.loops
         new = (*own[: site.position], outer, inner, *own[site.position + 1 :])
         return schedule.with_tree(put(schedule.tree, site.path, Band(new, site.band.child)), self)

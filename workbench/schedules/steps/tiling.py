@@ -41,9 +41,8 @@ class Tile(Transform):
             site.position: divided(site.loop, size, chosen.get(name))
             for site, (name, size) in zip(found, self.sizes, strict=True)
         }
-        require_new(
-            schedule.tree, [x.name for pair in halves.values() for x in pair], [s.loop.name for s in found]
-        )
+        new_names = [x.name for pair in halves.values() for x in pair]
+        require_new(schedule.tree, found[0], new_names, [s.loop.name for s in found])
         first = min(halves)
         blocks = tuple(halves[s.position][0] for s in found)
         points = tuple(

@@ -1,0 +1,40 @@
+"""`autoschedule`: a schedule chosen by the workbench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from workbench import poly
+from workbench.errors import ScheduleError
+from workbench.lang.operator import Operator
+from workbench.poly.program import Program
+from workbench.schedules.default_recipe import default_schedule
+from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
+from workbench.schedules.steps import affine
+from workbench.target import Target
+
+Fusion = Literal["none", "default", "max"]
+
+
+def autoschedule(
+    op: Operator | Program,
+    /,
+    target: str | Target = "c",
+    *,
+    fusion: Fusion | None = None,
+    sizes: Mapping[str, int] | None = None,
+    **symbols: int,
+) -> Schedule:
+    """A schedule for an operator, chosen from its structure.
+
+    With `fusion` the order is that of isl's scheduler ("none": one nest a statement group, "default", "max": fuse
+    whatever is legal), as one `affine` step; without, it is the default recipe of the target.
+    """
+    program = as_program(op, {**(sizes or {}), **symbols})
+    if fusion is not None:
+        if fusion not in ("none", "default", "max"):
+            raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
+        tree = poly.isl_tree(program, fusion)
+        return naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
+    return default_schedule(program, target if isinstance(target, Target) else None)

@@ -1,0 +1,104 @@
+"""Register and cache blocks for statements that reduce: chosen from strides and reuse, never from a name.
+
+Two shapes.  *Across*: neighbouring cells in the lanes of a register, `rows x vectors` cells kept in registers while the
+reduction runs (matrix products, convolutions, column sums).  *Along*: the reduction itself in lanes (rows of both operands
+contiguous: A Bᵀ, matrix-vector products).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.schedules.structure import Structure
+from workbench.target import Target
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """Block sizes of one statement.
+
+    `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the reduction,
+    `share` the dim that threads divide.
+    """
+
+    form: Literal["across", "along"]
+    vector: str
+    vector_size: int
+    rows: tuple[tuple[str, int], ...]
+    panel: tuple[str, int] | None = None
+
+
+def blocking(shape: Structure, target: Target) -> Blocking | None:
+    """The block sizes of a reduction, or None if no dim runs through memory in order."""
+    lanes = target.lanes(max(32, *(8 * d.bytes for d in _types(shape))))
+    return _across(shape, target, lanes) or _along(shape, target, lanes)
+
+
+def _types(shape: Structure):  # type: ignore[no-untyped-def]
+    return [v.dtype for v in shape.statement.values]
+
+
+def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
+    candidates = [d for d in shape.free if shape.streams(d) and all(w.along(d) == 1 for w in shape.writes)]
+    candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
+    if not candidates or not shape.reduced:
+        return None
+    vector = candidates[-1]
+    row = _row(shape, vector)
+    if row is None:
+        return Blocking("across", vector, 4 * lanes, (), _panel(shape))
+    rows, vectors = (6, 2) if target.vector_registers <= 16 else (8, 3)
+    trip = shape.trip(vector)
+    while trip is not None and vectors > 1 and trip < vectors * lanes:
+        vectors -= 1
+    return Blocking("across", vector, vectors * lanes, ((row, _fitting(shape.trip(row), rows)),), _panel(shape))
+
+
+def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
+    candidates = [d for d in shape.reduced if all(r.along(d) in (0, 1) for r in shape.reads) and shape.streams(d)]
+    candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
+    if not candidates:
+        return None
+    vector = candidates[-1]
+    reused = [d for d in shape.free if shape.reuses(d) and at_least(shape.trip(d), 2)]
+    if not reused:
+        return None
+    sizes = (4, 3) if target.vector_registers <= 16 else (6, 4)
+    rows = tuple((d, _fitting(shape.trip(d), s)) for d, s in zip(reused[-2:], sizes, strict=False))
+    return Blocking("along", vector, 0, rows)
+
+
+def _row(shape: Structure, vector: str) -> str | None:
+    """The dim whose iterations share the vectors read: the longest one."""
+    shared = [
+        d for d in shape.free
+        if d != vector and any(r.along(d) == 0 and r.along(vector) == 1 for r in shape.reads)
+    ]  # fmt: skip
+    shared = [d for d in shared if at_least(shape.trip(d), 2)]
+    return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)
+
+
+def _panel(shape: Structure) -> tuple[str, int] | None:
+    """Block the outermost reduction dim so that the panel a tile reads stays in the first cache."""
+    inner = 1
+    for dim in shape.reduced[1:]:
+        inner *= shape.trip(dim) or 1
+    block = max(1, 256 // inner)
+    first = shape.reduced[0]
+    trip = shape.trip(first)
+    return (first, block) if trip is None or trip > 2 * block else None
+
+
+def _fitting(trip: int | None, size: int) -> int:
+    """A block of about `size` that leaves the smallest rest."""
+    if trip is None or trip >= 8 * size:
+        return size
+    if trip <= size:
+        return trip
+    return min(range(max(2, size - 2), size + 1), key=lambda s: (-(-trip // s) * s - trip, -s))
+
+
+def at_least(trip: int | None, number: int) -> bool:
+    """Whether a dim has so many values (a symbolic one is taken to)."""
+    return trip is None or trip >= number

@@ -1,0 +1,111 @@
+"""What a statement looks like from the memory's side: strides of its accesses, trip counts, reuse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workbench import poly
+from workbench.lang.expr import Binary, Const, Expr, Read, Select, walk
+from workbench.poly.polynomial import coefficient, constant
+from workbench.poly.program import Program, ProgramStatement
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One access: elements moved per step of each dim; None where that is not constant, 0 where it stays."""
+
+    array: str
+    strides: tuple[tuple[str, int | None], ...]
+
+    def along(self, dim: str) -> int | None:
+        return dict(self.strides)[dim]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A statement's dims with trip counts (None: symbolic), what it writes and what it reads.
+
+    `reads` are the values it uses (the cell it accumulates into is not among them).
+    """
+
+    statement: ProgramStatement
+    trips: tuple[tuple[str, int | None], ...]
+    writes: tuple[Touch, ...]
+    reads: tuple[Touch, ...]
+
+    def trip(self, dim: str) -> int | None:
+        return dict(self.trips)[dim]
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Dims that move some written cell."""
+        return tuple(d for d in self.statement.dims if any(w.along(d) != 0 for w in self.writes))
+
+    @property
+    def reduced(self) -> tuple[str, ...]:
+        """Dims along which the same cell is written again."""
+        return tuple(d for d in self.statement.dims if d not in self.free)
+
+    def contiguous(self, dim: str) -> int:
+        """How many accesses walk to the next element along the dim, minus those that jump."""
+        score = 0
+        for touch in (*self.writes, *self.reads):
+            stride = touch.along(dim)
+            score += 2 if stride == 1 else 0 if stride == 0 else -3
+        return score
+
+    def streams(self, dim: str) -> bool:
+        """Whether every access stays or moves to the next element along the dim, and some moves."""
+        strides = [t.along(dim) for t in (*self.writes, *self.reads)]
+        return all(s in (0, 1) for s in strides) and any(s == 1 for s in strides)
+
+    def reuses(self, dim: str) -> bool:
+        """Whether some value read stays the same along the dim."""
+        return any(r.along(dim) == 0 for r in self.reads)
+
+
+@lru_cache(maxsize=1024)
+def structure(program: Program, statement: str) -> Structure:
+    """The structure of one statement (by id)."""
+    own = program.statement(statement)
+    reads = {n for value in own.values for n in walk(value) if isinstance(n, Read) and n.subscripts}
+    return Structure(
+        own,
+        tuple((d, poly.extent(program, own.id, d)) for d in own.dims),
+        tuple(_touch(program, own, array, subscripts) for array, subscripts in own.targets),
+        tuple(_touch(program, own, r.tensor, r.subscripts) for r in sorted(reads, key=repr)),
+    )
+
+
+def _touch(program: Program, statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...]) -> Touch:
+    strides = program.arrays[array].strides
+    return Touch(array, tuple((d, _stride(subscripts, strides, d)) for d in statement.dims))
+
+
+def _stride(subscripts: tuple[Expr, ...], strides: tuple[Expr, ...], dim: str) -> int | None:
+    total = 0
+    for subscript, stride in zip(subscripts, strides, strict=True):
+        step = constant(coefficient(subscript, dim))
+        if step is None:
+            return None
+        if step and not isinstance(stride, Const):
+            return LARGE
+        total += step * int(stride.value) if step and isinstance(stride, Const) else 0
+    return total
+
+
+LARGE = 1 << 20
+"""Stands for a stride that is symbolic: never 0 and never 1."""
+
+
+def guarded(statement: ProgramStatement) -> bool:
+    """Whether a value is chosen by a condition, so that lanes may go different ways."""
+    return any(isinstance(n, Select) for v in statement.values for n in walk(v))
+
+
+def multiplies(statement: ProgramStatement) -> bool:
+    """Whether the contribution is a product (or a sum, for min and max) of at least two reads."""
+    value = statement.values[0]
+    reads = [n for n in walk(value) if isinstance(n, Read) and n.subscripts]
+    return isinstance(value, Binary) and len(reads) >= 2
