@@ -27,7 +27,7 @@ def target_view(cells: Cells, target: Target, block: Block) -> Array | None:
             return None
         slices.append(slice(start, stop, step))
         order.append(name)
-    return _arranged(cells.array[tuple(slices)], order, block)
+    return _arranged(cells.array[(*slices, ...)], order, block)
 
 
 def _arranged(view: Array, order: list[str], block: Block) -> Array | None:

@@ -183,7 +183,7 @@ def strided_view(cells: Cells, subscripts: list[Affine], block: Block) -> Array 
             steps[name] += coefficient * stride
     used = {name for s in subscripts if s for name in s[1]}
     shape = tuple(length if name in used else 1 for name, length in block.lengths.items())
-    corner = cells.array[tuple(slice(p, p + 1) for p in origin)]
+    corner = cells.array[(*(slice(p, p + 1) for p in origin), ...)]
     return as_strided(corner, shape, tuple(steps[name] for name in block.names), writeable=False)
 
 

@@ -1,0 +1,25 @@
+"""The operator library: `ops.matmul` is an Operator, parsed on first use.
+
+`ops.list()` names them all, `ops.list("attention")` those of a family.
+"""
+
+from __future__ import annotations
+
+from workbench.lang.operator import Operator
+from workbench.ops.catalogue import ENTRIES, examples, families, load
+from workbench.ops.catalogue import names as list
+from workbench.ops.counting import bytes_moved as bytes
+from workbench.ops.counting import flops
+from workbench.ops.samples import sample_arrays, sample_out
+
+__all__ = ["bytes", "examples", "families", "flops", "list", "load", "sample_arrays", "sample_out"]
+
+
+def __getattr__(name: str) -> Operator:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return load(name)
+
+
+def __dir__() -> set[str]:
+    return {*__all__, *ENTRIES}

@@ -1,0 +1,140 @@
+"""How much an operator computes and moves, counted from its statements for given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import CallError
+from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, index_names, walk
+from workbench.lang.operator import Monoid, Operator, Range, Statement, Tensor
+from workbench.lang.oracle_blocks import blocks, exact
+
+BLOCK_POINTS = 1 << 20
+
+
+def flops(op: Operator, /, **sizes: int) -> int:
+    """Arithmetic operations on data: nodes of each statement times the points of its domain.
+
+    Every arithmetic operation, comparison and function of data counts 1, as does each combination of a
+    reduction; arithmetic on indices and sizes does not.  Triangular domains are summed exactly.
+
+    >>> from workbench.lang import operator
+    >>> mm = operator("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }")
+    >>> flops(mm, M=2, N=3, K=4)
+    48
+    """
+    _require(op, sizes)
+    return sum(points(s.ranges, sizes) * _operations(s) for s in op.statements())
+
+
+def bytes_moved(op: Operator, /, **sizes: int) -> int:
+    """Bytes that have to move at least: every input cell that is read once, every output cell once.
+
+    Outputs that are also read count twice; temporaries count nothing.
+    """
+    _require(op, sizes)
+    return sum(_bytes(op, tensor, sizes) for tensor in op.tensors.values())
+
+
+def points(ranges: tuple[Range, ...], sizes: Mapping[str, int]) -> int:
+    """Number of integer points of nested ranges for given sizes."""
+    bounding = {name for r in ranges for name in index_names(r.lower) | index_names(r.upper)}
+    outer = tuple(r for r in ranges if r.index in bounding)
+    inner = [r for r in ranges if r.index not in bounding]
+    return sum(
+        _points(block.grids, block.mask, block.shape, inner)
+        for block in blocks(outer, sizes, {}, BLOCK_POINTS)
+    )
+
+
+def _points(grids: Mapping[str, Any], mask: Any, shape: tuple[int, ...], inner: list[Range]) -> int:
+    count: Any = np.ones(shape, np.int64) if mask is None else np.broadcast_to(mask, shape).astype(np.int64)
+    for r in inner:
+        count = count * np.maximum(exact(r.upper, grids) - exact(r.lower, grids), 0)
+    return int(np.sum(count))
+
+
+def _operations(statement: Statement) -> int:
+    """Operations on data of one instance."""
+    counted = _count(statement.values)
+    if isinstance(statement.reduction, Monoid):
+        return counted + _count(statement.reduction.combine)
+    return counted + (statement.reduction is not None)
+
+
+def _count(roots: tuple[Expr, ...]) -> int:
+    # Shared nodes (inlined lets) are computed once: identity, not equality, tells them apart.
+    nodes: dict[int, Expr] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if id(node) not in nodes:
+            nodes[id(node)] = node
+            stack.extend(() if isinstance(node, Read) else children(node))
+    return sum(_cost(node) for node in nodes.values() if _is_data(node))
+
+
+def _cost(node: Expr) -> int:
+    match node:
+        case Binary("&&" | "||", _, _, _) | Unary("!", _, _):
+            return 0
+        case Binary() | Unary():
+            return 1
+        case Call("min" | "max", arguments, _):
+            return len(arguments) - 1
+        case Call():
+            return 1
+        case _:
+            return 0
+
+
+def _is_data(node: Expr) -> bool:
+    return any(isinstance(below, Read) for below in walk(node))
+
+
+def _bytes(op: Operator, tensor: Tensor, sizes: Mapping[str, int]) -> int:
+    cells = prod(max(0, int(exact(e, sizes))) for e in tensor.extent)
+    match tensor.role:
+        case "temporary":
+            return 0
+        case "input":
+            return min(cells, _cells_read(op, tensor.name, sizes)) * tensor.dtype.bytes
+        case "inout":
+            return 2 * cells * tensor.dtype.bytes
+        case "output":
+            return cells * tensor.dtype.bytes
+
+
+def _cells_read(op: Operator, name: str, sizes: Mapping[str, int]) -> int:
+    """At most so many cells are read: fewer than there are where a table is looked up rarely."""
+    return sum(
+        points(_ranges_of(read, statement.ranges), sizes)
+        for statement in op.statements()
+        for read in _reads(statement, name)
+    )
+
+
+def _ranges_of(read: Read, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+    """The ranges of the indices in a read's subscripts, and of those that bound them."""
+    needed = index_names(read)
+    for r in reversed(ranges):
+        if r.index in needed:
+            needed |= index_names(r.lower) | index_names(r.upper)
+    return tuple(r for r in ranges if r.index in needed)
+
+
+def _reads(statement: Statement, name: str) -> list[Read]:
+    roots = [*statement.values, *(s for target in statement.targets for s in target.subscripts)]
+    found = {node for root in roots for node in walk(root) if isinstance(node, Read) and node.tensor == name}
+    return list(found)
+
+
+def _require(op: Operator, sizes: Mapping[str, int]) -> None:
+    needed = [*op.size_names, *op.scalars]
+    missing = [name for name in needed if name not in sizes]
+    if missing:
+        raise CallError(f"{op.name} needs {', '.join(missing)}: give {', '.join(f'{n}=...' for n in needed)}")
