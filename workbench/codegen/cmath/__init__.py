@@ -1,0 +1,11 @@
+"""The C text of the language's functions: scalars and vectors from one template, without -ffast-math.
+
+`scalar` and `vector` give a `Helper`, `in_order` all that must stand before it; `vector_types` the typedefs,
+`conversion` the 16-bit floats, `ulp_bound` the stated accuracy.
+"""
+
+from workbench.codegen.cmath.catalogue import conversion, scalar, vector
+from workbench.codegen.cmath.helper import Helper, in_order
+from workbench.codegen.cmath.shape import vector_types
+
+__all__ = ["Helper", "conversion", "in_order", "scalar", "vector", "vector_types"]

@@ -1,0 +1,43 @@
+"""Integer division and shifts as the language defines them: towards minus infinity, x / 0 = 0, wrapping, no
+undefined shift."""
+
+from __future__ import annotations
+
+from workbench.codegen.cmath.shape import Shape
+from workbench.codegen.cmath.template import Recipe, Value
+
+PAIR = "$T a, $T b"
+SHIFT = "$T a, int64_t n"
+
+
+def integer_constants(shape: Shape) -> dict[str, Value]:
+    """The width in bits."""
+    return {"WIDTH": str(shape.bits)}
+
+
+def _scalar(body: str, parameters: str = PAIR) -> Recipe:
+    return Recipe(f"    {body}", parameters, constants=integer_constants, scalar_only=True)
+
+
+UNSIGNED_RECIPES: dict[str, Recipe] = {
+    "floordiv": _scalar("return b == 0 ? 0 : a / b;"),
+    "mod": _scalar("return b == 0 ? 0 : a % b;"),
+    "shl": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(a << n);", SHIFT),
+    "shr": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(a >> n);", SHIFT),
+}
+# Dividing by -1 is a subtraction, because the smallest number divided by -1 traps.
+SIGNED_RECIPES: dict[str, Recipe] = {
+    "floordiv": _scalar(
+        "if (b == 0) return 0;\n"
+        "    if (b == -1) return ($T)(0 - ($U)a);\n"
+        "    $T q = ($T)(a / b);\n"
+        "    return ($T)(q - (a % b != 0 && (a < 0) != (b < 0)));"
+    ),
+    "mod": _scalar(
+        "if (b == 0 || b == -1) return 0;\n"
+        "    $T r = ($T)(a % b);\n"
+        "    return ($T)(r != 0 && (r < 0) != (b < 0) ? r + b : r);"
+    ),
+    "shl": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(($U)a << n);", SHIFT),
+    "shr": _scalar("return ($T)(a >> ((uint64_t)n >= $WIDTH ? $WIDTH - 1 : n));", SHIFT),
+}

@@ -1,0 +1,117 @@
+"""One text for scalars and vectors: `Recipe` and its expansion to C.
+
+In the body `$T` is the value's type, `$I` that of a comparison, `$U` that of the bits, `$D` as many doubles;
+`$name(` calls another recipe of the same shape `$D.name(` one on doubles, `$S.name(` one on a
+single element (all become requirements); `$NAME` or `${NAME}` is a constant of the recipe, and `$horner(p, x, NAME);` declares `p`, the polynomial with those
+coefficients.  Sums have one product each, or only exact products where the rounding error matters, because the
+compiler fuses `a * b + c` where the machine can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from workbench.codegen.cmath.helper import BASE, Helper
+from workbench.codegen.cmath.shape import Shape, vector_types
+
+Value = float | str | Sequence[float]
+Constants = Callable[[Shape], dict[str, Value]]
+TOKEN = re.compile(r"\$horner\((\w+), (\w+), (\w+)\);|\$\{(\w+)\}|\$([DS]\.)?(\w+)(\(?)")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A function of one or more values of a shape.
+
+    `vector_body` replaces `body` where a vector needs another spelling; `wide` says that the function computes in
+    doubles, so that a vector of floats needs registers of twice its size.
+    """
+
+    body: str
+    parameters: str = "$T x"
+    result: str = "$T"
+    constants: Constants = field(default=lambda shape: {})
+    vector_body: str | None = None
+    wide: bool = False
+    cold: bool = False
+    scalar_only: bool = False
+
+    @property
+    def splits(self) -> bool:
+        """Whether a vector may be computed half by half: values in, a value out."""
+        return self.result == "$T" and all(re.fullmatch(r"\$T \w+", p.strip()) for p in self.parameters.split(","))
+
+    def text(self, shape: Shape) -> str:
+        return self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
+
+    def register_bytes(self, shape: Shape) -> int:
+        """Bytes of the registers that hold the vectors it computes with."""
+        return shape.lanes * (8 if self.wide else shape.dtype.bytes)
+
+
+def horner(name: str, variable: str, coefficients: Sequence[float], shape: Shape) -> str:
+    """Statements that evaluate a polynomial, one multiplication and addition each."""
+    last, *rest = [shape.literal(c) for c in reversed(coefficients)]
+    lines = [f"{shape.type} {name} = {last} * {variable} + {rest[0]};"]
+    lines += [f"{name} = {name} * {variable} + {c};" for c in rest[1:]]
+    return "\n    ".join(lines)
+
+
+def constant(value: Value, shape: Shape) -> str:
+    """A number in the element type, or text as it stands."""
+    assert isinstance(value, str | float | int)
+    return value if isinstance(value, str) else shape.literal(value)
+
+
+def expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, tuple[tuple[str, Shape], ...]]:
+    """C text, and the recipes it calls."""
+    calls: dict[tuple[str, Shape], None] = {}
+    types = {"T": shape.type, "I": shape.mask, "U": shape.unsigned, "D": shape.wide.type}
+
+    def replace(match: re.Match[str]) -> str:
+        variable, argument, polynomial, braced, room, name, bracket = match.groups()
+        if polynomial:
+            coefficients = constants[polynomial]
+            assert not isinstance(coefficients, str | float | int)
+            return horner(variable, argument, coefficients, shape)
+        if braced:
+            return constant(constants[braced], shape)
+        if bracket and name not in types:
+            callee = {"D.": shape.wide, "S.": Shape(shape.dtype), None: shape}[room]
+            calls[name, callee] = None
+            return f"wb_{name}_{callee.suffix}("
+        return (types[name] if name in types else constant(constants[name], shape)) + bracket
+
+    return TOKEN.sub(replace, text), tuple(calls)
+
+
+def type_helpers(shape: Shape) -> tuple[Helper, ...]:
+    """Declarations of the vector types a shape needs."""
+    return (BASE,) if shape.lanes == 1 else (vector_types(shape.dtype, shape.lanes),)
+
+
+def definition(name: str, recipe: Recipe, shape: Shape) -> tuple[str, tuple[tuple[str, Shape], ...]]:
+    """The C function `wb_<name>_<suffix>`, and the recipes it calls."""
+    constants = recipe.constants(shape)
+    header, _ = expand(f"{recipe.result} wb_{name}_{shape.suffix}({recipe.parameters})", shape, constants)
+    body, calls = expand(recipe.text(shape).strip("\n"), shape, constants)
+    return f"{'WB_COLD' if recipe.cold else 'WB_INLINE'} {header} {{\n{body}\n}}\n", calls
+
+
+def halves(name: str, recipe: Recipe, shape: Shape) -> str:
+    """The C function as two calls on half the lanes, for vectors wider than a register."""
+    half, names = shape.half, [p.split()[-1] for p in recipe.parameters.split(",")]
+    lanes = range(shape.lanes)
+    first, second = (", ".join(map(str, part)) for part in (lanes[: half.lanes], lanes[half.lanes :]))
+    low, high = (
+        f"wb_{name}_{half.suffix}({', '.join(f'__builtin_shufflevector({n}, {n}, {part})' for n in names)})"
+        for part in (first, second)
+    )
+    parameters, _ = expand(recipe.parameters, shape, {})
+    return (
+        f"WB_INLINE {shape.type} wb_{name}_{shape.suffix}({parameters}) {{\n"
+        f"    {half.type} low = {low};\n    {half.type} high = {high};\n"
+        f"    return __builtin_shufflevector(low, high, {', '.join(map(str, lanes))});\n}}\n"
+    )
