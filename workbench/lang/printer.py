@@ -29,6 +29,7 @@ from workbench.lang.syntax import (
     Term,
     Ternary,
     TypeNode,
+    Unit,
 )
 
 _UNARY = 10
@@ -199,3 +200,8 @@ def print_monoid(monoid: MonoidNode) -> str:
         f"    identity ({identity})\n"
         f"    combine ({left}), ({right}) -> ({combine}){print_where(monoid.clauses)}\n}}"
     )
+
+
+def print_unit(unit: Unit) -> str:
+    """A whole text in canonical form."""
+    return "\n\n".join(print_define(i) if isinstance(i, Define) else print_monoid(i) for i in unit.items)

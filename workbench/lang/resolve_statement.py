@@ -25,7 +25,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     resolver = ExprResolver(context, scope, local)
     exists = _clauses(resolver, local, node)
     subscripts = [_target_subscripts(resolver, target) for target in node.targets]
-    _check_targets(node, states, subscripts)
+    _check_targets(context, node, states, subscripts)
     resolver.what = "the value"
     reduction_name, initialise = _operation(node)
     values = [resolver.resolve(value) for value in node.values]
@@ -40,6 +40,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
 
 def _finish(context: Context, scope: Scope, draft: Draft, ranges: tuple[Range, ...]) -> Statement:
     for state, subscripts in zip(draft.states, draft.subscripts, strict=True):
+        state.read |= len(draft.states) > 1
         record_write(context, state, subscripts, ranges, draft)
     first = draft.states[0]
     name = first.name if first.statements == 0 else f"{first.name}.{first.statements}"
@@ -114,13 +115,16 @@ def _in_normal_form(subscript: Expr) -> Expr:
     return subscript if isinstance(subscript, Index) else simplify(subscript)
 
 
-def _check_targets(node: Assign, states: list[TensorState], subscripts: list[tuple[Expr, ...]]) -> None:
+def _check_targets(
+    context: Context, node: Assign, states: list[TensorState], subscripts: list[tuple[Expr, ...]]
+) -> None:
+    axes = {axis.index for axis in context.axes}
     for target, state, exprs in zip(node.targets, states, subscripts, strict=True):
         if state.rank is not None and state.rank != len(exprs):
             plural = "s" if state.rank != 1 else ""
             message = f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} but found {len(exprs)}"
             raise Problem(message, target.span)
-        plain = [expr.name for expr in exprs if isinstance(expr, Index)]
+        plain = [expr.name for expr in exprs if isinstance(expr, Index) and expr.name not in axes]
         for name in plain:
             if plain.count(name) > 1:
                 fix = f"for a diagonal use a second index: {state.name}({name}, {name}2) where {name}2 in {name}:{name}+1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.lang.printer import print_define, print_monoid
+from workbench.lang.printer import print_unit
 from workbench.lang.syntax import Apply, Assign, CallStep, Define, Unit, statements_of
 
 
@@ -10,8 +10,7 @@ def canonical_text(unit: Unit, define: Define) -> str:
     """What is needed of the unit, printed in textual order, the def itself last."""
     needed = used_names(unit, define)
     others = [item for item in unit.items if item.name.name in needed and item is not define]
-    parts = [print_define(item) if isinstance(item, Define) else print_monoid(item) for item in others]
-    return "\n\n".join([*parts, print_define(define)])
+    return print_unit(Unit((*others, define)))
 
 
 def used_names(unit: Unit, define: Define) -> set[str]:
