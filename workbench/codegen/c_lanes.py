@@ -68,7 +68,7 @@ class Lanes:
                 return self.select(c, a, b, dtype)
             case Select(c, a, b, dtype) if not self.varying(c):
                 return f"({self.values.inside(c, 1)} ? {self.vector(a)} : {self.vector(b)})"
-            case Select(c, a, b, dtype) if not any(_reads(a)) and not any(_reads(b)):
+            case Select(c, a, b, dtype) if _total(a) and _total(b):
                 return self.select(c, a, b, dtype)
             case Call(function, arguments, dtype):
                 return self.call(function, arguments, dtype)
@@ -223,6 +223,6 @@ def _reads(expr: Expr) -> list[Read]:
 
 
 def _total(expr: Expr) -> bool:
-    """Whether the second operand of && may be evaluated without the first: it reads nothing."""
-    return not _reads(expr)
+    """Whether the second operand of && may be evaluated without the first: it reads no array."""
+    return not any(read.subscripts for read in _reads(expr))
 

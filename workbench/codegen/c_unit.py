@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.codegen.c_checks import Checks
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
-from workbench.codegen.index_checks import IndexChecks
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
@@ -47,25 +47,22 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     for symbol in program.symbols:
         names("size", symbol)
     by_value = {a.name for a in arrays if a.by_value}
-    checks = IndexChecks(program, helpers, checked)
     values = Values(program.arrays, names, helpers, by_value)
-    checks.attach(values)
-    printer = Printer(program, values, target.parallel, visible(program, arrays, names, values))
+    checks = Checks(program, values, enabled=checked)
+    printer = Printer(program, values, target.parallel, visible(program, arrays, names))
+    taken = arguments(program, arrays, names)
+    early = checks.function(f"{function}_check", taken, lambda: Printer(program, values, "serial"))
     offsets, workspace = layout(program)
     body = printer.lines(nest)
-    signature = Signature(function, arrays, program.symbols, workspace, tuple(checks.found))
-    start = [*temporaries(program, names, values, offsets), *checks.opening()]
-    ending = checks.ending()
-    definition = [
-        f"int {function}({arguments(program, arrays, names)})",
-        "{",
-        *indented([*start, *body, *ending]),
-        "}",
-    ]
+    signature = Signature(function, arrays, program.symbols, workspace, checks.found)
+    start = [*status(function, early, passed(program, arrays, names)), *checks.opening()]
+    start += temporaries(program, names, values, offsets)
+    definition = [f"int {function}({taken})", "{", *indented([*start, *body, "return wb_failed;"]), "}"]
+    workspace_text = workspace_function(program, names, values, function, workspace)
     head = "".join(f"/* {line} */\n" for line in title)
     pool = POOL if printer.outlined else ""
-    parts = [head, PRELUDE, pool, *helpers.texts.values(), *printer.outlined]
-    text = "\n".join(p for p in parts if p) + "\n" + workspace_function(program, names, values, function, workspace)
+    parts = [head, PRELUDE, pool, *helpers.texts.values(), early, *printer.outlined]
+    text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     return Unit(text + "\n".join(definition) + "\n", signature, notes(printer))
 
 
@@ -89,9 +86,7 @@ def declared(array: ArrayParameter) -> tuple[str, str]:
     return array.c_name, f"{'' if array.is_output else 'const '}{array.dtype.c_name} *"
 
 
-def visible(
-    program: Program, arrays: tuple[ArrayParameter, ...], names: Names, values: Values
-) -> list[tuple[str, str]]:
+def visible(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -> list[tuple[str, str]]:
     """What the body of a parallel loop may use: arguments, temporaries, sizes."""
     shown = [declared(a) for a in arrays]
     shown += [(names("array", a.name), f"{a.dtype.c_name} *") for a in temporary_arrays(program)]
@@ -107,6 +102,18 @@ def arguments(program: Program, arrays: tuple[ArrayParameter, ...], names: Names
     parts += [f"{declared(a)[1]} {a.c_name}" for a in scalars]
     parts += [f"int64_t {names('size', s)}" for s in program.symbols]
     return ", ".join([*parts, "void *workspace", "int threads"])
+
+
+def passed(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -> str:
+    """The arguments again, to hand them on."""
+    parts = [a.c_name for a in arrays if not a.by_value] + [a.c_name for a in arrays if a.by_value]
+    return ", ".join([*parts, *(names("size", s) for s in program.symbols), "workspace", "threads"])
+
+
+def status(function: str, early: str, handed: str) -> list[str]:
+    """The status variable; the early checks run before anything is written."""
+    first = [f"if ((wb_failed = {function}_check({handed})) != 0) return wb_failed;"] if early else []
+    return ["int wb_failed = 0, *const wb_status = &wb_failed;", "(void)wb_status;", *first]
 
 
 def temporary_arrays(program: Program) -> list[Array]:

@@ -40,7 +40,7 @@ class Values:
     by_value: set[str]
     held: list[Local] = field(default_factory=list)
     nonnegative: set[str] = field(default_factory=set)
-    check: Callable[[str, int, Expr, str], str] | None = None
+    check: Callable[[str, int, str], str] | None = None
 
     def text(self, expr: Expr) -> str:
         return self.ranked(expr)[0]
@@ -88,6 +88,9 @@ class Values:
             name = self.helpers.scalar(op, dtype)
             return f"{name}({self.text(a)}, {self.text(b)})", ATOM
         rank = PRECEDENCE[op]
+        if op == "||":
+            rank_of_operands = PRECEDENCE["&&"] + 1
+            return f"{self.inside(a, rank_of_operands)} || {self.inside(b, rank_of_operands)}", rank
         text = f"{self.inside(a, rank)} {op} {self.inside(b, rank + 1)}"
         return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, rank)
 
@@ -183,7 +186,7 @@ class Values:
         for d, subscript in enumerate(subscripts):
             place = simplify(Binary("-", subscript, storage.lower[d], INT64))
             if self.check is not None and any(isinstance(n, Read) for n in walk(subscript)):
-                place_text, rank = self.check(array, d, subscript, self.text(place)), ATOM
+                place_text, rank = self.check(array, d, self.text(place)), ATOM
             else:
                 place_text, rank = self.ranked(place)
             terms.append(self._scaled(place_text, rank, storage.strides[d]))

@@ -1,60 +1,110 @@
-"""Subscripts that are data: checked where they are used, reported by number."""
+"""Subscripts that are data.
+
+Those that read only inputs are checked before the kernel writes anything: a function of their own walks the dims they use.
+Those that read what the kernel computes are checked where they are used, and replaced by the first cell if they miss.
+"""
 
 from __future__ import annotations
 
-from workbench.codegen.c_helpers import Helpers
-from workbench.codegen.c_values import Values
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workbench import poly
+from workbench.codegen.from_program import nest_of
 from workbench.codegen.kernel import IndexCheck
-from workbench.poly.polynomial import is_constant
-from workbench.lang.expr import Expr
+from workbench.codegen.nest import Nest
+from workbench.lang.dtypes import BOOL
+from workbench.lang.expr import Expr, Read, Unary, conjunction, index_names, walk
 from workbench.lang.printer import show
-from workbench.poly.program import Program
-
-AT = """static inline int64_t wb_at(int64_t i, int64_t n, int code, int *status)
-{
-    if ((uint64_t)i < (uint64_t)n) return i;
-    __atomic_store_n(status, code, __ATOMIC_RELAXED);
-    return 0;
-}
-"""
+from workbench.poly.access import guarded_reads
+from workbench.poly.program import Nest as Order
+from workbench.poly.program import Program, ProgramStatement
 
 
-class IndexChecks:
-    """Notes every data-dependent subscript while a kernel is printed."""
+@dataclass(frozen=True)
+class Early:
+    """A check before the kernel: a nest whose writes carry (subscript, guard) as values."""
 
-    def __init__(self, program: Program, helpers: Helpers, enabled: bool) -> None:
-        self.program = program
-        self.helpers = helpers
-        self.enabled = enabled
-        self.found: list[IndexCheck] = []
-        self.values: Values | None = None
+    check: IndexCheck
+    nest: Nest
 
-    def attach(self, values: Values) -> None:
-        """Make `values` ask here for every subscript that reads data."""
-        self.values = values
-        if self.enabled:
-            values.check = self.checked
 
-    def checked(self, array: str, dimension: int, subscript: Expr, text: str) -> str:
-        """The subscript, replaced by 0 (and reported) where it is out of range."""
-        assert self.values is not None
-        entry = IndexCheck("", array, dimension, show(subscript))
-        if entry not in self.found:
-            self.found.append(entry)
-        code = self.found.index(entry) + 1
-        extent = self.values.text(self.program.arrays[array].extent[dimension])
-        name = self.helpers.text("wb_at", AT)
-        return f"{name}({text}, {extent}, {code}, wb_status)"
+@dataclass(frozen=True)
+class Use:
+    """One data-dependent subscript of a statement and the condition under which it is used."""
 
-    def opening(self) -> list[str]:
-        """Lines before the body: nothing can be read from an array without cells."""
-        lines = ["int wb_failed = 0, *wb_status = &wb_failed;", "(void)wb_status;"]
-        assert self.values is not None
-        for number, entry in enumerate(self.found):
-            extent = self.program.arrays[entry.array].extent[entry.dimension]
-            if is_constant(extent) is None or is_constant(extent) == 0:
-                lines.append(f"if ({self.values.text(extent)} <= 0) return {number + 1};")
-        return lines
+    statement: ProgramStatement
+    array: str
+    dimension: int
+    subscript: Expr
+    guard: Expr
 
-    def ending(self) -> list[str]:
-        return ["return wb_failed;"]
+    @property
+    def check(self) -> IndexCheck:
+        return IndexCheck(self.statement.name, self.array, self.dimension, show(self.subscript))
+
+
+def uses(program: Program) -> list[Use]:
+    """Every data-dependent subscript of the program."""
+    return [use for s in program.statements for use in dict.fromkeys(_of_statement(s))]
+
+
+def _of_statement(statement: ProgramStatement) -> Iterator[Use]:
+    for array, subscripts in statement.targets:
+        yield from _of_access(statement, array, subscripts, ())
+    expressions = (*statement.values, *(e for _, subscripts in statement.targets for e in subscripts))
+    for expr in expressions:
+        for read, guards in guarded_reads(expr):
+            yield from _of_access(statement, read.tensor, read.subscripts, guards)
+
+
+def _of_access(
+    statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...], guards: tuple[tuple[Expr, bool], ...]
+) -> Iterator[Use]:
+    conditions = [c if holds else Unary("!", c, BOOL) for c, holds in guards]
+    for dimension, subscript in enumerate(subscripts):
+        if reads_data(subscript):
+            yield Use(statement, array, dimension, subscript, conjunction(conditions))
+
+
+def reads_data(expr: Expr) -> bool:
+    """Whether the subscript depends on the contents of an array or scalar."""
+    return any(isinstance(node, Read) for node in walk(expr))
+
+
+def known_before(program: Program, use: Use) -> bool:
+    """Whether subscript and guard read inputs only."""
+    reads = (n for e in (use.subscript, use.guard) for n in walk(e) if isinstance(n, Read))
+    return all(program.arrays[r.tensor].role == "input" for r in reads)
+
+
+def early_checks(program: Program) -> list[Early]:
+    """The checks that can be made before anything is written."""
+    return [Early(u.check, _walk(program, u)) for u in uses(program) if known_before(program, u)]
+
+
+def late_uses(program: Program) -> list[Use]:
+    """The subscripts that only the running kernel knows."""
+    return [u for u in uses(program) if not known_before(program, u)]
+
+
+def _walk(program: Program, use: Use) -> Nest:
+    """Loops over the dims that subscript and guard use, around one write that stands for the check."""
+    names = index_names(use.subscript) | index_names(use.guard)
+    dims = tuple(d for d in use.statement.dims if d in names)
+    check = replace(
+        use.statement,
+        dims=dims,
+        domain=poly.projected(program, use.statement.id, dims),
+        kind="assign",
+        targets=(),
+        values=(use.subscript, use.guard),
+        reduction=None,
+        accesses=(),
+    )
+    order: Order | str = check.id
+    for dim in reversed(dims):
+        order = Order(dim, (order,))
+    name = f"{program.operator}\ncheck {use.check}"
+    small = replace(program, operator=name, statements=(check,), order=(order,))
+    return nest_of(small, poly.scan(small, poly.naive_tree(small)))

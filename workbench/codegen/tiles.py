@@ -176,7 +176,8 @@ def _dot(tile: Tile, dims: tuple[For, ...], vector: For, width: int, used: set[s
     if unrolled > 1 and _may_remain(vector.lower, vector.upper, width * unrolled):
         middle = replace(vector, lower=last)
         end = cut(middle, width)
-        parts.append(_lanes(tile, dims, middle, end, width, 1, others, used))
+        if end != last:
+            parts.append(_lanes(tile, dims, middle, end, width, 1, others, used))
         last = end
     if _may_remain(vector.lower, vector.upper, width):
         tail = scalar_loop(replace(vector, lower=last))

@@ -97,6 +97,8 @@ class _Rewriter:
         for count in (unrolled, 1) if unrolled > 1 else (1,):
             piece = replace(loop, lower=start)
             end = cut(piece, width * count)
+            if end == start:
+                continue
             parts.append(self.strip(piece, end, width, count, reductions))
             start = end
         count = is_constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
@@ -149,7 +151,14 @@ def values_in(expr: Expr) -> list[Expr]:
     """The nodes computed as values: subscripts of reads are not among them."""
     if isinstance(expr, Read):
         return [expr]
+    if expr.dtype == INT64 and index_arithmetic(expr):
+        return []
     return [expr, *(n for child in children(expr) for n in values_in(child))]
+
+
+def index_arithmetic(expr: Expr) -> bool:
+    """Whether it is made of loop variables and sizes only: lanes hold it in 32 bits."""
+    return not any(isinstance(node, Read) for node in walk_expr(expr))
 
 
 def light(nest: Nest) -> bool:

@@ -5,7 +5,7 @@
 `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.py` imports islpy.
 """
 
-from workbench.poly.extents import extent, same_range, unguarded_reads
+from workbench.poly.extents import extent, projected, same_range, unguarded_reads
 from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
 from workbench.poly.counting import bytes, flops, footprint, operations, points
 from workbench.poly.flow import dependences
@@ -35,6 +35,7 @@ __all__ = [
     "operations",
     "out_of_bounds",
     "points",
+    "projected",
     "same_range",
     "scan",
     "unguarded_reads",

@@ -78,3 +78,14 @@ def _where(program: Program, statement: ProgramStatement, text: str) -> isl.Set:
     such = f" : {text}" if text else ""
     return isl.parse_set(f"{prefix(program)}{{ {instance(statement)}{such} }}")
 
+
+
+@isl.guarded
+def projected(program: Program, statement: str, dims: tuple[str, ...]) -> str:
+    """isl text of the values that some dims of a statement take together."""
+    own = program.statement(statement)
+    domain = isl.parse_set(own.domain)
+    for position in reversed(range(len(own.dims))):
+        if own.dims[position] not in dims:
+            domain = domain.project_out(isl.dim.set, position, 1)
+    return isl.text_of(domain.set_tuple_name(own.id))

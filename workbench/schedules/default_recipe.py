@@ -85,13 +85,19 @@ def fused(schedule: Schedule, target: Target) -> Schedule:
 def candidates(schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]]):  # type: ignore[no-untyped-def]
     """(last statement of one nest, first of the next, common depth) for neighbours over the same ranges."""
     if isinstance(tree, Sequence):
-        for a, b in zip(tree.children, tree.children[1:], strict=False):
+        for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
             if depth and not heavy(schedule.program, a, target) and not heavy(schedule.program, b, target):
                 yield (*pair, depth)
     for child in children(tree):
         yield from candidates(schedule, child, target, refused)
+
+
+def neighbours(tree: Sequence):  # type: ignore[no-untyped-def]
+    """Pairs of nests with nothing but single statements between them."""
+    nests = [c for c in tree.children if isinstance(c, Band)]
+    return zip(nests, nests[1:], strict=False)
 
 
 def common(program: Program, a: Tree, b: Tree) -> int:

@@ -15,11 +15,12 @@ from workbench.schedules.transform import Transform
 
 @dataclass(frozen=True)
 class Merge(Transform):
-    """Fuse the nests of two statements that follow one another, `depth` loops deep.
+    """Fuse the nests of two statements, `depth` loops deep.
 
     before → after:  for i: A;  for j: B   →   for i: { A; B }
 
-    The loops are paired from the outside in and keep the names of the first nest.
+    The loops are paired from the outside in and keep the names of the first nest.  What stands between the two
+    nests goes before them.
     """
 
     name: ClassVar[str] = "merge"
@@ -32,12 +33,13 @@ class Merge(Transform):
         b = statement_id(schedule.program, self.second)
         path, i, j = meeting(schedule.tree, a, b)
         parts = at(schedule.tree, path)
-        if not isinstance(parts, Sequence) or j != i + 1:
-            raise ScheduleError(f"{self}: the two nests are not neighbours")
+        if not isinstance(parts, Sequence) or j <= i:
+            raise ScheduleError(f"{self}: {self.first!r} does not stand before {self.second!r}")
         fused = fuse(parts.children[i], parts.children[j], self.depth)
         if fused is None:
             raise ScheduleError(f"{self}: the two nests do not both have {self.depth} outer loops")
-        new = Sequence((*parts.children[:i], fused, *parts.children[j + 1 :]))
+        between = parts.children[i + 1 : j]
+        new = Sequence((*parts.children[:i], *between, fused, *parts.children[j + 1 :]))
         return schedule.with_tree(put(schedule.tree, path, new), self)
 
     @classmethod
@@ -95,5 +97,5 @@ def rest(band: Band, depth: int) -> Tree:
 
 
 def merge(first: str, second: str, /, depth: int = 1) -> Merge:
-    """Fuse the nests of two neighbouring statements, `depth` loops deep."""
+    """Fuse the nests of two statements in one sequence, `depth` loops deep."""
     return Merge(first, second, depth)

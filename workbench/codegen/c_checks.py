@@ -1,0 +1,94 @@
+"""Index checks as C: a function before the kernel, and `wb_at` where an index is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.codegen.c_printer import Printer, indented
+from workbench.codegen.c_values import Values
+from workbench.codegen.index_checks import early_checks, late_uses
+from workbench.codegen.kernel import IndexCheck
+from workbench.codegen.nest import Write
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Const, Expr
+from workbench.poly.polynomial import is_constant, simplify
+from workbench.poly.program import Program
+
+AT = """static inline int64_t wb_at(int64_t i, int64_t n, int code, int *status)
+{
+    if ((uint64_t)i < (uint64_t)n) return i;
+    __atomic_store_n(status, code, __ATOMIC_RELAXED);
+    return 0;
+}
+"""
+
+
+class Checks:
+    """The checks of one kernel, numbered in order."""
+
+    def __init__(self, program: Program, values: Values, *, enabled: bool) -> None:
+        self.program = program
+        self.values = values
+        self.early = early_checks(program) if enabled else []
+        self.late = list({u.check: u for u in late_uses(program)}.values()) if enabled else []
+        if self.late:
+            values.check = self.at
+
+    @property
+    def found(self) -> tuple[IndexCheck, ...]:
+        """What each code (1, 2, ...) stands for."""
+        return tuple([e.check for e in self.early] + [u.check for u in self.late])
+
+    def at(self, array: str, dimension: int, text: str) -> str:
+        """A subscript, replaced by 0 and reported where it misses the array."""
+        code = self.code(array, dimension)
+        if code is None:
+            return text
+        extent = self.values.text(self.program.arrays[array].extent[dimension])
+        name = self.values.helpers.text("wb_at", AT)
+        return f"{name}({text}, {extent}, {code}, wb_status)"
+
+    def code(self, array: str, dimension: int) -> int | None:
+        """The number of the first late check on this dimension of the array."""
+        for number, use in enumerate(self.late):
+            if (use.array, use.dimension) == (array, dimension):
+                return len(self.early) + number + 1
+        return None
+
+    def function(self, name: str, arguments: str, printer: Callable[[], Printer]) -> str:
+        """The text of `static int <name>(<arguments>)`, empty when nothing can be checked early."""
+        if not self.early:
+            return ""
+        lines = []
+        for number, early in enumerate(self.early):
+            own = printer()
+            own.write = checker(own, self.program, early.check)  # type: ignore[method-assign]
+            lines += ["{", *indented(["int wb_bad = 0;", *own.lines(early.nest)]), f"    if (wb_bad) return {number + 1};", "}"]
+        body = indented([*lines, "return 0;"])
+        return "\n".join([f"static int {name}({arguments})", "{", *body, "}"]) + "\n"
+
+    def opening(self) -> list[str]:
+        """Lines before the body: nothing can be read from an array without cells."""
+        lines = []
+        for use in self.late:
+            extent = self.program.arrays[use.array].extent[use.dimension]
+            if is_constant(extent) is None or is_constant(extent) == 0:
+                lines.append(f"if ({self.values.text(extent)} <= 0) return {self.code(use.array, use.dimension)};")
+        return lines
+
+
+def checker(printer: Printer, program: Program, check: IndexCheck) -> Callable[[Write, object], list[str]]:
+    """Prints the write that stands for a check."""
+    array = program.arrays[check.array]
+    lower, extent = array.lower[check.dimension], array.extent[check.dimension]
+
+    def lines(write: Write, lane: object) -> list[str]:
+        subscript, guard = write.values
+        place: Expr = simplify(Binary("-", subscript, lower, INT64)) if is_constant(lower) != 0 else subscript
+        miss = f"(uint64_t)(int64_t)({printer.values.text(place)}) >= (uint64_t){printer.values.inside(extent, 11)}"
+        if isinstance(guard, Const):
+            return [f"wb_bad |= {miss};"] if guard.value else []
+        return [f"wb_bad |= ({printer.values.text(guard)}) && {miss};"]
+
+    return lines
+
