@@ -60,6 +60,8 @@ METHODS = {
     "plan": "workbench.runtime:plan",
     "evaluate": "workbench.lang:evaluate",
     "astype": "workbench.lang:astype",
+    "flops": "workbench.ops:flops",
+    "bytes": "workbench.ops:bytes",
 }
 
 __all__ = ["Operator", "Target", "errors", "lower", "settings", *sorted(NAMES), *ROOMS]
@@ -105,22 +107,17 @@ def _late(method: str, where: str) -> Callable[..., Any]:
     return first
 
 
-def _flops(self: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> int:
-    """Arithmetic operations on data at these sizes; see `workbench.poly.flops`."""
-    return _load("workbench.poly:flops")(lower(self, sizes, **symbols))
-
-
-def _bytes(self: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> int:
-    """The least traffic with memory at these sizes, in bytes; see `workbench.poly.bytes`."""
-    return _load("workbench.poly:bytes")(lower(self, sizes, **symbols))
-
-
 def _sizes(self: Operator, /, *arrays: Any, out: Any = None, **scalars: Any) -> dict[str, int]:
     """Sizes and integer scalars of a call with these arrays; CallError if they do not fit."""
     return dict(_load("workbench.lang:bind")(self, arrays, scalars, out).sizes)
 
 
+def _examples(self: Operator) -> tuple[dict[str, int], ...]:
+    """Sizes worth trying, the typical ones first; empty for an operator that is not of the library."""
+    return _load("workbench.ops:examples")(self)
+
+
 for _name, _where in METHODS.items():
     setattr(Operator, _name, _late(_name, _where))
-for _name, _function in {"flops": _flops, "bytes": _bytes, "sizes": _sizes}.items():
-    setattr(Operator, _name, _function)
+setattr(Operator, "sizes", _sizes)  # noqa: B010 (a frozen dataclass, whose type knows no such attribute)
+setattr(Operator, "examples", property(_examples))  # noqa: B010

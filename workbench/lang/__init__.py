@@ -1,11 +1,53 @@
-"""The operator language: text to Operator, and what an Operator means without any loop nest."""
+"""The operator language: text to Operator, and what an Operator means without any loop nest.
 
-import workbench.lang.operator
-from workbench.lang.binding import Binding, bind
-from workbench.lang.definitions import operator, operators
-from workbench.lang.folding import fold
-from workbench.lang.from_einsum import einsum
-from workbench.lang.generics import astype
-from workbench.lang.oracle import evaluate
+A name is loaded from its module on first use: whoever needs only the Operator class (`import workbench`
+does) pays neither for the parser nor for the oracle.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from workbench.lang.operator import Operator
+
+if TYPE_CHECKING:
+    from workbench.lang.binding import Binding, bind
+    from workbench.lang.definitions import operators
+    from workbench.lang.folding import fold
+    from workbench.lang.from_einsum import einsum
+    from workbench.lang.generics import astype
+    from workbench.lang.oracle import evaluate
+
+# Public name → "module:attribute".
+NAMES = {
+    "Binding": "workbench.lang.binding:Binding",
+    "astype": "workbench.lang.generics:astype",
+    "bind": "workbench.lang.binding:bind",
+    "einsum": "workbench.lang.from_einsum:einsum",
+    "evaluate": "workbench.lang.oracle:evaluate",
+    "fold": "workbench.lang.folding:fold",
+    "operators": "workbench.lang.definitions:operators",
+}
 
 __all__ = ["Binding", "astype", "bind", "einsum", "evaluate", "fold", "operator", "operators"]
+
+
+# Defined here, after the module of that name was loaded: so it stands where the module would.
+def operator(text: str) -> Operator:
+    """The one def of a text that no other def of it calls.
+
+    Raises OperatorError, which lists up to ten problems, each with its place and where possible a fix.
+
+    >>> operator("def copy(float(N) A) -> (B) { B(i) = A(i) }")
+    <Operator copy(A) -> (B)>
+    """
+    return import_module("workbench.lang.definitions").operator(text)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = NAMES[name].partition(":")
+    globals()[name] = value = getattr(import_module(module), attribute)
+    return value
