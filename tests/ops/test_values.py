@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.ops.awkward import PRIMES, awkward_sizes
-from tests.ops.references import REFERENCES
+from tests.ops.formulas import REFERENCES
 from workbench import ops
 from workbench.lang import evaluate
 

@@ -6,12 +6,11 @@ where its guards hold.  Slow next to compiled code, but it shares nothing with i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 
-from workbench.lang.expr import Size
+from workbench.lang.binding import Binding, bind
 from workbench.lang.operator import For, Operator, Step, Tensor
 from workbench.lang.oracle_blocks import exact
 from workbench.lang.oracle_numbers import Arithmetic
@@ -36,24 +35,22 @@ def evaluate(
     `out` holds the initial contents of outputs that are accumulated into or written in part; it is
     read, never changed.  Raises `CallError` for arrays that do not fit and for reads out of range.
     """
-    sizes, given = _bound(op, arrays, scalars, out)
-    memory = {name: _cells(tensor, sizes, given.get(name)) for name, tensor in op.tensors.items()}
+    bound = bind(op, arrays, scalars, out)
+    memory = {name: _cells(tensor, bound) for name, tensor in bound.op.tensors.items()}
     with np.errstate(all="ignore"):
-        _steps(op.body, sizes, memory, Arithmetic(wide=accumulate == "double"))
+        _steps(bound.op.body, dict(bound.sizes), memory, Arithmetic(wide=accumulate == "double"))
     results = tuple(memory[name].array for name in op.outputs)
     return results[0] if len(results) == 1 else results
 
 
-def _cells(tensor: Tensor, sizes: Mapping[str, int], given: Any) -> Cells:
+def _cells(tensor: Tensor, bound: Binding) -> Cells:
     """A tensor's cells before the first statement: the caller's array, a copy of `out`, or zeros."""
-    lower = tuple(int(exact(e, sizes)) for e in tensor.lower)
-    shape = tuple(max(0, int(exact(e, sizes))) for e in tensor.extent)
-    if given is None:
-        array = np.zeros(shape, tensor.dtype.numpy)
-    elif tensor.role == "input":
-        array = np.asarray(given, tensor.dtype.numpy)
-    else:
-        array = np.array(given, tensor.dtype.numpy, order="C").reshape(shape)
+    given = bound.arrays | bound.scalars | bound.out
+    lower = tuple(int(exact(e, bound.sizes)) for e in tensor.lower)
+    shape = tuple(max(0, int(exact(e, bound.sizes))) for e in tensor.extent)
+    array = np.zeros(shape, tensor.dtype.numpy)
+    if given.get(tensor.name) is not None:
+        array[...] = given[tensor.name]
     return Cells(tensor.name, tensor.dtype, lower, array)
 
 
@@ -65,21 +62,3 @@ def _steps(body: tuple[Step, ...], fixed: dict[str, int], memory: Memory, arithm
         axis = step.axis
         for value in range(int(exact(axis.lower, fixed)), int(exact(axis.upper, fixed))):
             _steps(step.body, {**fixed, axis.index: value}, memory, arithmetic)
-
-
-def _bound(op, arrays, scalars, out):
-    sizes, given = {}, {}
-    named = dict(scalars)
-    for name, value in zip(op.parameters, arrays):
-        named[name] = value
-    for name in op.parameters:
-        if name in op.scalars:
-            sizes[name] = int(named[name])
-            continue
-        given[name] = np.asarray(named[name])
-        for extent, length in zip(op.tensors[name].extent, given[name].shape):
-            if isinstance(extent, Size):
-                sizes.setdefault(extent.name, length)
-    if out is not None:
-        given.update(zip(op.outputs, out if isinstance(out, tuple) else (out,)))
-    return sizes, given

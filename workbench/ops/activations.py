@@ -60,7 +60,8 @@ def softplus<T>(T(N) X) -> (Y) {
     ),
     Entry(
         "swiglu",
-        "Gated linear unit with the swish gate (Shazeer, 2020).\n\nY[m,n] = swish(Σ_k X[m,k] V[n,k]) · Σ_k X[m,k] W[n,k]",
+        "Gated linear unit with the swish gate (Shazeer, 2020).\n\n"
+        "Y[m,n] = swish(Σ_k X[m,k] V[n,k]) · Σ_k X[m,k] W[n,k]",
         """
 def swiglu<T>(T(M,K) X, T(N,K) V, T(N,K) W) -> (Y) {
     G(m,n) +=! X(m,k) * V(n,k)

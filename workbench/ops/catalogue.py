@@ -85,6 +85,6 @@ def entry_of(op: Operator) -> Entry | None:
 
 
 def examples(op: Operator, /) -> tuple[Sizes, ...]:
-    """Sizes (and integer scalars) worth trying, the typical ones first; empty for an operator not in the library."""
+    """Sizes and integer scalars worth trying, the typical ones first; none for an operator of your own."""
     entry = entry_of(op)
     return tuple(dict(sizes) for sizes in entry.examples) if entry else ()

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.errors import CallError
 from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, index_names, walk
 from workbench.lang.operator import Monoid, Operator, Range, Statement, Tensor
-from workbench.lang.oracle_blocks import blocks, exact
+from workbench.lang.oracle_blocks import Block, blocks, exact
 
 BLOCK_POINTS = 1 << 20
 
@@ -45,16 +45,13 @@ def points(ranges: tuple[Range, ...], sizes: Mapping[str, int]) -> int:
     bounding = {name for r in ranges for name in index_names(r.lower) | index_names(r.upper)}
     outer = tuple(r for r in ranges if r.index in bounding)
     inner = [r for r in ranges if r.index not in bounding]
-    return sum(
-        _points(block.grids, block.mask, block.shape, inner)
-        for block in blocks(outer, sizes, {}, BLOCK_POINTS)
-    )
+    return sum(_points(block, inner) for block in blocks(outer, sizes, {}, BLOCK_POINTS))
 
 
-def _points(grids: Mapping[str, Any], mask: Any, shape: tuple[int, ...], inner: list[Range]) -> int:
-    count: Any = np.ones(shape, np.int64) if mask is None else np.broadcast_to(mask, shape).astype(np.int64)
+def _points(block: Block, inner: list[Range]) -> int:
+    count: Any = np.broadcast_to(True if block.mask is None else block.mask, block.shape).astype(np.int64)
     for r in inner:
-        count = count * np.maximum(exact(r.upper, grids) - exact(r.lower, grids), 0)
+        count = count * np.maximum(exact(r.upper, block.grids) - exact(r.lower, block.grids), 0)
     return int(np.sum(count))
 
 

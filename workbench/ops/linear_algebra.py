@@ -102,7 +102,8 @@ def outer<T>(T(M) x, T(N) y) -> (A) {
     ),
     Entry(
         "bilinear",
-        "Bilinear form for each pair of rows and each output feature.\n\nZ[n,o] = b[o] + Σ_ij X[n,i] W[o,i,j] Y[n,j]",
+        "Bilinear form for each pair of rows and each output feature.\n\n"
+        "Z[n,o] = b[o] + Σ_ij X[n,i] W[o,i,j] Y[n,j]",
         """
 def bilinear<T>(T(N,I) X, T(N,J) Y, T(O,I,J) W, T(O) b) -> (Z) {
     V(n,o,j) +=! X(n,i) * W(o,i,j)

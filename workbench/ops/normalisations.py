@@ -7,7 +7,8 @@ from workbench.ops.entry import Entry, sizes
 ENTRIES = (
     Entry(
         "softmax",
-        "Softmax of each row, computed in place in its output.\n\nY[m,n] = exp(X[m,n] - max_j X[m,j]) / Σ_j exp(...)",
+        "Softmax of each row, computed in place in its output.\n\n"
+        "Y[m,n] = exp(X[m,n] - max_j X[m,j]) / Σ_j exp(...)",
         """
 def softmax<T>(T(M,N) X) -> (Y) {
     top(m) max=! X(m,n)
@@ -20,13 +21,13 @@ def softmax<T>(T(M,N) X) -> (Y) {
     ),
     Entry(
         "online_softmax",
-        "Softmax in two passes over the row: maximum and sum are found together.\n\n"
-        "(m, s) ⊕ (m', s') = (M, s e^{m-M} + s' e^{m'-M}) with M = max(m, m')  (Milakov and Gimelshein, 2018)",
+        "Softmax that finds maximum and sum in one pass (Milakov and Gimelshein, 2018).\n\n"
+        "(m, s) ⊕ (m', s') = (M, s e^{m-M} + s' e^{m'-M}) with M = max(m, m')",
         """
 monoid log_sum<T>(T top, T total) {
     identity (-inf, 0.0)
-    combine (m, s), (w, u) -> (most, s * (m == most ? 1.0 : exp(m - most)) + u * (w == most ? 1.0 : exp(w - most)))
-        where most = max(m, w)
+    combine (m, s), (w, u) -> (most, s * old + u * new)
+        where most = max(m, w), old = m == most ? 1.0 : exp(m - most), new = w == most ? 1.0 : exp(w - most)
 }
 
 def online_softmax<T>(T(M,N) X) -> (Y) {
@@ -135,7 +136,8 @@ def group_norm<T>(T(N,G,D,H,W) X, T(G,D) gamma, T(G,D) beta, T eps) -> (Y) {
     ),
     Entry(
         "instance_norm",
-        "Normalisation of each channel of each picture.\n\nY[n,c,y,x] = (X[n,c,y,x] - μ[n,c]) / sqrt(σ²[n,c] + ε)",
+        "Normalisation of each channel of each picture.\n\n"
+        "Y[n,c,y,x] = (X[n,c,y,x] - μ[n,c]) / sqrt(σ²[n,c] + ε)",
         """
 def instance_norm<T>(T(N,C,H,W) X, T eps) -> (Y) {
     total(n,c) +=! X(n,c,h,w)

@@ -24,7 +24,8 @@ def sample_arrays(op: Operator, /, seed: int = 0, **sizes: int) -> tuple[Any, ..
     """Arguments for a call, in the order of `op.parameters`: arrays, and integer scalars as ints.
 
     Floats are standard normal (or in the interval the library gives), integers small; an array whose
-    values are subscripts stays inside what it indexes, and is a permutation if it is promised to be injective.
+    values are subscripts stays inside what it indexes, and has distinct values if it is promised to be
+    injective.
     """
     generator = np.random.default_rng(seed)
     return tuple(_argument(op, name, generator, sizes) for name in op.parameters)
@@ -52,7 +53,7 @@ def _array(op: Operator, tensor: Tensor, generator: np.random.Generator, sizes: 
     shape = tuple(max(0, int(exact(e, sizes))) for e in tensor.extent)
     interval = _interval(op, tensor, sizes)
     if tensor.dtype.is_float:
-        values = generator.standard_normal(shape) if interval is None else generator.uniform(*interval, shape)
+        values = generator.uniform(*interval, shape) if interval else generator.standard_normal(shape)
         return np.asarray(values, np.float32 if tensor.dtype.is_half else None).astype(tensor.dtype.numpy)
     if tensor.dtype.kind == "bool":
         return generator.random(shape) < 0.5

@@ -17,7 +17,8 @@ def trmm<T>(T(M,M) L, T(M,N) B) -> (C) {
     ),
     Entry(
         "syrk",
-        "Symmetric rank-k product, lower triangle only (the rest is 0).\n\nC[i,j] = Σ_k A[i,k] A[j,k] for j ≤ i",
+        "Symmetric rank-k product, lower triangle only (the rest is 0).\n\n"
+        "C[i,j] = Σ_k A[i,k] A[j,k] for j ≤ i",
         """
 def syrk<T>(T(N,K) A) -> (T(N,N) C) {
     C(i,j) +=! A(i,k) * A(j,k) where j in 0:i+1
@@ -27,7 +28,8 @@ def syrk<T>(T(N,K) A) -> (T(N,N) C) {
     ),
     Entry(
         "symm",
-        "Symmetric matrix, stored as its lower triangle, times matrix.\n\nC = S B with S[i,k] = A[max(i,k), min(i,k)]",
+        "Symmetric matrix, stored as its lower triangle, times matrix.\n\n"
+        "C = S B with S[i,k] = A[max(i,k), min(i,k)]",
         """
 def symm<T>(T(M,M) A, T(M,N) B) -> (C) {
     C(i,j) +=! A(i,k) * B(k,j) where k in 0:i+1
