@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
     group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
     group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
+    group.addoption("--skipped-before", action="store_true", help="only what the run before skipped")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -103,32 +104,51 @@ def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 # -- skips -----------------------------------------------------------------------------------------
 
+SKIPPED = "workbench/skipped"
+
 
 def allowed_skips(text: str) -> list[str]:
     """The patterns of tests/allowed_skips.txt: one a line, `*` matches anything, `#` starts a comment."""
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def unexpected_skips(reports: list[pytest.TestReport], patterns: list[str]) -> list[tuple[str, str]]:
-    """(test, reason) of every skip whose reason matches no pattern; an expected failure is not a skip."""
-    skips = [(r.nodeid, str(r.longrepr[-1])) for r in reports if isinstance(r.longrepr, tuple)]
-    reasons = [(test, reason.removeprefix("Skipped: ")) for test, reason in skips]
-    return [(test, reason) for test, reason in reasons if not any(fnmatchcase(reason, p) for p in patterns)]
+def unexpected_skips(skips: dict[str, str], patterns: list[str]) -> dict[str, str]:
+    """Test → reason, of the skips whose reason matches no pattern."""
+    return {t: reason for t, reason in skips.items() if not any(fnmatchcase(reason, p) for p in patterns)}
 
 
-def _refused_skips(session: pytest.Session) -> list[tuple[str, str]]:
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+def _skips(config: pytest.Config) -> dict[str, str]:
+    """Test (or file, when it was skipped whole) → reason; an expected failure is not a skip."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    places = {r.nodeid: r.longrepr[-1] for r in reports if isinstance(r.longrepr, tuple)}
+    return {test: reason.removeprefix("Skipped: ") for test, reason in places.items()}
+
+
+def _refused_skips(config: pytest.Config) -> dict[str, str]:
     patterns = allowed_skips(ALLOWED_SKIPS.read_text(encoding="utf-8"))
-    return unexpected_skips(reporter.stats.get("skipped", []), patterns) if reporter else []
+    return unexpected_skips(_skips(config), patterns) if config.getoption("--check-skips") else {}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--skipped-before"):
+        return
+    before = set(config.cache.get(SKIPPED, []))
+    again = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before]
+    config.hook.pytest_deselected(items=[item for item in items if item not in again])
+    items[:] = again
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if session.config.getoption("--check-skips") and _refused_skips(session) and not session.exitstatus:
+    config, nothing = session.config, session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+    if nothing and config.getoption("--skipped-before"):
+        session.exitstatus = pytest.ExitCode.OK
+    if _refused_skips(config) and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if config.cache is not None:
+        config.cache.set(SKIPPED, list(_skips(config)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if not config.getoption("--check-skips") or terminalreporter._session is None:
-        return
-    for test, reason in _refused_skips(terminalreporter._session):
+    for test, reason in _refused_skips(config).items():
         terminalreporter.write_line(f"SKIP NOT ALLOWED {test}: {reason}", red=True)
