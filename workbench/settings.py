@@ -98,7 +98,7 @@ def _checked(changes: dict[str, object]) -> dict[str, object]:
 def _value(name: str, value: object) -> object:
     """The value in the type its setting has."""
     match name, value:
-        case ("threads" | "cache" | "compiler"), None:
+        case (("threads" | "cache" | "compiler"), None):
             return None
         case "threads", int() if not isinstance(value, bool) and 1 <= value <= THREADS_LIMIT:
             return value

@@ -1,0 +1,155 @@
+"""The border of a kernel: C text compiled after the kernel's own, and how Python gets hold of it.
+
+The text calls Python through functions handed over when the library is opened, so it needs neither headers
+nor symbols of the interpreter; where those functions cannot be had, `Border.call` is None and calls go
+through ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workbench.codegen.kernel import ArrayParameter, Signature
+from workbench.errors import BuildError
+
+# Answers of the border that are not the kernel's.
+LOOK = -1
+NO_MEMORY = -2
+
+SKIP_OVERLAP = 1
+
+# In the order of `wb_border_python` in border.c.
+_PYTHON = (
+    "PyObject_GetBuffer", "PyBuffer_Release", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_Size",
+    "PyTuple_GetItem", "PyFloat_AsDouble", "PyLong_AsLongLong", "PyLong_AsUnsignedLongLong",
+    "PyLong_AsVoidPtr", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_Clear",
+)  # fmt: skip
+
+# Workspace blocks of this process, shared by all kernels (border.c takes and returns them atomically).
+_slots = (ctypes.c_void_p * 8)()
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Entries of a loaded library.
+
+    `call(arrays, out, layout, threads, flags)` does everything and answers a status; `plain(data, values,
+    symbols, threads)` and `repeat(..., times)` take bare pointers.
+    """
+
+    call: Callable[..., int] | None
+    plain: Callable[..., int]
+    repeat: Callable[..., int]
+
+
+def border_text(signature: Signature) -> str:
+    """The C text that follows the kernel's source."""
+    return _template().replace("/* @KERNEL@ */", _kernel_part(signature))
+
+
+def open_border(handle: ctypes.CDLL) -> Border:
+    """Connect a loaded library with this interpreter."""
+    plain, repeat = handle.wb_border_plain, handle.wb_border_repeat
+    plain.restype = repeat.restype = ctypes.c_int64
+    plain.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    repeat.argtypes = [*plain.argtypes, ctypes.c_int64]
+    opener = handle.wb_border_open
+    opener.restype = ctypes.c_void_p
+    opener.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    functions = _python_functions()
+    if functions is None:
+        return Border(None, plain, repeat)
+    definition = opener(ctypes.addressof(functions), ctypes.addressof(_slots))
+    return Border(_new_function()(definition, None, None), plain, repeat)
+
+
+@cache
+def _python_functions() -> ctypes.Array[ctypes.c_void_p] | None:
+    """Addresses of the interpreter's functions; None where it does not show them."""
+    try:
+        addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
+        _new_function()
+    except (AttributeError, OSError):
+        return None
+    return (ctypes.c_void_p * len(addresses))(*[address.value for address in addresses])
+
+
+@cache
+def _new_function() -> Callable[..., Callable[..., int]]:
+    """`PyCFunction_NewEx`: makes a builtin of a method definition."""
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return make(("PyCFunction_NewEx", ctypes.pythonapi))
+
+
+@cache
+def _template() -> str:
+    return Path(__file__).with_name("border.c").read_text()
+
+
+# What differs from kernel to kernel.
+_KERNEL_PART = """enum {{ WB_BORDER_INPUTS = {inputs}, WB_BORDER_OUTPUTS = {outputs} }};
+static const wb_border_parameter wb_border_parameters[] = {{{rows}}};
+static int64_t wb_border_kernel(void *const *data, const wb_border_value *values, const int64_t *symbols,
+                                void *workspace, int threads) {{
+    return {name}({arguments});
+}}
+static int64_t wb_border_workspace(const int64_t *symbols, int threads) {{
+    return {workspace};
+}}
+"""
+
+
+def _kernel_part(signature: Signature) -> str:
+    rows = [_row(p) for p in (*signature.inputs, *signature.outputs)]
+    return _KERNEL_PART.format(
+        inputs=len(signature.inputs),
+        outputs=len(signature.outputs),
+        rows=", ".join(rows) or "{0, 1, 0, 0}",
+        name=_name(signature),
+        arguments=", ".join(_arguments(signature)),
+        workspace=_workspace(signature),
+    )
+
+
+def _row(parameter: ArrayParameter) -> str:
+    return f"{{'{_kind(parameter)}', {parameter.dtype.bytes}, {parameter.rank}, {int(parameter.by_value)}}}"
+
+
+def _kind(parameter: ArrayParameter) -> str:
+    """The letter of border.c for an element type; bfloat16, which no buffer format names, travels as bits."""
+    if parameter.dtype.is_half and (parameter.by_value or parameter.dtype.name == "bfloat16"):
+        return "h"
+    return parameter.dtype.kind[0]
+
+
+def _arguments(signature: Signature) -> list[str]:
+    """Arguments of the generated function: arrays, scalars by value, symbols, workspace, threads."""
+    places = {p.name: n for n, p in enumerate((*signature.inputs, *signature.outputs))}
+    arrays = [f"data[{places[p.name]}]" for p in (*signature.inputs, *signature.outputs) if not p.by_value]
+    scalars = [_scalar(p, places[p.name]) for p in signature.inputs if p.by_value]
+    return [*arrays, *scalars, *_symbols(signature), "workspace", "threads"]
+
+
+def _scalar(parameter: ArrayParameter, place: int) -> str:
+    field = {"f": "real", "i": "integer", "b": "integer", "u": "natural", "h": "natural"}[_kind(parameter)]
+    return f"({parameter.dtype.c_name})values[{place}].{field}"
+
+
+def _symbols(signature: Signature) -> list[str]:
+    return [f"symbols[{n}]" for n in range(len(signature.symbols))]
+
+
+def _workspace(signature: Signature) -> str:
+    if signature.workspace is None:
+        return "0"
+    return f"{_name(signature)}_workspace({', '.join([*_symbols(signature), 'threads'])})"
+
+
+def _name(signature: Signature) -> str:
+    if not (signature.function.isidentifier() and signature.function.isascii()):
+        raise BuildError(f"kernel function {signature.function!r} is no C name")
+    return signature.function

@@ -1,0 +1,150 @@
+"""`CompiledKernel`: a kernel that can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.codegen.kernel import Kernel, Signature
+from workbench.errors import KernelError
+from workbench.lang.dtypes import BFLOAT16
+from workbench.runtime.border import LOOK, NO_MEMORY, Border
+from workbench.runtime.layout import Layout, layout_of
+from workbench.runtime.machine import thread_count
+from workbench.runtime.repair import careful_call
+from workbench.runtime.toolchain import Toolchain
+from workbench.settings import Settings, current
+
+# A symbolic kernel remembers this many combinations of shapes.
+REMEMBERED = 256
+
+Rebuild = Callable[[dict[str, tuple[int, ...]]], "CompiledKernel"]
+
+
+class CompiledKernel:
+    """A kernel compiled and loaded: `kernel(*arrays, out=None, **scalars)`.
+
+    Arrays are positional, in the order of `signature.inputs`; scalars may also be keywords.  The result is
+    an array, or a tuple when there are several outputs; `out=` takes the same and is returned.  Arrays that
+    do not lie in memory as the kernel was compiled for go to `rebuild`, a function of their strides in
+    elements that gives another kernel, or else through a copy.  CallError if an argument does not fit,
+    KernelError if an index found in the data is out of range.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        border: Border,
+        library: Path,
+        toolchain: Toolchain,
+        notes: Sequence[str] = (),
+        rebuild: Rebuild | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.border = border
+        self.library = library
+        self.toolchain = toolchain
+        self.notes = (*kernel.notes, *notes)
+        self.rebuild = rebuild
+        self.threads = threads
+        self._enter = self._entry()
+        self._only = None if kernel.signature.symbols else layout_of(kernel.signature, kernel.sizes)
+        self._threads = (current(), threads or thread_count())
+        self._layouts: dict[tuple[tuple[int, ...], ...], Layout] = {}
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    @property
+    def source(self) -> str:
+        """The generated C."""
+        return self.kernel.source
+
+    @property
+    def signature(self) -> Signature:
+        return self.kernel.signature
+
+    @property
+    def schedule(self) -> Any:
+        """The Schedule the kernel was generated from (None for hand-written text)."""
+        return self.kernel.schedule
+
+    def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
+        layout = self._only or self._layouts.get(tuple([getattr(a, "shape", ()) for a in arrays]))
+        if layout is None or scalars or self._enter is None or (out is None and layout.results is None):
+            return careful_call(self, arrays, out, scalars)
+        result = layout.results() if out is None else out
+        settings, threads = self._threads
+        if settings is not (now := current()):
+            threads = self._follow(now)
+        status = self._enter(arrays, result, layout.address, threads, 0)
+        if status == 0:
+            return result
+        if status == LOOK:
+            return careful_call(self, arrays, out, scalars)
+        raise self.status_error(status)
+
+    def _follow(self, now: Settings) -> int:
+        """Threads under changed settings; one pair, so that a concurrent call sees both or neither."""
+        self._threads = (now, self.threads or thread_count())
+        return self._threads[1]
+
+    def layout(self, sizes: dict[str, int], shapes: tuple[tuple[int, ...], ...] | None = None) -> Layout:
+        """The arguments' layout at known sizes; remembered for the `shapes` of the arguments."""
+        if self._only is not None:
+            return self._only
+        found = layout_of(self.signature, sizes)
+        if shapes is not None:
+            if len(self._layouts) >= REMEMBERED:
+                self._layouts.clear()
+            self._layouts[shapes] = found
+        return found
+
+    def status_error(self, status: int) -> KernelError:
+        """What a status other than 0 means."""
+        if status == NO_MEMORY:
+            return KernelError(f"{self.name}: no memory for the kernel's temporaries")
+        check = self.signature.checks[status - 1]
+        place = f" in {check.statement}" if check.statement else ""
+        return KernelError(
+            f"{self.name}: an index of {check.array}{place} is out of range: {check.text} "
+            f"(dimension {check.dimension}); outputs may be partly written"
+        )
+
+    def _entry(self) -> Callable[..., int] | None:
+        """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported)."""
+        call, signature = self.border.call, self.signature
+        halves = [n for n, p in enumerate(signature.inputs) if p.dtype == BFLOAT16 and not p.by_value]
+        written = [n for n, p in enumerate(signature.outputs) if p.dtype == BFLOAT16]
+        if call is None or not (halves or written):
+            return call
+
+        def with_bits(arrays: tuple[Any, ...], out: Any, *rest: int) -> int:
+            outputs = out if isinstance(out, tuple) else (out,)
+            outputs = _bits(outputs, written)
+            return call(_bits(arrays, halves), outputs if isinstance(out, tuple) else outputs[0], *rest)
+
+        return with_bits
+
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.name} by {self.toolchain.name}: {self.library.parent.name[:12]}>"
+
+    def __str__(self) -> str:
+        return self.source
+
+
+def _bits(arrays: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
+    """The tuple with bfloat16 arrays as uint16; what is no such array becomes None, which no kernel takes."""
+    seen = list(arrays)
+    for n in places[: len(seen)]:
+        array = seen[n]
+        if isinstance(array, np.ndarray) and array.dtype == BFLOAT16.numpy:
+            seen[n] = array.view(np.uint16)
+        else:
+            seen[n] = None
+    return tuple(seen)

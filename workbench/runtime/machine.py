@@ -1,0 +1,64 @@
+"""`this_machine()`: the Target that code for this machine is written for."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from workbench.runtime.processor import Processor, this_processor
+from workbench.settings import current
+from workbench.target import Target
+
+# Feature names code generation and recipes may ask for; /proc/cpuinfo has a hundred more.
+KNOWN_FEATURES = (
+    "sse2", "sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl",
+    "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile", "amx_int8", "amx_bf16",
+    "neon", "fp16", "bf16", "dotprod", "i8mm", "sve", "sve2",
+)  # fmt: skip
+
+# Names that Linux gives to 64-bit ARM features, in the spelling above.
+_ARM_SPELLING = {"asimd": "neon", "asimdhp": "fp16", "asimddp": "dotprod"}
+
+
+@cache
+def this_machine() -> Target:
+    """The machine this process runs on, for dialect C (memoised; a few milliseconds at first).
+
+    `cores` respects the process's CPU affinity and its control group's quota.
+    """
+    return target_of(this_processor())
+
+
+def target_of(processor: Processor) -> Target:
+    """The Target with a processor's instruction sets, caches and cores."""
+    features = {_ARM_SPELLING.get(name, name) for name in processor.features}
+    bits, registers = _vectors(features)
+    return Target(
+        vector_bits=bits,
+        vector_registers=registers,
+        cores=processor.cores,
+        cache_bytes=processor.cache_bytes,
+        line_bytes=processor.line_bytes,
+        isa=tuple(name for name in KNOWN_FEATURES if name in features),
+    )
+
+
+def _vectors(features: set[str]) -> tuple[int, int]:
+    """Width in bits and number of the vector registers."""
+    if "avx512f" in features:
+        return 512, 32
+    if "avx" in features:
+        return 256, 16
+    return 128, 32 if "neon" in features else 16
+
+
+def thread_count() -> int:
+    """Threads of a call: the setting, else OMP_NUM_THREADS, else one per usable physical core."""
+    chosen = current().threads
+    return chosen if chosen is not None else _default_threads()
+
+
+@cache
+def _default_threads() -> int:
+    wished = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(wished) if wished.isdigit() and int(wished) > 0 else this_machine().cores

@@ -1,0 +1,83 @@
+"""Memory for results: aligned, and on pages that earlier results have left.
+
+Touching a fresh page costs as much as writing it several times, so the blocks of a few large results are kept
+for the next ones of the same size, once nobody refers to them any more.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+ALIGNMENT = 64
+SMALL_BYTES = 256 << 10
+KEPT_BLOCKS = 6
+KEPT_BYTES = 256 << 20
+
+
+class Block(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Bytes that results live in; a type of its own, so that NumPy leaves it as their base."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spare:
+    """A block without a result: `size` bytes from `offset` on are aligned."""
+
+    block: Block
+    offset: int
+    size: int
+
+
+_spare: deque[Spare] = deque(maxlen=KEPT_BLOCKS)
+_leases: dict[int, weakref.ref[Block]] = {}
+
+
+def result_maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[[], np.ndarray[Any, Any]]:
+    """A function that makes uninitialised C-contiguous arrays, aligned to 64 bytes when they are large.
+
+    >>> result_maker((3, 5), np.dtype("f4"))().shape
+    (3, 5)
+    """
+    size = prod(shape) * dtype.itemsize
+    if size < SMALL_BYTES:
+        return partial(np.empty, shape, dtype)
+    return partial(_large, shape, dtype, size)
+
+
+def _large(shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> np.ndarray[Any, Any]:
+    spare = _taken(size) or _new(size)
+    lease = spare.block[:]
+    _leases[id(spare)] = weakref.ref(lease, partial(_given_back, spare))
+    return np.ndarray(shape, dtype, buffer=lease, offset=spare.offset)
+
+
+def _taken(size: int) -> Spare | None:
+    """A spare block of that size.  No lock, which a finalizer could meet closed: deques are atomic."""
+    for spare in tuple(_spare):
+        if spare.size == size:
+            with suppress(ValueError):
+                _spare.remove(spare)
+                return spare
+    return None
+
+
+def _new(size: int) -> Spare:
+    block = Block((size + ALIGNMENT,), np.uint8)
+    return Spare(block, -block.__array_interface__["data"][0] % ALIGNMENT, size)
+
+
+def _given_back(spare: Spare, _: weakref.ref[Block]) -> None:
+    """The last reference to a result went away."""
+    _leases.pop(id(spare), None)
+    _spare.append(spare)
+    while sum(kept.size for kept in tuple(_spare)) > KEPT_BYTES:
+        with suppress(IndexError):
+            _spare.popleft()

@@ -1,0 +1,80 @@
+"""A C compiler: what it is, what it accepts, and the flags that turn a kernel into a library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.target import Target
+
+Family = Literal["gcc", "clang", "zig"]
+
+# Contraction to FMA and no errno are what speed needs.  -ffast-math is left out on purpose: it re-associates
+# sums, so that register tiles spill, and NaN and infinity lose their meaning.
+OPTIMISE = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
+DEBUG = ("-O0", "-g", "-ffp-contract=off")
+# Integers wrap in the language.  Hidden names: an operator called `exp` must not replace anybody's exp.
+LANGUAGE = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-w")
+ZIG = ("-fno-sanitize=undefined", "-fno-stack-protector")
+
+WIDE_VECTORS = "-mprefer-vector-width=512"
+OPENMP = "-fopenmp"
+OPENMP_SIMD = "-fopenmp-simd"
+VECTOR_MATHS = "-lmvec"
+TUNE_HERE = ("-march=native", "-mcpu=native")
+
+# What is tried once with each compiler; a flag that needs a library is only accepted if linking succeeds.
+OPTIONAL = (*TUNE_HERE, WIDE_VECTORS, OPENMP, OPENMP_SIMD, VECTOR_MATHS)
+USUAL = (TUNE_HERE[0], WIDE_VECTORS, OPENMP, OPENMP_SIMD, VECTOR_MATHS)
+
+# Trying flags one by one would make zig build its runtime library for each: these it is known to take.
+ZIG_ACCEPTS = (TUNE_HERE[1], WIDE_VECTORS, OPENMP_SIMD)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A C compiler found on this machine.
+
+    `command` starts it, `version` is its first line of `--version`, `accepted` the optional flags it takes.
+    """
+
+    name: str
+    family: Family
+    command: tuple[str, ...]
+    version: str
+    accepted: frozenset[str]
+
+    @property
+    def openmp(self) -> bool:
+        """Whether OpenMP programs compile and link."""
+        return OPENMP in self.accepted
+
+    def flags(self, target: Target, debug: bool = False) -> tuple[str, ...]:
+        """Everything between the command and the file names; `debug` is for reading in a debugger."""
+        return (
+            *(DEBUG if debug else OPTIMISE),
+            *LANGUAGE,
+            *(ZIG if self.family == "zig" else ()),
+            *self._machine(target),
+            *self._parallel(target),
+        )
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What stands at the end of the command line."""
+        return ("-lm", "-Wl,--as-needed", VECTOR_MATHS) if VECTOR_MATHS in self.accepted else ("-lm",)
+
+    def _machine(self, target: Target) -> tuple[str, ...]:
+        wide = (WIDE_VECTORS,) if target.vector_bits >= 512 and WIDE_VECTORS in self.accepted else ()
+        if target.march == "native":
+            return (*[f for f in TUNE_HERE if f in self.accepted][:1], *wide)
+        return (f"-mcpu={target.march}" if self.family == "zig" else f"-march={target.march}", *wide)
+
+    def _parallel(self, target: Target) -> tuple[str, ...]:
+        if target.parallel == "openmp" and self.openmp:
+            return (OPENMP,)
+        threads = () if target.parallel == "serial" else ("-pthread",)
+        return (*([OPENMP_SIMD] if OPENMP_SIMD in self.accepted else []), *threads)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.version}; {'OpenMP' if self.openmp else 'no OpenMP'})"
