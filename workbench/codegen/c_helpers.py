@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.codegen.cmath import Helper, scalar, vector, vector_types
+from workbench.codegen.cmath import Helper, conversion, scalar, vector, vector_types
 from workbench.lang.dtypes import INT8, INT16, INT32, INT64, DType
 
 MASKS = {8: INT8, 16: INT16, 32: INT32, 64: INT64}
@@ -24,6 +24,10 @@ class Helpers:
         """Name of the vector function, or None if there is none."""
         helper = vector(function, dtype, lanes)
         return None if helper is None else self.add(helper)
+
+    def conversion(self, source: DType, target: DType, lanes: int = 1) -> str:
+        """Name of the function between float32 and a 16-bit float's stored bits."""
+        return self.add(conversion(source, target, lanes))
 
     def add(self, helper: Helper) -> str:
         for needed in helper.requires:

@@ -14,7 +14,7 @@ from workbench.codegen.c_helpers import MASKS
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import Local
 from workbench.poly.polynomial import coefficient, constant, depends, mentions
-from workbench.lang.dtypes import BFLOAT16, BOOL, FLOAT32, INT32, INT64, UINT16, UINT32, DType
+from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
 from workbench.lang.expr import substitute, transform, walk
 
@@ -79,6 +79,8 @@ class Lanes:
     def binary(self, op: str, a: Expr, b: Expr, dtype: DType) -> str | None:
         if op in VECTOR_OPS or (op == "/" and dtype.is_float):
             return f"({self.vector(a)} {op} {self.vector(b)})"
+        if op in ("<<", ">>") and isinstance(b, Const) and 0 <= b.value < dtype.bits:
+            return f"({self.vector(a)} {op} {b.value})"
         return None
 
     def select(self, c: Expr, a: Expr, b: Expr, dtype: DType) -> str:
@@ -101,10 +103,11 @@ class Lanes:
     def cast(self, a: Expr, dtype: DType) -> str | None:
         if a.dtype == dtype:
             return self.vector(a)
-        if a.dtype == BFLOAT16 and dtype == FLOAT32:
-            wide = f"__builtin_convertvector({self.vector(a)}, {self.type(UINT32)})"
-            return f"(({self.type(FLOAT32)})({wide} << 16))"
-        if a.dtype.is_half or dtype.is_half or BOOL in (dtype,):
+        if a.dtype.is_half and dtype == FLOAT32:
+            return f"{self.values.helpers.conversion(a.dtype, FLOAT32, self.lane.count)}({self.vector(a)})"
+        if dtype.is_half and a.dtype == FLOAT32:
+            return f"{self.values.helpers.conversion(FLOAT32, dtype, self.lane.count)}({self.vector(a)})"
+        if a.dtype.is_half or dtype.is_half or dtype == BOOL:
             return None
         if a.dtype == BOOL:
             bits = f"({self.mask(a, 32)} & 1)"

@@ -85,14 +85,19 @@ class Values:
         if op in ("/", "%") and dtype.is_integral:
             return self.division(op, a, b, dtype)
         if op in ("<<", ">>"):
-            name = self.helpers.scalar(op, dtype)
-            return f"{name}({self.text(a)}, {self.text(b)})", ATOM
+            return self.shift(op, a, b, dtype)
         rank = PRECEDENCE[op]
-        if op == "||":
-            rank_of_operands = PRECEDENCE["&&"] + 1
-            return f"{self.inside(a, rank_of_operands)} || {self.inside(b, rank_of_operands)}", rank
-        text = f"{self.inside(a, rank)} {op} {self.inside(b, rank + 1)}"
+        # compilers warn where && stands in || or + in & without parentheses
+        least = (PRECEDENCE["&&"] + 1 if op == "||" else 10) if op in ("||", "&", "|", "^") else rank
+        text = f"{self.inside(a, least)} {op} {self.inside(b, max(least, rank + 1))}"
         return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, rank)
+
+    def shift(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
+        if isinstance(b, Const) and 0 <= b.value < dtype.bits:
+            text = f"{self.inside(a, 8)} {op} {b.value}"
+            return self.narrow(text, dtype) if dtype.bits < 32 else (text, 8)
+        name = self.helpers.scalar({"<<": "shl", ">>": "shr"}[op], dtype)
+        return f"{name}({self.text(a)}, {self.text(b)})", ATOM
 
     def narrow(self, text: str, dtype: DType) -> tuple[str, int]:
         """C computes small integers as int: cut the result back to its type."""
@@ -102,7 +107,8 @@ class Values:
         positive = isinstance(b, Const) and b.value > 0
         if positive and dtype == INT64 and self.is_nonnegative(a):
             return f"{self.inside(a, 10)} {op} {self.inside(b, 11)}", 10
-        return f"{self.helpers.scalar(op, dtype)}({self.text(a)}, {self.text(b)})", ATOM
+        name = self.helpers.scalar({"/": "floordiv", "%": "mod"}[op], dtype)
+        return f"{name}({self.text(a)}, {self.text(b)})", ATOM
 
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether index arithmetic surely gives no negative value."""
@@ -146,11 +152,11 @@ class Values:
         if source == dtype:
             return self.ranked(a)
         if source.is_half:
-            wide = f"{self.helpers.scalar(f'from_{source.name}', FLOAT32)}({self.text(a)})"
+            wide = f"{self.helpers.conversion(source, FLOAT32)}({self.text(a)})"
             return (wide, ATOM) if dtype == FLOAT32 else self._plain_cast(wide, dtype)
         if dtype.is_half:
             narrow = self.text(a) if source == FLOAT32 else f"(float){self.inside(a, 11)}"
-            return f"{self.helpers.scalar(f'to_{dtype.name}', FLOAT32)}({narrow})", ATOM
+            return f"{self.helpers.conversion(FLOAT32, dtype)}({narrow})", ATOM
         return self._plain_cast(self.inside(a, 11), dtype)
 
     def _plain_cast(self, text: str, dtype: DType) -> tuple[str, int]:
@@ -206,7 +212,7 @@ class Values:
     def combine(self, reduction: str, cell: str, value: str, dtype: DType) -> str:
         """The C statement that combines `value` into `cell`."""
         if dtype.is_half:
-            up, down = (self.helpers.scalar(f"{way}_{dtype.name}", FLOAT32) for way in ("from", "to"))
+            up, down = self.helpers.conversion(dtype, FLOAT32), self.helpers.conversion(FLOAT32, dtype)
             return f"{cell} = {down}({self.joined(reduction, f'{up}({cell})', f'{up}({value})', FLOAT32)});"
         if reduction in ("+", "*"):
             return f"{cell} {reduction}= {value};"

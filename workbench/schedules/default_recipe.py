@@ -146,7 +146,8 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     vector = f"{name}/{plan.vector}" + ("_i" if plan.form == "across" else "")
     steps += [unroll(x) for x in inner] + [vectorize(vector)]
     after = attempt(ready, *steps)
-    return schedule if after is ready else after
+    kept = after is not ready and not poly.violations(program, after.tree, changed(schedule, after))
+    return after if kept else schedule
 
 
 def simple(program: Program, tree: Tree, identifier: str) -> bool:

@@ -34,9 +34,10 @@ class DecomposeReduction(Transform):
         assert isinstance(parts, Sequence)
         if position + 1 < len(parts.children):
             tree = distribute(tree, path, position + 1)
-            path, position = enclosing_sequence(tree, identifier) or (path, 0)
-        if position:
-            tree = distribute(tree, path, position)
+        if position > 0:
+            inner = enclosing_sequence(tree, identifier)
+            assert inner is not None
+            tree = distribute(tree, *inner)
         return schedule.with_tree(tree, self)
 
     @classmethod
