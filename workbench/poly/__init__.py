@@ -1,18 +1,19 @@
 """The polyhedral layer: programs as sets and relations, their dependences, loops and counts.
 
 `lower` makes a Program of an Operator, `dependences` says what must stay in order, `naive_tree` and
-`isl_tree` give time maps, `violations` checks one, `scan` turns one into loops; `points`, `flops`, `bytes` and
-`footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.py` imports islpy.
+`isl_tree` give time maps, `violations` checks one, `scan` turns one into loops; `points`, `flops`, `bytes`
+and `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.py` imports islpy.
 """
 
-from workbench.poly.extents import extent, projected, same_range, unguarded_reads
 from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
 from workbench.poly.counting import bytes, flops, footprint, operations, points
+from workbench.poly.extents import extent, projected, same_range, unguarded_reads
 from workbench.poly.flow import dependences
 from workbench.poly.isl import budget
 from workbench.poly.lowering import lower
 from workbench.poly.naive import naive_tree
-from workbench.poly.order import Violation, band_permutable, can_parallelize, can_vectorize, violations
+from workbench.poly.order import Violation, violations
+from workbench.poly.questions import band_permutable, can_parallelize, can_vectorize
 from workbench.poly.scanning import scan
 from workbench.poly.scheduler import isl_tree
 

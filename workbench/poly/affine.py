@@ -1,7 +1,8 @@
 """Language expressions as isl text: quasi-affine subscripts, guards as conditions.
 
-`pieces` gives an integer expression as `(condition, affine text)` cases (a `?:` inside makes several); `guard` gives a
-boolean expression, or its negation, as a condition that is never too small: the second result says whether it is exact.
+`pieces` gives an integer expression as `(condition, affine text)` cases (a `?:` inside makes several);
+`guard` gives a boolean expression, or its negation, as a condition that is never too small: the second
+result says whether it is exact.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "="}
 
 
 class NotAffine(Exception):
-    """An expression isl cannot say; `blame` names the symbols that would make it affine if they were bound."""
+    """An expression isl cannot say; `blame` names the symbols that would make it affine if bound."""
 
     def __init__(self, expr: Expr, blame: frozenset[str] = frozenset()) -> None:
         super().__init__(str(expr))
@@ -63,7 +64,9 @@ def either(*conditions: str) -> str:
     kept = [c for c in dict.fromkeys(conditions) if c != NEVER]
     if ALWAYS in kept:
         return ALWAYS
-    return f"({' or '.join(f'({c})' for c in kept)})" if kept else NEVER
+    if len(kept) < 2:
+        return kept[0] if kept else NEVER
+    return f"({' or '.join(f'({c})' for c in kept)})"
 
 
 @lru_cache(maxsize=20_000)
@@ -79,7 +82,9 @@ def pieces(expr: Expr) -> Pieces:
             return _map1("-({})".format, operand)
         case Unary("~", operand, _) if operand.dtype.is_integral:
             return _map1("-1 - ({})".format, operand)
-        case Cast(operand, dtype) if dtype.kind == "int" and dtype.bits >= 32 and operand.dtype.kind != "float":
+        case Cast(operand, dtype) if (
+            dtype.kind == "int" and dtype.bits >= 32 and operand.dtype.kind != "float"
+        ):
             return pieces(operand)
         case Binary("+" | "-" as op, left, right, _):
             return _map2(lambda a, b: f"{a} {op} {_term(b)}", left, right)
@@ -137,10 +142,14 @@ def _scaled(expr: Binary) -> Pieces:
             return _map1(f"{1 << factor}*({{}})".format, left)
         case ">>" if 0 <= factor < 31:
             return _map1(f"floor(({{}})/{1 << factor})".format, left)
-        case "/" if factor:
-            return _map1((f"floor(({{}})/{factor})" if factor > 0 else f"floor((-({{}}))/{-factor})").format, left)
-        case "%" if factor:
-            return _map1((f"(({{}}) mod {factor})" if factor > 0 else f"-((-({{}})) mod {-factor})").format, left)
+        case "/" if factor > 0:
+            return _map1(f"floor(({{}})/{factor})".format, left)
+        case "/" if factor < 0:
+            return _map1(f"floor((-({{}}))/{-factor})".format, left)
+        case "%" if factor > 0:
+            return _map1(f"(({{}}) mod {factor})".format, left)
+        case "%" if factor < 0:
+            return _map1(f"-((-({{}})) mod {-factor})".format, left)
     raise NotAffine(expr)
 
 
@@ -160,7 +169,9 @@ def _cases(condition: Expr, then: Expr, otherwise: Expr, expr: Expr) -> Pieces:
     no, _ = guard(condition, holds=False)
     if not exact:
         raise NotAffine(expr)
-    cases = tuple((both(yes, c), a) for c, a in pieces(then)) + tuple((both(no, c), a) for c, a in pieces(otherwise))
+    cases = tuple((both(yes, c), a) for c, a in pieces(then)) + tuple(
+        (both(no, c), a) for c, a in pieces(otherwise)
+    )
     if len(cases) > MAX_PIECES:
         raise NotAffine(expr)
     return cases

@@ -8,7 +8,7 @@ from functools import reduce
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Select, Size, Unary
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.names import from_isl
 from workbench.poly.simplify import simplify
 
@@ -29,7 +29,9 @@ EXTREMUM = {OP.min: "min", OP.max: "max"}
 
 
 def expression(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
-    """The expression in normal form; `variables` maps isl's iterators to loop variables, other names are sizes."""
+    """The expression in normal form; `variables` maps isl's iterators to loop variables, other names are
+    sizes.
+    """
     result = _convert(node, variables)
     return simplify(result) if result.dtype == INT64 else result
 
@@ -37,11 +39,11 @@ def expression(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
 def _convert(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
     kind = node.get_type()
     if kind == isl.ast_expr_type.int:
-        return Const(isl.integer(node.get_val()), INT64)
+        return Const(unpack.integer(node.get_val()), INT64)
     if kind == isl.ast_expr_type.id:
         name = node.get_id().get_name()
         return Index(variables[name], INT64) if name in variables else Size(from_isl(name), INT64)
-    return _operation(node.get_op_type(), [_convert(a, variables) for a in isl.operands(node)])
+    return _operation(node.get_op_type(), [_convert(a, variables) for a in unpack.operands(node)])
 
 
 def _operation(op: object, operands: list[Expr]) -> Expr:

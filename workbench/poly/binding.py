@@ -60,7 +60,8 @@ class Bound:
         given = ", ".join(f"{n}=..." for n in names)
         raise LoweringError(
             f"{self.op.name}: {where} is not affine while {known} "
-            f"{'is' if len(names) == 1 else 'are'} symbolic; give {known} a value: lower(op, sizes=dict({given}))"
+            f"{'is' if len(names) == 1 else 'are'} symbolic; "
+            f"give {known} a value: sizes=dict({given})"
         ) from error
 
 
@@ -137,7 +138,9 @@ def arrays(bound: Bound, strides: Mapping[str, tuple[int, ...]]) -> dict[str, Ar
             raise LoweringError(f"{bound.op.name}: {unknown_name('tensor', name, bound.op.tensors)}")
         rank = bound.op.tensors[name].rank
         if len(given) != rank:
-            raise LoweringError(f"{bound.op.name}: {name} has {rank} dimensions but {len(given)} strides were given")
+            raise LoweringError(
+                f"{bound.op.name}: {name} has {rank} dimensions but {len(given)} strides were given"
+            )
     return {name: _array(bound, tensor, strides.get(name)) for name, tensor in bound.op.tensors.items()}
 
 

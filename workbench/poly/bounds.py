@@ -17,9 +17,9 @@ from workbench.poly.witness import witness
 class OutOfBounds:
     """An access outside its array, with the smallest sizes and the first instance at which it happens.
 
-    `dimension` is the array dimension that is left and `index` its value there; `lower` and `upper` (exclusive) are the
-    array's bounds in it at those sizes, None where they are not affine.  `certain` is False when data decide whether
-    the access happens at all.
+    `dimension` is the array dimension that is left and `index` its value there; `lower` and `upper`
+    (exclusive) are the array's bounds in it at those sizes, None where they are not affine.  `certain` is
+    False when data decide whether the access happens at all.
     """
 
     statement: str
@@ -33,7 +33,8 @@ class OutOfBounds:
     def __str__(self) -> str:
         at = ", ".join(f"{n}={v}" for n, v in {**self.sizes, **self.instance}.items())
         verb = "reads" if self.access.kind == "read" else "writes"
-        return f"{self.statement} {verb} {self.access.array} outside: index {self.index} in dimension {self.dimension} at {at}"
+        where = f"index {self.index} in dimension {self.dimension}"
+        return f"{self.statement} {verb} {self.access.array} outside: {where} at {at}"
 
 
 @lru_cache(maxsize=256)
@@ -41,8 +42,8 @@ class OutOfBounds:
 def out_of_bounds(program: Program) -> tuple[OutOfBounds, ...]:
     """Every affine access some instance of which is outside the array although its guard is true.
 
-    Exact for a bound program.  Data-dependent subscripts are checked where the data are known, not here; nor is a
-    dimension whose extent is not affine in the sizes left symbolic.
+    Exact for a bound program.  Data-dependent subscripts are checked where the data are known, not here;
+    nor is a dimension whose extent is not affine in the sizes left symbolic.
     """
     found = (_outside(program, s, a) for s in program.statements for a in s.accesses if not a.accumulates)
     return tuple(f for f in found if f is not None)

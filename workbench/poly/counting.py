@@ -8,7 +8,7 @@ from math import prod
 from workbench.errors import LoweringError, unknown_name
 from workbench.lang.expr import Binary, Call, Expr, Index, Read, Select, children, walk
 from workbench.lang.operator import Monoid
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.program import AccessKind, Program, ProgramStatement
 
 COSTS = {"fma": 2}
@@ -25,8 +25,9 @@ def points(program: Program, statement: str) -> int:
 def flops(program: Program) -> int:
     """Arithmetic operations on data, whatever their type.
 
-    One for each + - * / %, min, max and builtin (`fma` counts two; sign operations, casts, comparisons and what is the
-    same for all instances nothing), the dearer branch of `?:`, and one to combine an update with its cell.
+    One for each + - * / %, min, max and builtin (`fma` counts two; sign operations, casts, comparisons and
+    what is the same for all instances nothing), the dearer branch of `?:`, and one to combine an update
+    with its cell.
     """
     return sum(points(program, s.id) * operations(s) for s in program.statements if s.kind != "initialise")
 
@@ -51,7 +52,11 @@ def _operations(expr: Expr) -> int:
         case Binary("+" | "-" | "*" | "/" | "%", left, right, _):
             return _varies(expr) + _operations(left) + _operations(right)
         case Call(name, arguments, _):
-            cost = 0 if name in FREE else COSTS.get(name, max(1, len(arguments) - 1) if name in ("min", "max") else 1)
+            cost = (
+                0
+                if name in FREE
+                else COSTS.get(name, max(1, len(arguments) - 1) if name in ("min", "max") else 1)
+            )
             return cost * _varies(expr) + sum(_operations(a) for a in arguments)
     return sum(_operations(e) for e in children(expr))
 
@@ -63,7 +68,8 @@ def _varies(expr: Expr) -> bool:
 def bytes(program: Program) -> int:
     """The least traffic with memory: every input cell read and every output cell written, once.
 
-    An in/out tensor counts both; temporaries count nothing.  A gather counts at most one cell for each instance.
+    An in/out tensor counts both; temporaries count nothing.  A gather counts at most one cell for each
+    instance.
     """
     total = 0
     for array in program.arrays.values():
@@ -80,8 +86,8 @@ def footprint(
 ) -> int:
     """Number of distinct cells of an array that are touched.
 
-    `instances` (isl text of a union of sets over statement ids, everything by default) says by whom, `kind` how.
-    May-accesses count at most one cell for each instance and access.
+    `instances` (isl text of a union of sets over statement ids, everything by default) says by whom, `kind`
+    how. May-accesses count at most one cell for each instance and access.
     """
     if array not in program.arrays:
         raise LoweringError(unknown_name("array", array, program.arrays))
@@ -93,14 +99,16 @@ def footprint(
             if access.array == array and kind in (None, access.kind):
                 relation = _restricted(isl.parse_map(access.relation), chosen)
                 cells.append(relation.range())
-                touches += cardinality(relation.domain())  # an instance touches one cell, whatever isl must assume
+                touches += cardinality(
+                    relation.domain()
+                )  # an instance touches one cell, whatever isl must assume
     return min(cardinality(reduce(isl.Set.union, cells)), touches) if cells else 0
 
 
 def _restricted(relation: isl.Map, chosen: isl.UnionSet | None) -> isl.Map:
     if chosen is None:
         return relation
-    mine = [s for s in isl.sets(chosen) if s.get_tuple_name() == relation.get_tuple_name(isl.dim.in_)]
+    mine = [s for s in unpack.sets(chosen) if s.get_tuple_name() == relation.get_tuple_name(isl.dim.in_)]
     if not mine:
         return relation.intersect_domain(isl.Set.empty(relation.domain().get_space()))
     return relation.intersect_domain(mine[0])
@@ -117,7 +125,7 @@ def cardinality(points: isl.Set) -> int:
     """Number of points of a bounded set without parameters: boxes by product, the rest by isl."""
     if points.is_empty():
         return 0
-    pieces = isl.basic_sets(points.coalesce().make_disjoint())
+    pieces = unpack.basic_sets(points.coalesce().make_disjoint())
     return sum(_count_piece(piece) for piece in pieces)
 
 
@@ -126,7 +134,7 @@ def _count_piece(piece: isl.Set) -> int:
     if volume is not None:
         return volume
     rest, factor = _peeled(piece)
-    return factor * isl.count(rest)
+    return factor * unpack.count(rest)
 
 
 def _box_volume(piece: isl.Set) -> int | None:
@@ -138,7 +146,7 @@ def _box_volume(piece: isl.Set) -> int | None:
         if not (low.is_int() and high.is_int()):
             return None
         box = box.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
-        lengths.append(isl.integer(high) - isl.integer(low) + 1)
+        lengths.append(unpack.integer(high) - unpack.integer(low) + 1)
     return prod(lengths) if box.is_subset(piece) else None
 
 
@@ -154,7 +162,7 @@ def _peeled(piece: isl.Set) -> tuple[isl.Set, int]:
         low, high = alone.dim_min_val(0), alone.dim_max_val(0)
         spread = spread.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
         if spread.is_equal(piece):
-            factor *= isl.integer(high) - isl.integer(low) + 1
+            factor *= unpack.integer(high) - unpack.integer(low) + 1
             piece = rest
         else:
             d += 1

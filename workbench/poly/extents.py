@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Expr, Read, walk
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.affine import NotAffine, guard
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix
@@ -24,7 +24,7 @@ def extent(program: Program, statement: str, dim: str) -> int | None:
     low, high = domain.dim_min_val(position), domain.dim_max_val(position)
     if not (low.is_int() and high.is_int()):
         return None
-    return isl.integer(high) - isl.integer(low) + 1
+    return unpack.integer(high) - unpack.integer(low) + 1
 
 
 @lru_cache(maxsize=4096)
@@ -77,7 +77,6 @@ def _outside(array: Array, position: int, subscript: Expr) -> tuple[Expr, Expr]:
 def _where(program: Program, statement: ProgramStatement, text: str) -> isl.Set:
     such = f" : {text}" if text else ""
     return isl.parse_set(f"{prefix(program)}{{ {instance(statement)}{such} }}")
-
 
 
 @isl.guarded

@@ -1,9 +1,10 @@
 """Dependences of a program in its naive order, with reductions set apart.
 
-Flow is value-based (isl's dataflow analysis: a read depends on the last write of its cell) except through reductions:
-the updates of one statement may be reordered, so each of them must come after what initialises the cell and before what
-reads it.  Anti and output dependences are memory-based: all pairs that touch the same cell, in naive order.  Their
-transitive closure is that of the value-based ones, and they need no lexicographic maxima.
+Flow is value-based (isl's dataflow analysis: a read depends on the last write of its cell) except through
+reductions: the updates of one statement may be reordered, so each of them must come after what initialises
+the cell and before what reads it.  Anti and output dependences are memory-based: all pairs that touch the
+same cell, in naive order.  Their transitive closure is that of the value-based ones, and they need no
+lexicographic maxima.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
-from workbench.poly.program import Access, AccessKind, Dependence, DependenceKind, Program, ProgramStatement
+from workbench.poly.program import Access, Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.timemap import before, time_map
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
@@ -25,8 +26,9 @@ KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
 def dependences(program: Program) -> tuple[Dependence, ...]:
     """Every dependence of the program in its naive order, within its context (memoised).
 
-    One for each kind, array and pair of statements.  "reduction" holds the pairs of updates by one statement on one
-    cell; those pairs are in no other kind unless the update also reads the cell in its value.
+    One for each kind, array and pair of statements.  "reduction" holds the pairs of updates by one
+    statement on one cell; those pairs are in no other kind unless the update also reads the cell in its
+    value.
     """
     found = [d for array in program.arrays for d in _of_array(program, array)]
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.array, d.source, d.target)))
@@ -82,10 +84,14 @@ def _memory_based(program: Program, array: str, source: Touch, target: Touch) ->
     if source.writes is not None:
         itself = source.statement is target.statement
         kind: DependenceKind = "reduction" if itself and target.relaxed else "output"
-        yield from _made(program, kind, array, source, target, _in_order(program, source, source.writes, target), exact)
+        yield from _made(
+            program, kind, array, source, target, _in_order(program, source, source.writes, target), exact
+        )
     if source.reads is not None:
         exact = source.exact_reads and target.exact_writes
-        yield from _made(program, "anti", array, source, target, _in_order(program, source, source.reads, target), exact)
+        yield from _made(
+            program, "anti", array, source, target, _in_order(program, source, source.reads, target), exact
+        )
 
 
 def _in_order(program: Program, source: Touch, touched: isl.Map, target: Touch) -> isl.Map | None:
@@ -147,7 +153,7 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
         info = info.set_must_source(_collected(must))
     if may:
         info = info.set_may_source(_collected(may))
-    relations = isl.maps(info.compute_flow().get_may_dependence())
+    relations = unpack.maps(info.compute_flow().get_may_dependence())
     context = isl.parse_set(program.context)
     return {
         (m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)): m.intersect_params(context)
@@ -162,7 +168,9 @@ def _collected(relations: list[isl.Map]) -> isl.UnionMap:
 def _without_detours(
     found: dict[tuple[str, str], isl.Map], touches: dict[str, Touch]
 ) -> dict[tuple[str, str], isl.Map]:
-    """Drop `initialise → use` where an update stands between: the value comes through it, and so does the order."""
+    """Drop `initialise → use` where an update stands between: the value comes through it, and so does the
+    order.
+    """
     result = dict(found)
     updates = [i for i, t in touches.items() if t.relaxed and t.exact_writes]
     for (source, target), relation in found.items():
@@ -171,6 +179,7 @@ def _without_detours(
         for update in updates:
             first, second = found.get((source, update)), found.get((update, target))
             if first is not None and second is not None and update != target:
-                relation = relation.subtract(first.apply_range(second))
+                same_cell = touches[source].writes.apply_range(touches[update].writes.reverse())
+                relation = relation.subtract(first.intersect(same_cell).apply_range(second))
         result[source, target] = relation
     return result

@@ -10,7 +10,8 @@ from workbench.lang.operator import Monoid
 
 
 def identity(reduction: str | Monoid | None, position: int, dtype: DType) -> Expr:
-    """0 for +, 1 for *, the largest value (or inf) for min, the smallest (or -inf) for max; a monoid says its own.
+    """0 for +, 1 for *, the largest value (or inf) for min, the smallest (or -inf) for max; a monoid says
+    its own.
 
     `position` is the target's place in a tuple statement.
     """

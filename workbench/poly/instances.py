@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT32, INT64
@@ -20,7 +19,9 @@ Targets = tuple[tuple[str, tuple[Expr, ...]], ...]
 
 @dataclass(frozen=True)
 class Lowered:
-    """What lowering a statement needs to know: sizes and storage, the operator's statement, the isl id to use."""
+    """What lowering a statement needs to know: sizes and storage, the operator's statement, the isl id to
+    use.
+    """
 
     bound: Bound
     arrays: dict[str, Array]
@@ -44,7 +45,9 @@ class Lowered:
         """Sets the cells of the free ranges to the identity."""
         kept = tuple(r for r in self.statement.ranges if r.kind != "reduction")
         targets = tuple((t.tensor, t.subscripts) for t in self.statement.targets)
-        return self._initial(self._space(kept), tuple(r.index for r in kept), targets, f"{self.statement.name}.init")
+        return self._initial(
+            self._space(kept), tuple(r.index for r in kept), targets, f"{self.statement.name}.init"
+        )
 
     def initialise_all(self, target: str) -> ProgramStatement:
         """Sets every cell of a target tensor to the identity."""
@@ -89,18 +92,16 @@ class Lowered:
             others = [r for r in self.statement.ranges if r.index in hidden]
             inner = both(*(self._range(r) for r in others), constraints)
             constraints = f"exists ({', '.join(to_isl(r.index) for r in others)} : {inner})"
-        return Space(self.bound.prefix, f"{self.id}[{', '.join(to_isl(r.index) for r in ranges)}]", constraints)
+        return Space(
+            self.bound.prefix, f"{self.id}[{', '.join(to_isl(r.index) for r in ranges)}]", constraints
+        )
 
     def _range(self, r: Range) -> str:
         """`lower <= index < upper`; the operands of max and min become constraints of their own."""
         where = f"the range of {r.index} in {self.statement.name}"
         index = to_isl(r.index)
-        lowers = [
-            affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.lower), "max")
-        ]
-        uppers = [
-            affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.upper), "min")
-        ]
+        lowers = [affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.lower), "max")]
+        uppers = [affine_or_refuse(self.bound, e, where) for e in _operands(self.bound.shape(r.upper), "min")]
         rest = [f"{index} >= {a}" for a in lowers[1:]] + [f"{index} < {a}" for a in uppers[1:]]
         return both(f"{lowers[0]} <= {index} < {uppers[0]}", *rest)
 

@@ -1,9 +1,10 @@
 """The one door to isl: parsing with a memo, one lock, an operation cap, honest errors.
 
-isl objects are not thread-safe and its errors are not ours, so every public function of `poly` that touches isl is
-wrapped in `guarded`: it holds the lock, counts operations against the cap (`budget`) and turns isl's exceptions into
-`BudgetExceeded` or `WorkbenchError`.  Functions here also refuse where isl answers wrongly without complaint: counting a
-set that is unbounded or has parameters, asking for a child that does not exist.
+isl objects are not thread-safe and its errors are not ours, so every public function of `poly` that touches
+isl is wrapped in `guarded`: it holds the lock, counts operations against the cap (`budget`) and turns isl's
+exceptions into `BudgetExceeded` or `WorkbenchError`.  Functions here also refuse where isl answers wrongly
+without complaint: counting a set that is unbounded or has parameters, asking for a child that does not
+exist.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _translated(error: Exception, what: str) -> WorkbenchError:
     if _cap_reached():
         return BudgetExceeded(
             f"{what}: stopped after {_cap.get()} polyhedral operations; the question is not answered. "
-            "Give concrete sizes, use fewer dimensions, or raise the cap with workbench.poly.budget(operations)."
+            "Give concrete sizes, or raise the cap with workbench.poly.budget(operations)."
         )
     return WorkbenchError(f"{what}: the polyhedral library refused: {error}")
 
@@ -176,96 +177,10 @@ def remember(text: str, value: Set | Map) -> str:
     return text
 
 
-def maps(union: UnionMap) -> list[Map]:
-    """The relations of a union, one for each pair of spaces."""
-    found = union.get_map_list()
-    return [found.get_at(i) for i in range(found.n_map())]
-
-
-def sets(union: UnionSet) -> list[Set]:
-    """The sets of a union, one for each space."""
-    found = union.get_set_list()
-    return [found.get_at(i) for i in range(found.n_set())]
-
-
-def pw_affs(union: UnionPwAff) -> list[PwAff]:
-    """The functions of a union, one for each space."""
-    found = union.get_pw_aff_list()
-    return [found.get_at(i) for i in range(found.n_pw_aff())]
-
-
-def single_aff(function: PwAff) -> Any:
-    """The only piece of a piecewise affine function; an error when it has several."""
-    pieces = collect(function.foreach_piece, lambda _, aff: aff)
-    if len(pieces) != 1:
-        raise WorkbenchError(f"expected one affine piece, got {function}")
-    return pieces[0]
-
-
-def parameter_names(aff: Any) -> list[str]:
-    """Names of an object's parameters as isl spells them."""
-    return [aff.get_dim_name(dim.param, i) for i in range(aff.dim(dim.param))]
-
-
-def coefficients(aff: Any, kind: Any, atoms: list[R]) -> list[tuple[R, int]]:
-    """Atoms with their nonzero integer coefficients in an affine function."""
-    found = [(atom, integer(aff.get_coefficient_val(kind, i))) for i, atom in enumerate(atoms)]
-    return [(atom, factor) for atom, factor in found if factor]
-
-
-def node_children(node: ScheduleNode) -> list[ScheduleNode]:
-    """Children of a schedule node (isl's own `child` answers nonsense outside the range)."""
-    return [node.child(i) for i in range(node.n_children())]
-
-
-def basic_sets(points: Set) -> list[Set]:
-    """The convex pieces of a set, each as a set."""
-    return [Set.from_basic_set(piece) for piece in points.get_basic_sets()]
-
-
 def union_set_list(values: list[UnionSet]) -> Any:
     """isl's list of union sets (at least one)."""
     first, *rest = (islpy.UnionSetList.from_union_set(v) for v in values)
     return functools.reduce(lambda a, b: a.concat(b), rest, first)
-
-
-def block_children(node: AstNode) -> list[AstNode]:
-    """The statements of an AST block."""
-    found = node.block_get_children()
-    return [found.get_at(i) for i in range(found.n_ast_node())]
-
-
-def operands(expr: AstExpr) -> list[AstExpr]:
-    """Operands of an AST operation; for a call the callee comes first."""
-    return [expr.get_op_arg(i) for i in range(expr.get_op_n_arg())]
-
-
-def collect(each: Callable[[Callable[[Any], None]], Any], convert: Callable[[Any], R]) -> list[R]:
-    """Run one of isl's `foreach_*` with exceptions kept: isl itself would print and lose them.
-
-    `each` is the bound isl method, `convert` is applied to every element.
-    """
-    results: list[R] = []
-    failures: list[BaseException] = []
-
-    def visit(*element: Any) -> None:
-        if not failures:
-            try:
-                results.append(convert(*element))
-            except BaseException as error:
-                failures.append(error)
-
-    each(visit)
-    if failures:
-        raise failures[0]
-    return results
-
-
-def integer(value: Any) -> int:
-    """A Python int from an isl value (any size); an error for infinity, NaN and fractions."""
-    if not value.is_int():
-        raise WorkbenchError(f"the polyhedral library gave {value} where an integer was expected")
-    return int(value.to_python())
 
 
 def value(number: int) -> Any:
@@ -281,23 +196,3 @@ def lexmin_or_none(points: Set) -> Set | None:
         if "unbounded" not in str(error):
             raise
         return None
-
-
-def point(value: Set) -> tuple[int, ...] | None:
-    """Coordinates of one point of a set without parameters, None when it is empty."""
-    sample = value.sample_point()
-    if sample.is_void():
-        return None
-    n = value.dim(dim.set)
-    return tuple(integer(sample.get_coordinate_val(dim.set, i)) for i in range(n))
-
-
-def count(value: Set) -> int:
-    """Number of integer points; an error where isl would silently answer 0 (parameters, unbounded)."""
-    if value.dim(dim.param) and value.involves_dims(dim.param, 0, value.dim(dim.param)):
-        raise WorkbenchError(f"cannot count a set that depends on sizes: {value}; give the sizes")
-    if value.is_empty():
-        return 0
-    if not value.is_bounded():
-        raise WorkbenchError(f"cannot count an infinite set: {value}")
-    return integer(value.project_out(dim.param, 0, value.dim(dim.param)).count_val())

@@ -1,7 +1,7 @@
 """Loop code as isl's scanner finds it, before any target: five frozen nodes.
 
-Expressions are language expressions of dtype int64: Index(loop variable), Size(symbol), Const, + - * / %, min, max and
-comparisons joined by && and ||.  `/` and `%` floor.
+Expressions are language expressions of dtype int64: Index(loop variable), Size(symbol), Const, + - * / %,
+min, max and comparisons joined by && and ||.  `/` and `%` floor.
 """
 
 from __future__ import annotations

@@ -19,11 +19,12 @@ Strides = Mapping[str, tuple[int, ...]]
 def lower(op: Operator, sizes: Mapping[str, int] | None = None, strides: Strides | None = None) -> Program:
     """The polyhedral program of an operator for some sizes.
 
-    `sizes` maps size symbols and shaping scalars to integers; what is left out stays symbolic.  `strides` maps tensor
-    names to element strides (dense row-major otherwise).  A program is memoised: equal arguments give the same object.
+    `sizes` maps size symbols and shaping scalars to integers; what is left out stays symbolic.  `strides`
+    maps tensor names to element strides (dense row-major otherwise).  A program is memoised: equal
+    arguments give the same object.
 
-    Raises LoweringError for unknown names, sizes that break a condition of the operator, and bounds or subscripts that
-    are not affine while a symbol is left out (the message names it).
+    Raises LoweringError for unknown names, sizes that break a condition of the operator, and bounds or
+    subscripts that are not affine while a symbol is left out (the message names it).
     """
     given = tuple(check_sizes(op, sizes or {}).items())
     layout = tuple(sorted((name, tuple(int(s) for s in steps)) for name, steps in (strides or {}).items()))

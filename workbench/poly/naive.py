@@ -11,7 +11,7 @@ from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
 
 @lru_cache(maxsize=256)
 def naive_tree(program: Program) -> Tree:
-    """The program's own order: loops named after their dims, loops directly inside one another in one Band."""
+    """The program's own order: loops named after dims, those directly inside one another in one Band."""
     return _sequence(program.order)
 
 

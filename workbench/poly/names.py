@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 KEYWORDS = frozenset(
-    "and or not exists implies min max mod floor ceil floord ceild rat true false infty infinity nan".split()
+    {"and", "or", "not", "exists", "implies", "min", "max", "mod", "floor", "ceil", "floord", "ceild"}
+    | {"rat", "true", "false", "infty", "infinity", "nan"}
 )  # isl compares without regard to case
 ITERATOR = re.compile(r"c\d+")
 

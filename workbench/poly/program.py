@@ -22,8 +22,8 @@ StatementKind = Literal["assign", "initialise", "update"]
 class Array:
     """A storage object: where the cells of one tensor live.
 
-    Cell (x0, x1, ...) of the tensor is element `sum((x_d - lower_d) * strides_d)` of the array.
-    Bounds and strides (in elements) are expressions over the program's symbols; a bound program has Consts only.
+    Cell (x0, x1, ...) of the tensor is element `sum((x_d - lower_d) * strides_d)` of the array. Bounds and
+    strides (in elements) are expressions over the program's symbols; a bound program has Consts only.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Array:
 class Access:
     """Which cells an instance touches: `relation` is isl text `[N] -> { S[i,j] -> A[i+1,j] : ... }`.
 
-    `exact` is False for a may-access: a gather or scatter whose non-affine subscripts range over the whole extent.
-    `guarded` says that it happens only where data allow it (the affine part of its guard is in `relation`);
-    such an access is not exact either.  `accumulates` marks the read of an update that only fetches the old value of
-    the cell the update writes.
-    `subscripts` are the expressions as written (over dims, sizes and reads).
+    `exact` is False for a may-access: a gather or scatter whose non-affine subscripts range over the whole
+    extent. `guarded` says that it happens only where data allow it (the affine part of its guard is in
+    `relation`); such an access is not exact either.  `accumulates` marks the read of an update that only
+    fetches the old value of the cell the update writes. `subscripts` are the expressions as written (over
+    dims, sizes and reads).
     """
 
     array: str
@@ -63,10 +63,10 @@ class Access:
 class ProgramStatement:
     """A statement of the program.
 
-    `name` is the user's name: the tensor's (`C`), `C.init` for the initialisation of a reduction,
-    `C.1` for the second statement that defines `C`, `C.1.init`.  `id` is its isl tuple name (`S0`, `S1`, ...).
-    `dims` are its loop names in the order of the naive nest, `domain` isl text over them.
-    `values` (one per target) are over Index(dim), Size and Read; for an update the value is the contribution, which
+    `name` is the user's name: the tensor's (`C`), `C.init` for the initialisation of a reduction, `C.1` for
+    the second statement that defines `C`, `C.1.init`.  `id` is its isl tuple name (`S0`, `S1`, ...). `dims`
+    are its loop names in the order of the naive nest, `domain` isl text over them. `values` (one per
+    target) are over Index(dim), Size and Read; for an update the value is the contribution, which
     `reduction` combines with the cell.  For `initialise` the values are the identity.
     """
 

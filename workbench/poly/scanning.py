@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Expr
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.ast_expressions import expression
 from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
 from workbench.poly.names import unique
@@ -22,8 +22,10 @@ from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, re
 def scan(program: Program, tree: Tree) -> Code:
     """Loops that visit the instances in the tree's order; statements without instances are left out.
 
-    Loop variables bear the schedule's loop names, made unique along the nesting and against the size symbols.  A loop
-    that isl splits keeps name and kind in each piece; parallel, vector and unrolled loops stay in one piece.
+    Loop variables bear the schedule's loop names, made unique along the nesting and against the size
+    symbols.  A loop that isl splits keeps name and kind in each piece; parallel, vector and unrolled loops
+    stay in one piece. Raises ScheduleError when instances of one statement share a time (`violations` shows
+    which).
     """
     live = {s.id for s in program.statements if not isl.parse_set(s.domain).is_empty()}
     kept = restrict(tree, live)
@@ -60,10 +62,13 @@ def _insert(program: Program, tree: Tree, node: isl.ScheduleNode) -> isl.Schedul
             return node
 
 
-def _insert_band(program: Program, loops: tuple[Loop, ...], tree: Tree, node: isl.ScheduleNode) -> isl.ScheduleNode:
+def _insert_band(
+    program: Program, loops: tuple[Loop, ...], tree: Tree, node: isl.ScheduleNode
+) -> isl.ScheduleNode:
     below = [program.statement(s) for s in statements(tree)]
     rows = [
-        "{ " + "; ".join(f"{instance(s)} -> [({row_text(loop, s, program)})]" for s in below) + " }" for loop in loops
+        "{ " + "; ".join(f"{instance(s)} -> [({row_text(loop, s, program)})]" for s in below) + " }"
+        for loop in loops
     ]
     node = node.insert_partial_schedule(isl.MultiUnionPwAff(f"{prefix(program)}[{', '.join(rows)}]"))
     for position, loop in enumerate(loops):
@@ -105,7 +110,7 @@ class _Reader:
         if kind == isl.ast_node_type.if_:
             return self._if(node, names)
         if kind == isl.ast_node_type.block:
-            return Block(tuple(self.code(child, names) for child in isl.block_children(node)))
+            return Block(tuple(self.code(child, names) for child in unpack.block_children(node)))
         if kind == isl.ast_node_type.user:
             return self._visit(node, names)
         raise ScheduleError(f"unexpected node in the generated loops: {node.to_C_str()}")
@@ -119,27 +124,37 @@ class _Reader:
         if node.for_is_degenerate():
             return Let(variable, loop.name, lower, body)
         upper = _upper(node.for_get_cond(), names)
-        step = isl.integer(node.for_get_inc().get_val())
+        step = unpack.integer(node.for_get_inc().get_val())
         return ForLoop(variable, loop.name, lower, upper, step, loop.kind, body)
 
     def _loop(self, node: isl.AstNode, iterator: str) -> Loop:
-        """The schedule's loop: isl names iterators `c0`, `c1`, ... by depth, any statement below says the path."""
-        return path(self.tree, _some_statement(node))[int(iterator[1:])]
+        """The schedule's loop: isl names iterators `c0`, `c1`, ... by depth, any statement below says the
+        path.
+        """
+        statement = _some_statement(node)
+        around = path(self.tree, statement)
+        depth = int(iterator[1:])
+        if depth >= len(around):
+            name = self.program.statement(statement).name
+            raise ScheduleError(f"the tree gives several instances of statement {name} the same time")
+        return around[depth]
 
     def _if(self, node: isl.AstNode, names: _Names) -> If:
         condition = expression(node.if_get_cond(), names.variables)
         then = self.code(node.if_get_then_node(), names)
-        return If(condition, then, self.code(node.if_get_else_node(), names) if node.if_has_else_node() else None)
+        return If(
+            condition, then, self.code(node.if_get_else_node(), names) if node.if_has_else_node() else None
+        )
 
     def _visit(self, node: isl.AstNode, names: _Names) -> Visit:
         call = node.user_get_expr()
-        name, *arguments = isl.operands(call)
+        name, *arguments = unpack.operands(call)
         return Visit(name.get_id().get_name(), tuple(expression(a, names.variables) for a in arguments))
 
 
 def _upper(condition: isl.AstExpr, names: _Names) -> Expr:
     """Exclusive bound of `iterator < e` or `iterator <= e`."""
-    bound = expression(isl.operands(condition)[1], names.variables)
+    bound = expression(unpack.operands(condition)[1], names.variables)
     if condition.get_op_type() == isl.ast_expr_op.lt:
         return bound
     return (linear(bound) + Linear((), 1)).expr()
@@ -153,6 +168,6 @@ def _some_statement(node: isl.AstNode) -> str:
         elif kind == isl.ast_node_type.if_:
             node = node.if_get_then_node()
         elif kind == isl.ast_node_type.block:
-            node = isl.block_children(node)[0]
+            node = unpack.block_children(node)[0]
         else:
-            return isl.operands(node.user_get_expr())[0].get_id().get_name()
+            return unpack.operands(node.user_get_expr())[0].get_id().get_name()

@@ -9,7 +9,7 @@ from typing import Literal
 from workbench.errors import BudgetExceeded, LoweringError, ScheduleError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Size
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.flow import dependences
 from workbench.poly.lowering import lower
 from workbench.poly.names import from_isl
@@ -27,10 +27,11 @@ OPERATIONS = 1_000_000
 def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -> Tree:
     """The tree isl's scheduler finds (a Pluto-like optimiser: parallel loops outside, short reuse distances).
 
-    `fusion` is "none" (statements that do not depend on each other in a cycle stay apart), "default" (isl's choice) or
-    "max" (whatever can share loops does).  Reductions are relaxed: their updates may be reordered, but a loop is not
-    called parallel because of that.  The problem is solved with symbolic sizes where the operator allows it, which is
-    much faster, and in a process of its own when it needs many operations; BudgetExceeded after `seconds`.
+    `fusion` is "none" (statements that do not depend on each other in a cycle stay apart), "default" (isl's
+    choice) or "max" (whatever can share loops does).  Reductions are relaxed: their updates may be
+    reordered, but a loop is not called parallel because of that.  The problem is solved with symbolic sizes
+    where the operator allows it, which is much faster, and in a process of its own when it needs many
+    operations; BudgetExceeded after `seconds`.
     """
     if fusion not in FUSIONS:
         raise ScheduleError(f"unknown fusion {fusion!r}; known: {', '.join(FUSIONS)}")
@@ -89,7 +90,7 @@ def _union_text(domains: list[str]) -> str:
 def _tree(program: Program, schedule: str) -> Tree:
     root = isl.Schedule(schedule).get_root()
     live = [s.id for s in program.statements]
-    (child,) = isl.node_children(root)
+    (child,) = unpack.node_children(root)
     return _Reader(program).tree(child, tuple(live), frozenset())
 
 
@@ -109,16 +110,16 @@ class _Reader:
         if kind == isl.schedule_node_type.leaf:
             leaves = tuple(Leaf(s) for s in live)
             return leaves[0] if len(leaves) == 1 else Sequence(leaves)
-        (child,) = isl.node_children(node)
+        (child,) = unpack.node_children(node)
         return self.tree(child, live, taken)
 
     def _sequence(self, node: isl.ScheduleNode, live: tuple[str, ...], taken: frozenset[str]) -> Tree:
         children = []
-        for child in isl.node_children(node):
-            names = {s.get_tuple_name() for s in isl.sets(child.filter_get_filter())}
+        for child in unpack.node_children(node):
+            names = {s.get_tuple_name() for s in unpack.sets(child.filter_get_filter())}
             below = tuple(s for s in live if s in names)
             if below:
-                (inner,) = isl.node_children(child)
+                (inner,) = unpack.node_children(child)
                 children.append(self.tree(inner, below, taken))
         return children[0] if len(children) == 1 else Sequence(tuple(children))
 
@@ -130,24 +131,24 @@ class _Reader:
             name = _loop_name(rows, taken)
             taken |= {name}
             loops.append(Loop(name, tuple(sorted(rows.items()))))
-        (child,) = isl.node_children(node)
+        (child,) = unpack.node_children(node)
         below = self.tree(child, live, taken)
         return Band(tuple(loops), below) if loops else below
 
     def _rows(self, member: isl.UnionPwAff, live: tuple[str, ...]) -> dict[str, Expr]:
         rows: dict[str, Expr] = {s: Const(0, INT64) for s in live}
-        for pw_aff in isl.pw_affs(member):
+        for pw_aff in unpack.pw_affs(member):
             statement = pw_aff.get_tuple_id(isl.dim.in_).get_name()
             if statement in rows:
                 rows[statement] = self._row(pw_aff, self.program.statement(statement))
         return rows
 
     def _row(self, pw_aff: isl.PwAff, statement: ProgramStatement) -> Expr:
-        aff = isl.single_aff(pw_aff)
+        aff = unpack.single_aff(pw_aff)
         dims = [Index(d, INT64) for d in statement.dims]
-        symbols = [Size(from_isl(s), INT64) for s in isl.parameter_names(aff)]
-        terms = isl.coefficients(aff, isl.dim.in_, dims) + isl.coefficients(aff, isl.dim.param, symbols)
-        return Linear(tuple(terms), isl.integer(aff.get_constant_val())).expr()
+        symbols = [Size(from_isl(s), INT64) for s in unpack.parameter_names(aff)]
+        terms = unpack.coefficients(aff, isl.dim.in_, dims) + unpack.coefficients(aff, isl.dim.param, symbols)
+        return Linear(tuple(terms), unpack.integer(aff.get_constant_val())).expr()
 
 
 def _loop_name(rows: dict[str, Expr], taken: frozenset[str]) -> str:

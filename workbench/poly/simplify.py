@@ -38,7 +38,9 @@ class Linear:
         return not self.terms
 
     def expr(self) -> Expr:
-        """Back to an expression: positive terms first, then the others, then the constant (first if all are negative)."""
+        """Back to an expression: positive terms first, then the others, then the constant (first if all are
+        negative).
+        """
         shifted = self._shifted()
         if shifted is not None:
             return shifted
@@ -136,7 +138,9 @@ def _division(op: str, left: Linear, right: Linear) -> Linear:
     divisor = right.constant
     if divisor == 0:
         return Linear((), 0)
-    whole = Linear(tuple((a, c // divisor) for a, c in left.terms if c % divisor == 0), left.constant // divisor)
+    whole = Linear(
+        tuple((a, c // divisor) for a, c in left.terms if c % divisor == 0), left.constant // divisor
+    )
     rest = Linear(tuple((a, c) for a, c in left.terms if c % divisor), left.constant % divisor)
     if rest.is_constant:
         return whole if op == "/" else rest

@@ -20,8 +20,8 @@ from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, st
 class Shared:
     """The loops around both of two statements, outermost first, and what comes after them.
 
-    `position` is -1 when the source's branch of the innermost common Sequence stands first, +1 when it stands later, 0
-    when the statements are one and the same.
+    `position` is -1 when the source's branch of the innermost common Sequence stands first, +1 when it
+    stands later, 0 when the statements are one and the same.
     """
 
     loops: tuple[Loop, ...]
@@ -73,7 +73,9 @@ def row_text(loop: Loop, statement: ProgramStatement, program: Program, *, prime
     try:
         return affine(expr)
     except NotAffine as error:
-        raise ScheduleError(f"loop {loop.name}: the row of statement {statement.name} is not affine") from error
+        raise ScheduleError(
+            f"loop {loop.name}: the row of statement {statement.name} is not affine"
+        ) from error
 
 
 def instance(statement: ProgramStatement, *, primed: bool = False) -> str:
@@ -97,13 +99,14 @@ def compare(
     """Pairs of instances whose time components at a loop compare so (`<`, `=`, `>`, `!=`): source first."""
     left = row_text(loop, source, program)
     right = row_text(loop, target, program, primed=True)
-    return isl.parse_map(
-        f"{prefix(program)}{{ {instance(source)} -> {instance(target, primed=True)} : {left} {comparison} {right} }}"
-    )
+    pair = f"{instance(source)} -> {instance(target, primed=True)}"
+    return isl.parse_map(f"{prefix(program)}{{ {pair} : {left} {comparison} {right} }}")
 
 
 def before(program: Program, tree: Tree, source: str, target: str, pairs: isl.Map) -> Iterator[isl.Map]:
-    """The pairs of instances that the tree, with every loop serial, executes in this order; one relation a level."""
+    """The pairs of instances that the tree, with every loop serial, executes in this order; one relation a
+    level.
+    """
     common = shared(tree, source, target)
     s, t = program.statement(source), program.statement(target)
     for loop in common.loops:
@@ -122,7 +125,8 @@ def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap
     times = {s: _components(program, tree, s) for s in ids}
     length = max(map(len, times.values()), default=0)
     pieces = [
-        f"{instance(program.statement(s))} -> [{', '.join(t + ['0'] * (length - len(t)))}]" for s, t in times.items()
+        f"{instance(program.statement(s))} -> [{', '.join(t + ['0'] * (length - len(t)))}]"
+        for s, t in times.items()
     ]
     return isl.parse_union_map(f"{prefix(program)}{{ {'; '.join(pieces)} }}")
 

@@ -1,10 +1,12 @@
-"""The smallest example in a relation: minimal sizes first, then the lexicographically first pair of instances."""
+"""The smallest example in a relation: minimal sizes first, then the lexicographically first pair of
+instances.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.poly import isl
+from workbench.poly import isl, unpack
 from workbench.poly.names import to_isl
 
 
@@ -61,7 +63,7 @@ def fix_sizes(value: isl.Set | isl.Map, sizes: dict[str, int]) -> isl.Set | isl.
 def _first(points: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point, or any point where there is no first one."""
     minimal = isl.lexmin_or_none(points)
-    found = isl.point(minimal if minimal is not None else points)
+    found = unpack.point(minimal if minimal is not None else points)
     assert found is not None
     return found
 

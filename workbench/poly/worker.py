@@ -54,7 +54,7 @@ def solve_apart(problem: Problem, seconds: float) -> str:
         )
     except subprocess.TimeoutExpired:
         raise BudgetExceeded(
-            f"the scheduler was stopped after {seconds:g} s (fusion={problem.fusion!r}); no schedule was found. "
+            f"the scheduler was stopped after {seconds:g} s (fusion={problem.fusion!r}) without a schedule. "
             "Use fusion='none' or 'default', or allow more seconds."
         ) from None
     if done.returncode:

@@ -1,0 +1,80 @@
+"""isl's scheduler: its trees are legal, complete, and named after dims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.poly.making import Maker, conv, jacobi, matmul, op, read, seidel, span, statement, tensor
+from tests.poly.test_scanning import check
+from tests.support import examples
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.poly import can_parallelize, isl_tree, lower, scheduler, violations
+from workbench.poly.tree import Band, Sequence, loops, statements
+
+SMALL = {"M": 3, "N": 4, "K": 2, "T": 3, "C": 2, "H": 4, "W": 5, "R": 2, "S": 1, "P": 2, "Q": 3}
+
+
+@pytest.mark.parametrize("fusion", ["none", "default", "max"])
+@pytest.mark.parametrize("make", [matmul, conv, jacobi, seidel])
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_trees_are_legal_and_visit_everything(make, fusion, symbolic):
+    made = make()
+    sizes = {n: SMALL[n] for n in made.size_names}
+    program = lower(made, {} if symbolic else sizes)
+    tree = isl_tree(program, fusion)
+    assert violations(program, tree) == ()
+    check(program, tree, sizes)
+
+
+def test_random_programs():
+    for seed in range(examples(quick=5, ci=25, full=200)):
+        program = lower(Maker(seed).operator(), {"N": 3, "M": 2} if seed % 2 else {})
+        for fusion in scheduler.FUSIONS:
+            tree = isl_tree(program, fusion)
+            assert violations(program, tree) == ()
+            check(program, tree, {"N": 3, "M": 2})
+
+
+def test_fusion_levels_differ():
+    i, j = span("i", "N"), span("j", "N")
+    body = [statement(("X", "i"), read("A", "i"), [i]), statement(("Y", "j"), read("X", "j"), [j])]
+    tensors = [tensor("A", "input", "N"), tensor("X", "output", "N"), tensor("Y", "output", "N")]
+    program = lower(op("chain", tensors, body, "N"))
+    assert isinstance(isl_tree(program, "none"), Sequence)
+    fused = isl_tree(program, "default")
+    assert isinstance(fused, Band)
+    assert statements(fused) == ("S0", "S1")
+
+
+def test_loops_bear_the_names_of_dims_and_matmul_is_parallel_outside():
+    program = lower(matmul())
+    tree = isl_tree(program, "default")
+    assert [loop.name for loop in loops(tree)] == ["m", "n", "k"]
+    assert can_parallelize(program, tree, "m")
+    assert not can_parallelize(program, tree, "k")
+
+
+def test_an_unknown_level_lists_the_known_ones():
+    with pytest.raises(ScheduleError, match="known: none, default, max"):
+        isl_tree(lower(matmul()), "smart")
+
+
+def test_hard_problems_move_to_a_process_that_the_clock_can_stop(monkeypatch):
+    monkeypatch.setattr(scheduler, "OPERATIONS", 10)
+    program = lower(matmul(), {"M": 11, "N": 12, "K": 13})
+    scheduler.isl_tree.cache_clear()
+    assert [loop.name for loop in loops(isl_tree(program, "default"))] == ["m", "n", "k"]
+    scheduler.isl_tree.cache_clear()
+    with pytest.raises(BudgetExceeded, match="stopped after"):
+        isl_tree(program, "default", 0.001)
+    scheduler.isl_tree.cache_clear()
+
+
+def test_the_worker_needs_no_current_directory(monkeypatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scheduler, "OPERATIONS", 10)
+    scheduler.isl_tree.cache_clear()
+    assert statements(isl_tree(lower(seidel()), "none")) == ("S0",)
+    scheduler.isl_tree.cache_clear()

@@ -1,0 +1,98 @@
+"""Cheap questions about a legal tree: what a menu may offer, what a recipe may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from workbench.errors import ScheduleError, unknown_name
+from workbench.poly import isl
+from workbench.poly.flow import dependences
+from workbench.poly.program import Dependence, Program
+from workbench.poly.timemap import compare
+from workbench.poly.tree import Band, Loop, Tree, loops, path, statements
+
+
+def can_parallelize(program: Program, tree: Tree, loop_name: str) -> bool:
+    """May the iterations of the loop (every loop of that name) run at once?
+
+    No dependence, reductions included, may connect two different iterations under equal outer loops.
+    `"C.init/m"` means the loop `m` around statement `C.init`.
+    """
+    return all(
+        _carries_nothing(program, tree, loop, reductions=True) for loop in named(program, tree, loop_name)
+    )
+
+
+def can_vectorize(program: Program, tree: Tree, loop_name: str) -> bool:
+    """Like `can_parallelize`, but updates of one reduction may sit in different lanes."""
+    return all(
+        _carries_nothing(program, tree, loop, reductions=False) for loop in named(program, tree, loop_name)
+    )
+
+
+def named(program: Program, tree: Tree, name: str) -> list[Loop]:
+    """The loops of that name; ScheduleError that lists the known ones if there is none."""
+    statement, _, short = name.rpartition("/")
+    among: Iterable[Loop] = loops(tree)
+    if statement:
+        among = path(tree, _statement_id(program, statement))
+    among = list(among)
+    found = [loop for loop in among if loop.name == short]
+    if not found:
+        raise ScheduleError(unknown_name("loop", short, dict.fromkeys(loop.name for loop in among)))
+    return found
+
+
+def _statement_id(program: Program, name: str) -> str:
+    try:
+        return program.statement(name).id
+    except KeyError:
+        raise ScheduleError(unknown_name("statement", name, [s.name for s in program.statements])) from None
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def _carries_nothing(program: Program, tree: Tree, loop: Loop, *, reductions: bool) -> bool:
+    below = dict(loop.rows)
+    for d in dependences(program):
+        if d.source not in below or d.target not in below or (d.kind == "reduction" and not reductions):
+            continue
+        pairs = _equal_outside(program, tree, d, loop)
+        if not pairs.is_empty() and not pairs.intersect(_compare(program, loop, d, "!=")).is_empty():
+            return False
+    return True
+
+
+def _equal_outside(program: Program, tree: Tree, dependence: Dependence, loop: Loop) -> isl.Map:
+    """Pairs of a dependence that no loop outside the given one separates."""
+    pairs = isl.parse_map(dependence.relation)
+    for outer in path(tree, dependence.source):
+        if outer == loop or pairs.is_empty():
+            break
+        pairs = pairs.intersect(_compare(program, outer, dependence, "="))
+    return pairs
+
+
+def _compare(program: Program, loop: Loop, d: Dependence, comparison: str) -> isl.Map:
+    return compare(program, loop, program.statement(d.source), program.statement(d.target), comparison)
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def band_permutable(program: Program, tree: Tree, band: Band) -> bool:
+    """May the loops of the band be tiled and interchanged at will (as far as order goes)?
+
+    Every dependence that no outer loop separates must go forward or nowhere in every loop of the band;
+    reductions may go anywhere.  Races of parallel loops are another question: `violations` of the result
+    answers it.
+    """
+    below = set(statements(band))
+    for d in dependences(program):
+        if d.kind == "reduction" or d.source not in below or d.target not in below:
+            continue
+        pairs = _equal_outside(program, tree, d, band.loops[0])
+        for loop in band.loops:
+            if not pairs.is_empty() and not pairs.intersect(_compare(program, loop, d, ">")).is_empty():
+                return False
+    return True
