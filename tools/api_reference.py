@@ -1,30 +1,34 @@
-"""Write the API reference from the docstrings, as static HTML.
+"""Write the API reference from the docstrings, as static HTML that needs no network.
 
-python tools/api_reference.py docs/api
+    python tools/api_reference.py docs/api
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pdoc
 
 import workbench
 
 
-def face() -> None:
-    """Load every public name, so that pdoc finds it on the face."""
-    for name in workbench.__all__:
-        getattr(workbench, name)
+def modules() -> list[str]:
+    """Every module of the library; names that rooms load on first use are loaded for pdoc to find."""
+    names = ["workbench", *(m.name for m in walk_packages(workbench.__path__, "workbench."))]
+    for module in map(import_module, names):
+        for name in getattr(module, "__all__", ()):
+            getattr(module, name)
+    return names
 
 
 def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/api")
-    face()
-    pdoc.render.configure(docformat="markdown", math=True, footer_text=f"workbench {workbench.__version__}")
-    pdoc.pdoc("workbench", output_directory=folder)
-    print(f"{folder / 'index.html'}")
+    pdoc.render.configure(docformat="markdown", footer_text=f"workbench {workbench.__version__}")
+    pdoc.pdoc(*modules(), output_directory=folder)
+    print(folder / "index.html")
     return 0
 
 
