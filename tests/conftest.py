@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tests.support import allowed_skips, unexpected_skips
 
 TESTS = Path(__file__).parent
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
@@ -105,16 +106,6 @@ def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
 # -- skips -----------------------------------------------------------------------------------------
 
 SKIPPED = "workbench/skipped"
-
-
-def allowed_skips(text: str) -> list[str]:
-    """The patterns of tests/allowed_skips.txt: one a line, `*` matches anything, `#` starts a comment."""
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
-def unexpected_skips(skips: dict[str, str], patterns: list[str]) -> dict[str, str]:
-    """Test → reason, of the skips whose reason matches no pattern."""
-    return {t: reason for t, reason in skips.items() if not any(fnmatchcase(reason, p) for p in patterns)}
 
 
 def _skips(config: pytest.Config) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import workbench
@@ -48,3 +49,13 @@ def imported_packages(*folders: str) -> set[str]:
     """Top-level names that the Python files of some folders import."""
     found = (imports(path.read_text(encoding="utf-8")) for path in sources(*folders))
     return {name.partition(".")[0] for names in found for _, level, name in names if not level}
+
+
+def allowed_skips(text: str) -> list[str]:
+    """The patterns of tests/allowed_skips.txt: one a line, `*` matches anything, `#` starts a comment."""
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def unexpected_skips(skips: dict[str, str], patterns: list[str]) -> dict[str, str]:
+    """Test → reason, of the skips whose reason matches no pattern."""
+    return {t: reason for t, reason in skips.items() if not any(fnmatchcase(reason, p) for p in patterns)}
