@@ -16,14 +16,12 @@ MEMORY_ELEMENTS = 1 << 24
 
 
 def factors(statement: Statement) -> tuple[Expr, ...] | None:
-    """The factors of the value, if the statement sums a product of two or more that share its reduction."""
-    reduced = set(statement.indices("reduction"))
+    """The factors of the value, if the statement sums a product of two or more over some index."""
     value = statement.values[0]
-    if statement.reduction != "+" or not reduced or value.dtype.kind == "bool":
+    if statement.reduction != "+" or not statement.indices("reduction") or value.dtype.kind == "bool":
         return None
     found = tuple(_factors(value))
-    covered = {name for factor in found for name in index_names(factor)}
-    return found if len(found) > 1 and reduced <= covered else None
+    return found if len(found) > 1 else None
 
 
 def _factors(expr: Expr) -> list[Expr]:
@@ -55,7 +53,7 @@ def contracted(operands: list[Array], block: Block, reduced: tuple[int, ...]) ->
         arguments += [full.reshape([full.shape[axis] for axis in axes]), axes]
         seen.update(axes)
     kept = [axis for axis in range(rank) if axis in seen and axis not in reduced]
-    # A reduced index of which every factor is a constant (a guard that folds away) counts its length.
+    # A reduced index that occurs in no factor repeats the sum.
     repeats = prod(block.shape[axis] for axis in reduced if axis not in seen)
     result = np.einsum(*arguments, kept, optimize=("greedy", MEMORY_ELEMENTS))
     shape = [block.shape[axis] if axis in kept else 1 for axis in range(rank)]
