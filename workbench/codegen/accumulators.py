@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from workbench.codegen.nest import Accumulate, Block, Cell, Define, For, Local, Nest, Write, map_expressions, walk, writes
-from workbench.poly.polynomial import coefficient, constant, depends, is_constant
+from workbench.codegen.nest import (
+    Accumulate,
+    Block,
+    Cell,
+    Define,
+    For,
+    Local,
+    Nest,
+    Write,
+    map_expressions,
+    walk,
+    writes,
+)
 from workbench.lang.expr import Expr, Read, substitute
 from workbench.lang.expr import walk as walk_expr
+from workbench.poly.polynomial import coefficient, constant, depends, is_constant
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,14 @@ def registers(write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used:
     assert write.reduction is not None
     along = bool(lane.variable) and not all(independent(c, lane.variable) for c in write.cells)
     locals_ = tuple(
-        Local(fresh(f"{cell.array}_r", used), cell, dims, lane.count, lane.variable, bool(lane.variable) and not along)
+        Local(
+            fresh(f"{cell.array}_r", used),
+            cell,
+            dims,
+            lane.count,
+            lane.variable,
+            bool(lane.variable) and not along,
+        )
         for cell in write.cells
     )
     return Accumulate(locals_, write.reduction, body)

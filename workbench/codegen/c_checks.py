@@ -63,7 +63,12 @@ class Checks:
         for number, early in enumerate(self.early):
             own = printer()
             own.write = checker(own, self.program, early.check)  # type: ignore[method-assign]
-            lines += ["{", *indented(["int wb_bad = 0;", *own.lines(early.nest)]), f"    if (wb_bad) return {number + 1};", "}"]
+            lines += [
+                "{",
+                *indented(["int wb_bad = 0;", *own.lines(early.nest)]),
+                f"    if (wb_bad) return {number + 1};",
+                "}",
+            ]
         body = indented([*lines, "return 0;"])
         return "\n".join([f"static int {name}({arguments})", "{", *body, "}"]) + "\n"
 
@@ -73,7 +78,9 @@ class Checks:
         for use in self.late:
             extent = self.program.arrays[use.array].extent[use.dimension]
             if is_constant(extent) is None or is_constant(extent) == 0:
-                lines.append(f"if ({self.values.text(extent)} <= 0) return {self.code(use.array, use.dimension)};")
+                lines.append(
+                    f"if ({self.values.text(extent)} <= 0) return {self.code(use.array, use.dimension)};"
+                )
         return lines
 
 
@@ -91,4 +98,3 @@ def checker(printer: Printer, program: Program, check: IndexCheck) -> Callable[[
         return [f"wb_bad |= ({printer.values.text(guard)}) && {miss};"]
 
     return lines
-

@@ -13,10 +13,24 @@ from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_helpers import MASKS
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import Local
-from workbench.poly.polynomial import coefficient, constant, depends, mentions
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
-from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
-from workbench.lang.expr import substitute, transform, walk
+from workbench.lang.expr import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Index,
+    Read,
+    Select,
+    Size,
+    Unary,
+    substitute,
+    transform,
+    walk,
+)
+from workbench.poly.polynomial import coefficient, constant, depends, mentions
 
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
@@ -36,7 +50,10 @@ class Lanes:
 
     def held_vector(self, read: Read) -> Local | None:
         for local in self.values.held:
-            if local.lanes > 1 and (local.cell.array, local.cell.subscripts) == (read.tensor, read.subscripts):
+            if local.lanes > 1 and (local.cell.array, local.cell.subscripts) == (
+                read.tensor,
+                read.subscripts,
+            ):
                 return local
         return None
 
@@ -185,9 +202,7 @@ class Lanes:
         shifted = self.at_lane(expr)
         t = self.type(expr.dtype)
         text = self.values.text(shifted)
-        return (
-            f"({{ {t} wb_t; for (int wb_l = 0; wb_l < {self.lane.count}; wb_l++) wb_t[wb_l] = {text}; wb_t; }})"
-        )
+        return f"({{ {t} wb_t; for (int wb_l = 0; wb_l < {self.lane.count}; wb_l++) wb_t[wb_l] = {text}; wb_t; }})"
 
     def at_lane(self, expr: Expr) -> Expr:
         """The expression with the lane variable moved by the lane's number; held vectors become their lanes."""
@@ -228,4 +243,3 @@ def _reads(expr: Expr) -> list[Read]:
 def _total(expr: Expr) -> bool:
     """Whether the second operand of && may be evaluated without the first: it reads no array."""
     return not any(read.subscripts for read in _reads(expr))
-

@@ -10,8 +10,8 @@ from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import lane_write, scalar_write
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, walk
-from workbench.poly.polynomial import depends, is_constant
 from workbench.lang.expr import Call, Expr
+from workbench.poly.polynomial import depends, is_constant
 from workbench.poly.program import Program
 from workbench.target import Parallel
 
@@ -192,7 +192,11 @@ def _moves(bound: Expr, variable: str) -> bool:
 def unbraced(lines: list[str]) -> list[str]:
     """A body that is one braced block needs no braces of its own."""
     inside = lines[1:-1]
-    if len(lines) > 2 and (lines[0], lines[-1]) == ("{", "}") and all(x.startswith((INDENT, "#")) for x in inside):
+    if (
+        len(lines) > 2
+        and (lines[0], lines[-1]) == ("{", "}")
+        and all(x.startswith((INDENT, "#")) for x in inside)
+    ):
         return [x.removeprefix(INDENT) for x in inside]
     return lines
 

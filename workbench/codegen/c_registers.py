@@ -9,10 +9,10 @@ from workbench.codegen.c_lanes import Lanes, address_stride
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import joined_tuple
 from workbench.codegen.nest import Accumulate, For, Local
-from workbench.poly.polynomial import depends, is_constant
 from workbench.lang.dtypes import UINT16, DType
 from workbench.lang.expr import Read
 from workbench.lang.operator import Monoid
+from workbench.poly.polynomial import depends, is_constant
 
 
 def extent(loop: For) -> int:

@@ -13,9 +13,9 @@ from workbench.codegen.c_values import Values
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
-from workbench.poly.polynomial import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.poly.polynomial import simplify
 from workbench.poly.program import Array, Program
 from workbench.target import Target
 
@@ -75,7 +75,13 @@ def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:
 
 def parameter(array: Array, names: Names) -> ArrayParameter:
     return ArrayParameter(
-        array.name, names("array", array.name), array.dtype, array.role, array.extent, array.strides, array.partial
+        array.name,
+        names("array", array.name),
+        array.dtype,
+        array.role,
+        array.extent,
+        array.strides,
+        array.partial,
     )
 
 
@@ -144,7 +150,9 @@ def temporaries(program: Program, names: Names, values: Values, offsets: dict[st
     lines = []
     for array in temporary_arrays(program):
         kind, name = array.dtype.c_name, names("array", array.name)
-        lines.append(f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});")
+        lines.append(
+            f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});"
+        )
     return [*lines, "(void)workspace;", "(void)threads;"]
 
 

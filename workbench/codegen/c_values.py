@@ -11,10 +11,10 @@ import numpy as np
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
-from workbench.poly.polynomial import polynomial, simplify
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, walk
 from workbench.lang.operator import Monoid
+from workbench.poly.polynomial import polynomial, simplify
 from workbench.poly.program import Array
 
 PRECEDENCE = {
@@ -113,7 +113,8 @@ class Values:
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether index arithmetic surely gives no negative value."""
         return all(
-            factor > 0 and all(self._known(atom) for atom in monomial) for monomial, factor in polynomial(expr)
+            factor > 0 and all(self._known(atom) for atom in monomial)
+            for monomial, factor in polynomial(expr)
         )
 
     def _known(self, atom: object) -> bool:
@@ -286,4 +287,3 @@ def cell_text(values: Values, cell: Cell) -> str:
         if local.cell == cell:
             return values.register(local)
     return values.element(cell.array, cell.subscripts)
-

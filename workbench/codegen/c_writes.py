@@ -38,7 +38,9 @@ def joined_tuple(
     return ["{", *(f"    {line}" for line in (*left, *right, *body)), "}"]
 
 
-def declare(values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str) -> list[str]:
+def declare(
+    values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str
+) -> list[str]:
     """One constant for each field of an operand."""
     lines = []
     for name, text, dtype in zip(names, texts, dtypes, strict=True):
@@ -70,7 +72,9 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
     cell, local = write.cells[0], held[0]
     vector = stored(lanes, write.values[0], cell.dtype)
     if write.reduction is None:
-        return [line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)]
+        return [
+            line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)
+        ]
     if local is not None:
         return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
     old = lanes.load(Read(cell.array, cell.subscripts, cell.dtype))
@@ -113,7 +117,9 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr) -> list[str]:
         return by_lanes(lanes, Write("", (cell,), (value,)))
     memory = {True: UINT8, False: UINT16 if cell.dtype.is_half else cell.dtype}[cell.dtype == BOOL]
     name = lanes.type(memory)
-    return [f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"]
+    return [
+        f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"
+    ]
 
 
 def by_lanes(lanes: Lanes, write: Write) -> list[str]:
@@ -147,9 +153,5 @@ def lane_tuple(lanes: Lanes, write: Write, monoid: Monoid, held: list[Local | No
         values.held.append(Local(variable, Cell(place, (), dtype), (), lanes.lane.count, lanes.lane.variable))
     results = [lanes.vector(e) for e in operand_reads(monoid)]
     values.held[:] = saved
-    lines += [
-        f"{values.register(x)} = {r};" for x, r in zip(held, results, strict=True) if x is not None
-    ]
+    lines += [f"{values.register(x)} = {r};" for x, r in zip(held, results, strict=True) if x is not None]
     return ["{", *(f"    {line}" for line in lines), "}"]
-
-

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from workbench import poly
 from workbench.codegen.nest import Block, Cell, Define, For, If, Nest, Write
-from workbench.poly.polynomial import simplify
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import (
     COMPARISONS,
@@ -22,9 +21,10 @@ from workbench.lang.expr import (
     rebuild,
     walk,
 )
-from workbench.poly.loops import Code, ForLoop, Let, Visit
 from workbench.poly.loops import Block as CodeBlock
+from workbench.poly.loops import Code, ForLoop, Let, Visit
 from workbench.poly.loops import If as CodeIf
+from workbench.poly.polynomial import simplify
 from workbench.poly.program import Program, ProgramStatement
 
 

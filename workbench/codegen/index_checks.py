@@ -59,7 +59,10 @@ def _of_statement(statement: ProgramStatement) -> Iterator[Use]:
 
 
 def _of_access(
-    statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...], guards: tuple[tuple[Expr, bool], ...]
+    statement: ProgramStatement,
+    array: str,
+    subscripts: tuple[Expr, ...],
+    guards: tuple[tuple[Expr, bool], ...],
 ) -> Iterator[Use]:
     conditions = [c if holds else Unary("!", c, BOOL) for c, holds in guards]
     for dimension, subscript in enumerate(subscripts):

@@ -25,9 +25,9 @@ from workbench.codegen.accumulators import (
     untouched,
 )
 from workbench.codegen.nest import Block, For, If, Nest, Write, map_expressions
-from workbench.poly.polynomial import depends, is_constant, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
+from workbench.poly.polynomial import depends, is_constant, simplify
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,9 @@ def emit_tile(tile: Tile, lanes: Callable[[Write], int], lane: Lane, used: set[s
 Emit = Callable[[Tile, tuple[For, ...], Lane], Nest]
 
 
-def _cells(tile: Tile, left: tuple[For, ...], inside: tuple[For, ...], lane: Lane, emit: Emit, width: int) -> Nest:
+def _cells(
+    tile: Tile, left: tuple[For, ...], inside: tuple[For, ...], lane: Lane, emit: Emit, width: int
+) -> Nest:
     """Decide for each loop over cells whether it is unrolled inside or walks outside."""
     if not left:
         return emit(tile, inside, lane)

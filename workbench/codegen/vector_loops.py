@@ -16,11 +16,11 @@ from workbench.codegen.accumulators import (
 )
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, rebuild, walk, writes
 from workbench.codegen.nest import children as parts_of
-from workbench.poly.polynomial import depends, is_constant, simplify
 from workbench.codegen.tiles import Tile, cut, emit_tile, match_tile, stripped
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr
+from workbench.poly.polynomial import depends, is_constant, simplify
 from workbench.target import Target
 
 
@@ -171,5 +171,3 @@ def light(nest: Nest) -> bool:
     loops = any(isinstance(n, For | Accumulate) for n in walk(nest))
     plain = all(w.reduction in (None, "+", "*", "min", "max") for w in found)
     return len(found) <= 3 and not calls and not loops and plain
-
-

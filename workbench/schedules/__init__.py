@@ -1,8 +1,8 @@
 """Schedules: the order of a program's instances, the steps that change it, and whether they may."""
 
 from workbench.schedules.automatic import autoschedule
-from workbench.schedules.default_recipe import default_schedule
 from workbench.schedules.legality import Verdict
+from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, check, schedule
 from workbench.schedules.steps import (
     affine,

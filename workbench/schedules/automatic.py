@@ -9,7 +9,7 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
-from workbench.schedules.default_recipe import default_schedule
+from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
 from workbench.target import Target

@@ -52,11 +52,15 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     trip = shape.trip(vector)
     while trip is not None and vectors > 1 and trip < vectors * lanes:
         vectors -= 1
-    return Blocking("across", vector, vectors * lanes, ((row, _fitting(shape.trip(row), rows)),), _panel(shape))
+    return Blocking(
+        "across", vector, vectors * lanes, ((row, _fitting(shape.trip(row), rows)),), _panel(shape)
+    )
 
 
 def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
-    candidates = [d for d in shape.reduced if all(r.along(d) in (0, 1) for r in shape.reads) and shape.streams(d)]
+    candidates = [
+        d for d in shape.reduced if all(r.along(d) in (0, 1) for r in shape.reads) and shape.streams(d)
+    ]
     candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
     if not candidates:
         return None

@@ -18,10 +18,10 @@ from workbench.codegen.cmath import (
     trigonometric,
 )
 from workbench.codegen.cmath.helper import Helper
-from workbench.codegen.cmath.shape import Shape, vector_types
+from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, definition, halves, type_helpers
 from workbench.errors import CodegenError, unknown_name
-from workbench.lang.dtypes import BFLOAT16, FLOAT16, FLOAT32, UINT16, DType
+from workbench.lang.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
 
 REGISTER_BYTES = 16
 FLOATS: dict[str, Recipe] = {
@@ -49,9 +49,8 @@ DOUBLE = FLOATS | {
     **library.FLOAT64_RECIPES,
     **special.FLOAT64_RECIPES,
 }
-INTEGERS = {"select": primitive.PRIMITIVES["select"], **elementary.INTEGER_RECIPES}
-SIGNED = INTEGERS | integer.SIGNED_RECIPES
-UNSIGNED = INTEGERS | integer.UNSIGNED_RECIPES
+SIGNED = elementary.INTEGER_RECIPES | elementary.SIGNED_RECIPES | integer.SIGNED_RECIPES
+UNSIGNED = elementary.INTEGER_RECIPES | elementary.UNSIGNED_RECIPES | integer.UNSIGNED_RECIPES
 
 
 def recipes(dtype: DType) -> dict[str, Recipe]:
@@ -64,8 +63,8 @@ def recipes(dtype: DType) -> dict[str, Recipe]:
 def scalar(function: str, dtype: DType) -> Helper:
     """The C function of a builtin on one element: `wb_exp_f32`.
 
-    `dtype` is that of the arguments; 16-bit floats are computed as float32.  Besides the builtins of the language:
-    `floordiv`, `mod`, `shl`, `shr` (the language's operators) and `select`.
+    `dtype` is that of the arguments; 16-bit floats are computed as float32.  Besides the builtins of the
+    language: `floordiv`, `mod`, `shl`, `shr` (the language's operators) and `select`.
 
     >>> from workbench.lang.dtypes import INT32
     >>> print(scalar("floordiv", INT32).name)
@@ -77,8 +76,8 @@ def scalar(function: str, dtype: DType) -> Helper:
 def vector(function: str, dtype: DType, lanes: int, *, register_bytes: int = 0) -> Helper | None:
     """The C function on a vector, or None where there is only the scalar one.
 
-    The text holds one variant for vectors that fit a register and one that splits them, chosen by the compiler's
-    flags; with `register_bytes` (64 for AVX-512, 32 for AVX2, 16) only the one for that machine.
+    The text holds one variant for vectors that fit a register and one that splits them, chosen by the
+    compiler's flags; with `register_bytes` (64 for AVX-512, 32 for AVX2, 16) only the one for that machine.
 
     >>> vector("exp", FLOAT32, 8).name
     'wb_exp_v8f32'
@@ -101,16 +100,10 @@ def conversion(source: DType, target: DType, lanes: int = 1) -> Helper:
     """
     names = {FLOAT16: "f16", BFLOAT16: "bf16"}
     if source in names and target == FLOAT32:
-        return _half(f"from_{names[source]}", lanes)
+        return _function(f"from_{names[source]}", Shape(FLOAT32, lanes), 0)
     if source == FLOAT32 and target in names:
-        return _half(f"to_{names[target]}", lanes)
+        return _function(f"to_{names[target]}", Shape(FLOAT32, lanes), 0)
     raise CodegenError(f"no C helper converts {source} to {target}: convert by way of float32")
-
-
-def _half(name: str, lanes: int) -> Helper:
-    helper = _function(name, Shape(FLOAT32, lanes), 0)
-    stored = () if lanes == 1 else (vector_types(UINT16, lanes),)
-    return Helper(helper.name, helper.source, (*stored, *helper.requires))
 
 
 @cache
@@ -135,11 +128,11 @@ def _function(name: str, shape: Shape, register_bytes: int) -> Helper:
 def _whole(name: str, recipe: Recipe, shape: Shape, register_bytes: int) -> Helper:
     text, calls = definition(name, recipe, shape)
     called = tuple(_function(callee, at, register_bytes) for callee, at in calls)
-    return Helper(f"wb_{name}_{shape.suffix}", text, (*type_helpers(shape), *called))
+    return Helper(f"wb_{name}_{shape.suffix}", text, (*type_helpers(recipe, shape), *called))
 
 
 def _split(name: str, recipe: Recipe, shape: Shape, register_bytes: int) -> Helper:
-    half_function = _function(name, shape.half, register_bytes)
-    return Helper(f"wb_{name}_{shape.suffix}", halves(name, recipe, shape), (*type_helpers(shape), half_function))
+    requires = (*type_helpers(recipe, shape), _function(name, shape.half, register_bytes))
+    return Helper(f"wb_{name}_{shape.suffix}", halves(name, recipe, shape), requires)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.codegen.cmath import primitive
 from workbench.codegen.cmath.primitive import lanewise, number_constants
 from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, Value
@@ -29,12 +30,12 @@ RECIPES: dict[str, Recipe] = {
     "abs": plain("return $real($bits(x) & $REST);"),
     "fabs": plain("return $real($bits(x) & $REST);"),
     "copysign": plain("return $real(($bits(a) & $REST) | ($bits(b) & $SIGN));", PAIR),
-    "sign": lanewise("{x} > 0 ? 1 : {x} < 0 ? -1 : {x} == {x} ? 0 : {x}"),
-    "relu": lanewise("{x} < 0 ? 0 : {x}"),
-    "min": lanewise("({a} < {b}) | ({a} != {a}) ? {a} : {b}", PAIR),
-    "max": lanewise("({a} > {b}) | ({a} != {a}) ? {a} : {b}", PAIR),
-    "fmin": lanewise("({a} < {b}) | ({b} != {b}) ? {a} : {b}", PAIR),
-    "fmax": lanewise("({a} > {b}) | ({b} != {b}) ? {a} : {b}", PAIR),
+    "sign": plain("return $select(x > 0, $all(1), $select(x < 0, $all(-1), $select(x == 0, $all(0), x)));"),
+    "relu": plain("return $select(x < 0, $all(0), x);"),
+    "min": plain("return $select((a < b) | (a != a), a, b);", PAIR),
+    "max": plain("return $select((a > b) | (a != a), a, b);", PAIR),
+    "fmin": plain("return $select((a < b) | (b != b), a, b);", PAIR),
+    "fmax": plain("return $select((a > b) | (b != b), a, b);", PAIR),
     "floor": builtin("floor"),
     "ceil": builtin("ceil"),
     "trunc": builtin("trunc"),
@@ -44,13 +45,22 @@ RECIPES: dict[str, Recipe] = {
     "fma": builtin("fma", "$T a, $T b, $T c"),
     "fdivide": plain("return a / b;", PAIR),
     "isnan": Recipe("    return x != x;", result="int", scalar_only=True),
-    "isinf": Recipe("    return $abs(x) == $INF;", result="int", constants=number_constants, scalar_only=True),
+    "isinf": Recipe("    return $abs(x) == $INF;", "$T x", "int", number_constants, scalar_only=True),
 }
 
 INTEGER_RECIPES: dict[str, Recipe] = {
-    "abs": lanewise("{x} < 0 ? -{x} : {x}"),
-    "sign": lanewise("({x} > 0) - ({x} < 0)"),
-    "relu": lanewise("{x} < 0 ? 0 : {x}"),
-    "min": lanewise("{a} < {b} ? {a} : {b}", PAIR),
-    "max": lanewise("{a} > {b} ? {a} : {b}", PAIR),
+    "all": primitive.PRIMITIVES["all"],
+    "select": primitive.PRIMITIVES["select"],
+    "min": plain("return $select(a < b, a, b);", PAIR),
+    "max": plain("return $select(a > b, a, b);", PAIR),
+}
+SIGNED_RECIPES: dict[str, Recipe] = {
+    "abs": plain("return $select(x < 0, -x, x);"),
+    "sign": plain("return $select(x > 0, $all(1), $select(x < 0, $all(-1), x));"),
+    "relu": plain("return $select(x < 0, $all(0), x);"),
+}
+UNSIGNED_RECIPES: dict[str, Recipe] = {
+    "abs": plain("return x;"),
+    "sign": plain("return $select(x > 0, $all(1), x);"),
+    "relu": plain("return x;"),
 }

@@ -1,7 +1,7 @@
 """erf and its family: erf is a polynomial up to 1 and 1 - exp(polynomial) above.
 
-erfcx comes from one polynomial on the whole half-line in (x - c) / (x + c); normcdf is erfcx with the square of
-its argument in two parts; the inverses improve a crude start by Halley's iteration.
+erfcx comes from one polynomial on the whole half-line in (x - c) / (x + c); normcdf is erfcx with the
+square of its argument in two parts; the inverses improve a crude start by Halley's iteration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """exp, exp2, exp10, expm1, tanh, sigmoid: x = n log 2 + r, a polynomial in r, and n put into the exponent.
 
-Adding `SHIFT` = 1.5 2^(mantissa bits) rounds to an integer and leaves it in the low bits of the sum; the exponent's
-bias rides along.  Results near the ends of the range are scaled in two steps, so that they overflow to
-infinity and underflow through denormals with one rounding.  The clamps pass NaN on.
+Adding `SHIFT` = 1.5 2^(mantissa bits) rounds to an integer and leaves it in the low bits of the sum; the
+exponent's bias rides along.  Results near the ends of the range are scaled in two steps, so that they
+overflow to infinity and underflow through denormals with one rounding.  The clamps pass NaN on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def exponent_constants(shape: Shape) -> dict[str, Value]:
     shift = 1.5 * 2.0**mantissa
     return {
         **number_constants(shape), **RANGES[shape.bits],
-        "M": str(mantissa), "SHIFT2": shift + 2 * bias, "SHIFT1": shift + bias, "SHIFT_HALF": shift + bias - 1,
+        "M": str(mantissa), "SHIFT2": shift + 2 * bias, "SHIFT1": shift + bias,
+        "SHIFT_HALF": shift + bias - 1,
         "LOG2_E": nearest(LOG2_E, shape), "LN2": nearest(LN2, shape), "LN2_HIGH": ln2[0], "LN2_LOW": ln2[1],
         "LOG2_10": nearest(LOG2_10, shape), "LN10": nearest(LN10, shape),
         "LOG10_2_HIGH": log10_2[0], "LOG10_2_LOW": log10_2[1],

@@ -1,7 +1,7 @@
 """float16 and bfloat16: 16 bits to and from float32, rounding to nearest even, with integer operations only.
 
-Adding 0.5 makes the adder round a denormal float16 at its last bit; all other results round in integers, where a
-carry may run into the exponent, up to infinity.  Multiplying by a power of two normalises denormals.
+Adding 0.5 makes the adder round a denormal float16 at its last bit; all other results round in integers,
+where a carry may run into the exponent, up to infinity.  Multiplying by a power of two normalises denormals.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FROM_F16 = """
 def half_constants(shape: Shape) -> dict[str, Value]:
     """The stored type, and the conversions between 16 and 32 bits."""
     stored = Shape(UINT16, shape.lanes).type
-    own: dict[str, Value] = {"H": stored, "NARROW": f"({stored})", "WIDEN": "(uint32_t)", "END": "", "WIDE_END": ""}
+    own: dict[str, Value] = {"NARROW": f"({stored})", "WIDEN": "(uint32_t)", "END": "", "WIDE_END": ""}
     if shape.lanes > 1:
         convert = "__builtin_convertvector"
         own |= {"NARROW": convert, "WIDEN": convert, "END": f", {stored}", "WIDE_END": f", {shape.unsigned}"}

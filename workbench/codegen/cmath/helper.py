@@ -48,9 +48,7 @@ BASE = Helper(
 #else
 #define WB_VECTOR_BYTES 16
 #endif
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 #endif
 """,
 )

@@ -17,7 +17,8 @@ BETTER = ("erfc", "j0", "j1", "y0", "y1", "lgamma", "tgamma")
 
 def _call(name: str, parameters: str) -> Recipe:
     arguments = ", ".join(p.split()[-1] for p in parameters.split(","))
-    return Recipe(f"    return {name}${{F}}({arguments});", parameters, constants=number_constants, scalar_only=True)
+    body = f"    return {name}${{F}}({arguments});"
+    return Recipe(body, parameters, constants=number_constants, scalar_only=True)
 
 
 def _through_double(name: str, parameters: str) -> Recipe:
@@ -31,7 +32,7 @@ RECIPES: dict[str, Recipe] = {
     # towards minus infinity, as the language's %
     "mod": Recipe(
         "    $T r = fmod${F}(a, b);\n"
-        "    return r == 0 ? $copysign(r, b) : r < 0 != b < 0 ? r + b : r;",
+        "    return r == 0 ? $copysign(r, b) : (r < 0) != (b < 0) ? r + b : r;",
         PAIR,
         constants=number_constants,
         scalar_only=True,

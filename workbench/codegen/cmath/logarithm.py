@@ -1,13 +1,13 @@
 """log, log2, log10, log1p: x = 2^k (1 + f) with 1 + f in sqrt(1/2)..sqrt(2), and log(1 + f) = f + v.
 
-The correction v is small next to f, so that f times the base's factor in two parts, and k times log 2 in two parts,
-are added to it last.  Denormals are scaled up first.
+The correction v is small next to f, so that f times the base's factor in two parts, and k times log 2 in
+two parts, are added to it last.  Denormals are scaled up first.
 """
 
 from __future__ import annotations
 
 from workbench.codegen.cmath.coefficients import LOG_F32, LOG_F64
-from workbench.codegen.cmath.exact import LN2, LOG2_E, LOG10_2, LOG10_E, nearest, pieces
+from workbench.codegen.cmath.exact import LN2, LOG2_E, LOG10_2, LOG10_E, pieces
 from workbench.codegen.cmath.primitive import number_constants
 from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, Value
@@ -38,7 +38,7 @@ def logarithm_constants(shape: Shape) -> dict[str, Value]:
     for name, value, width in (("LN2", LN2, short), ("LOG10_2", LOG10_2, short)):
         result[f"{name}_HIGH"], result[f"{name}_LOW"] = pieces(value, (width,), shape)
     for name, value in (("LOG2_E", LOG2_E), ("LOG10_E", LOG10_E)):
-        result[f"{name}_HIGH"], result[f"{name}_LOW"] = pieces(value, (24 if shape.bits == 32 else 53,), shape)
+        result[f"{name}_HIGH"], result[f"{name}_LOW"] = pieces(value, (mantissa + 1,), shape)
     return result
 
 
@@ -50,7 +50,7 @@ TAIL_F32 = _recipe(
     """
     $horner(p, f, LOG);
     p = p * f - $HALF;
-    return f * f * p;
+    return f * f * p + 0;
 """,
     "$T f",
 )
@@ -58,7 +58,7 @@ TAIL_F64 = _recipe(
     """
     $T s = f / (f + 2);
     $T z = s * s;
-    $T h = f * $HALF * f;
+    $T h = f * $HALF * f + 0;
     $horner(p, z, LOG);
     $T w = z * p + h;
     return s * w - h;
@@ -98,7 +98,7 @@ RECIPES: dict[str, Recipe] = {
     "log2": _recipe("""
     $T k;
     $T f = $log_split(x, &k);
-    $T r = $log_tail(f) * $LOG2_E_HIGH;
+    $T r = $log_tail(f) * $LOG2_E_HIGH + 0;
     r = f * $LOG2_E_LOW + r;
     r = f * $LOG2_E_HIGH + r;
     return $log_edges(x, k + r);
@@ -106,7 +106,7 @@ RECIPES: dict[str, Recipe] = {
     "log10": _recipe("""
     $T k;
     $T f = $log_split(x, &k);
-    $T r = $log_tail(f) * $LOG10_E_HIGH;
+    $T r = $log_tail(f) * $LOG10_E_HIGH + 0;
     r = f * $LOG10_E_LOW + r;
     r = k * $LOG10_2_LOW + r;
     r = f * $LOG10_E_HIGH + r;

@@ -1,7 +1,7 @@
 """pow: 2^(y log2 |x|) with the logarithm to more bits than the result, then signs and special cases.
 
-float32 computes both in doubles.  float64 carries log2 |x| and the product with y in two parts.  A first part keeps
-26 bits (`head`), so that its products are exact and fusing them changes nothing.
+float32 computes both in doubles.  float64 carries log2 |x| and the product with y in two parts.  A first
+part keeps 26 bits (`head`), so that its products are exact and fusing them changes nothing.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ WIDE_RECIPES: dict[str, Recipe] = {
     $horner(p, z, POW);
     $T q = s1 * s1;
     $T c = p * $HALF3;
-    c = z * z * c + s0 * (s1 + s);
+    c = z * z * c + (s0 * (s1 + s) + 0);
     $T m1 = $head(q + c + 3);
     $T m0 = c - ((m1 - 3) - q);
     $T a = s1 * m1;
-    $T b = s0 * m1 + m0 * s;
+    $T b = s0 * m1 + (m0 * s + 0);
     $T e1 = $head(a + b);
     $T e0 = b - (e1 - a);
     $T g = e1 * $THIRD_HIGH;
-    $T h = e1 * $THIRD_LOW + e0 * $THIRD;
+    $T h = e1 * $THIRD_LOW + (e0 * $THIRD + 0);
     $T l = $head(g + h + k);
     *low = h - ((l - k) - g);
     return l;
@@ -113,7 +113,7 @@ _FLOAT64 = _recipe(
     $T low, high = $log2_parts($abs(x), &low);
     $T b1 = $head(b);
     $T e = b1 * high;
-    $T e0 = (b - b1) * high + b * low;
+    $T e0 = (b - b1) * high + (b * low + 0);
     e = $at_least($at_most(e, $all($E_LIMIT)), $all(-$E_LIMIT));
     e0 = $at_least($at_most(e0, $all($HALF)), $all(-$HALF));
     $T t = (e + e0) + $SHIFT2;

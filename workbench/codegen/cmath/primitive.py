@@ -1,6 +1,7 @@
 """What C lacks for vectors: selection, bit casts, clamps, widening, each a recipe.
 
-Loops over lanes are what GCC, Clang and zig cc turn into one instruction (`vblendvps`, `vroundps`, `vsqrtps`).
+Selection is arithmetic on masks, which GCC and Clang turn into a blend; written as a loop over lanes GCC
+makes branches of it.  Builtins such as `sqrt` in a loop over lanes become one instruction (`vsqrtps`).
 """
 
 from __future__ import annotations
@@ -47,10 +48,13 @@ ANY = """
     return any != 0;
 """
 
+SELECT = _pair(
+    "    return m ? a : b;", "    return ($T)((m & ($I)a) | (~m & ($I)b));", "$I m, $T a, $T b", "$T"
+)
 PRIMITIVES: dict[str, Recipe] = {
-    "select": lanewise("{m} ? {a} : {b}", "$I m, $T a, $T b"),
-    "at_most": lanewise("{x} > {bound} ? {bound} : {x}", "$T x, $T bound"),
-    "at_least": lanewise("{x} < {bound} ? {bound} : {x}", "$T x, $T bound"),
+    "select": SELECT,
+    "at_most": _pair(*["    return $select(x > bound, bound, x);"] * 2, "$T x, $T bound", "$T"),
+    "at_least": _pair(*["    return $select(x < bound, bound, x);"] * 2, "$T x, $T bound", "$T"),
     "all": _pair("    return x;", "    return ($T){$FILL};", "$ELEMENT x", "$T"),
     "any": _pair("    return m;", ANY, "$I m", "int"),
     "bits": _pair(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.codegen.cmath.helper import BASE, Helper
-from workbench.lang.dtypes import FLOAT32, FLOAT64, DType
+from workbench.lang.dtypes import FLOAT64, DType
 
 LETTER = {"float": "f", "int": "i", "uint": "u", "bool": "u"}
 
@@ -58,6 +58,7 @@ class Shape:
     def literal(self, value: float) -> str:
         """A C constant of the element type.
 
+        >>> from workbench.lang.dtypes import FLOAT32
         >>> Shape(FLOAT32, 8).literal(0.5), Shape(FLOAT64).literal(float("inf"))
         ('0.5f', '__builtin_inf()')
         """
@@ -82,9 +83,10 @@ def vector_type(letter: str, bits: int, lanes: int) -> Helper:
 
 
 def vector_types(dtype: DType, lanes: int) -> Helper:
-    """Typedefs of the vector of `lanes` stored elements: `wb_v8f32`, its unaligned `wb_v8f32_u`, and the vectors
-    of its masks (`wb_v8i32`) and bits (`wb_v8u32`).
+    """Typedefs of the vector of `lanes` stored elements: `wb_v8f32`, its unaligned `wb_v8f32_u`, and the
+    vectors of its masks (`wb_v8i32`) and bits (`wb_v8u32`).
 
+    >>> from workbench.lang.dtypes import FLOAT32
     >>> vector_types(FLOAT32, 8).name
     'wb_v8f32'
     """

@@ -64,18 +64,17 @@ NAMES = "abcd"
 def special_constants(shape: Shape) -> dict[str, Value]:
     """Polynomials of the Bessel functions and of sin(pi r)."""
     high, low = pieces(2 * HALF_PI, (53,), shape)
-    own: dict[str, Value] = {"PI_HIGH": high, "PI_LOW": low, "SINPI": SINPI_F64, "COSPI": COSPI_F64, "THIRD": 1 / 3}
-    return number_constants(shape) | own
+    parts: dict[str, Value] = {"PI_HIGH": high, "PI_LOW": low, "THIRD": 1 / 3}
+    return {**number_constants(shape), **parts, "SINPI": SINPI_F64, "COSPI": COSPI_F64}
 
 
 def _bessel_i0(shape: Shape) -> dict[str, Value]:
-    own: dict[str, Value] = {"SMALL": I0_SMALL_F64, "LARGE": I0_LARGE_F64, "HALF_X": "", "SIGN_OF": "1"}
-    return number_constants(shape) | own
+    return {**number_constants(shape), "SMALL": I0_SMALL_F64, "LARGE": I0_LARGE_F64, "HALF_X": "", "SIGN_OF": "1"}
 
 
 def _bessel_i1(shape: Shape) -> dict[str, Value]:
-    own: dict[str, Value] = {"SMALL": I1_SMALL_F64, "LARGE": I1_LARGE_F64, "HALF_X": " * (0.5 * x)", "SIGN_OF": "x"}
-    return number_constants(shape) | own
+    odd: dict[str, Value] = {"HALF_X": " * (0.5 * x)", "SIGN_OF": "x"}
+    return {**number_constants(shape), "SMALL": I1_SMALL_F64, "LARGE": I1_LARGE_F64, **odd}
 
 
 

@@ -1,10 +1,13 @@
 """One text for scalars and vectors: `Recipe` and its expansion to C.
 
-In the body `$T` is the value's type, `$I` that of a comparison, `$U` that of the bits, `$D` as many doubles;
-`$name(` calls another recipe of the same shape `$D.name(` one on doubles, `$S.name(` one on a
-single element (all become requirements); `$NAME` or `${NAME}` is a constant of the recipe, and `$horner(p, x, NAME);` declares `p`, the polynomial with those
-coefficients.  Sums have one product each, or only exact products where the rounding error matters, because the
-compiler fuses `a * b + c` where the machine can.
+In the body `$T` is the value's type, `$I` that of a comparison, `$U` that of the bits, `$D` as many doubles,
+`$H` as many 16-bit numbers.  `$name(` calls another recipe of the same shape, `$D.name(` one on doubles,
+`$S.name(` one on a single element; all become requirements.  `$NAME` or `${NAME}` is a constant of the recipe,
+and `$horner(p, x, NAME);` declares `p`, the polynomial with those coefficients.
+
+The compiler fuses `a * b + c` where the machine can.  So that it has no choice which product of a sum to fuse,
+and scalars and vectors agree to the last bit, a sum has one product: of two, one is written `a * b + 0`, which
+is a sum for the compiler and costs nothing when fused.  Where rounding errors are computed, products are exact.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import dataclass, field
 
 from workbench.codegen.cmath.helper import BASE, Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
+from workbench.lang.dtypes import FLOAT64, UINT16
 
 Value = float | str | Sequence[float]
 Constants = Callable[[Shape], dict[str, Value]]
@@ -41,7 +45,8 @@ class Recipe:
     @property
     def splits(self) -> bool:
         """Whether a vector may be computed half by half: values in, a value out."""
-        return self.result == "$T" and all(re.fullmatch(r"\$T \w+", p.strip()) for p in self.parameters.split(","))
+        values = all(re.fullmatch(r"\$T \w+", p.strip()) for p in self.parameters.split(","))
+        return self.result == "$T" and values
 
     def text(self, shape: Shape) -> str:
         return self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
@@ -69,6 +74,7 @@ def expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, t
     """C text, and the recipes it calls."""
     calls: dict[tuple[str, Shape], None] = {}
     types = {"T": shape.type, "I": shape.mask, "U": shape.unsigned, "D": shape.wide.type}
+    types["H"] = Shape(UINT16, shape.lanes).type
 
     def replace(match: re.Match[str]) -> str:
         variable, argument, polynomial, braced, room, name, bracket = match.groups()
@@ -87,9 +93,13 @@ def expand(text: str, shape: Shape, constants: dict[str, Value]) -> tuple[str, t
     return TOKEN.sub(replace, text), tuple(calls)
 
 
-def type_helpers(shape: Shape) -> tuple[Helper, ...]:
-    """Declarations of the vector types a shape needs."""
-    return (BASE,) if shape.lanes == 1 else (vector_types(shape.dtype, shape.lanes),)
+def type_helpers(recipe: Recipe, shape: Shape) -> tuple[Helper, ...]:
+    """Declarations of the vector types a recipe needs."""
+    if shape.lanes == 1:
+        return (BASE,)
+    text = recipe.text(shape) + recipe.parameters + recipe.result
+    others = [dtype for token, dtype in (("$D", FLOAT64), ("$H", UINT16)) if token in text]
+    return tuple(vector_types(dtype, shape.lanes) for dtype in (shape.dtype, *others))
 
 
 def definition(name: str, recipe: Recipe, shape: Shape) -> tuple[str, tuple[tuple[str, Shape], ...]]:

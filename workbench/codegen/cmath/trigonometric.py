@@ -1,9 +1,9 @@
 """sin and cos: |x| = n pi/2 + y, the two polynomials in y, chosen and signed by n mod 4.
 
-float32 reduces in doubles.  Beyond 2^19 it multiplies by 2/pi piece by piece, each product of 24 and 24 bits exact and
-taken modulo 4, so that nothing is lost up to the largest float (Payne and Hanek's idea without integers).  A vector
-takes that way for all lanes as soon as one needs it.  float64 subtracts n times pi/2 in four parts while n has
-20 bits and leaves larger arguments to the C library.
+float32 reduces in doubles.  Beyond 2^19 it multiplies by 2/pi piece by piece, each product of 24 and 24 bits
+exact and taken modulo 4, so that nothing is lost up to the largest float (Payne and Hanek's idea without
+integers).  A vector goes lane by lane as soon as one lane needs that.  float64 subtracts n times pi/2 in four
+parts while n has 20 bits and leaves larger arguments to the C library.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def trigonometric_constants(shape: Shape) -> dict[str, Value]:
     }
 
 
-def _recipe(body: str, parameters: str = "$T x") -> Recipe:
-    return Recipe(body, parameters, constants=trigonometric_constants)
+def _recipe(body: str, parameters: str = "$T x", *, scalar_only: bool = False) -> Recipe:
+    return Recipe(body, parameters, constants=trigonometric_constants, scalar_only=scalar_only)
 
 
 NEAR_F32 = _recipe(
@@ -81,8 +81,11 @@ FAR_F32 = _recipe(
     return (float)(s * $HALF_PI);
 """,
     "$T x, $U *q",
+    scalar_only=True,
 )
-TURNS_F32 = _recipe("    return x > $LIMIT ? $turns_far(x, q) : $turns_near(x, q);", "$T x, $U *q")
+TURNS_F32 = _recipe(
+    "    return x > $LIMIT ? $turns_far(x, q) : $turns_near(x, q);", "$T x, $U *q", scalar_only=True
+)
 
 # (-1)^(q/2) times sin y, or cos y for odd q
 QUARTERS = _recipe(
@@ -99,14 +102,21 @@ QUARTERS = _recipe(
 )
 FAR_LANES = """
     if ($any($abs(x) > $LIMIT)) {{
-        for (int l = 0; l < $LANES; l++) x[l] = $S.{name}_far(x[l]);
-        return x;
+        $T y = x;
+        ${name}_lanes(&y);
+        return y;
     }}
 """
 RESULT = {
     "sin": "    return $real($bits($quarters(y, q)) ^ ($bits(x) & $SIGN));",
     "cos": "    return $quarters(y, q + 1);",
 }
+
+
+def _lanes(name: str) -> Recipe:
+    """The scalar function on every lane, in memory and out of line."""
+    body = f"    for (int l = 0; l < $LANES; l++) (*x)[l] = $S.{name}((*x)[l]);"
+    return Recipe(body, "$T *x", "void", number_constants, cold=True)
 
 
 def _float32(name: str) -> Recipe:
@@ -133,6 +143,6 @@ FLOAT32_RECIPES: dict[str, Recipe] = {
 FLOAT64_RECIPES: dict[str, Recipe] = {"turns_near": NEAR_F64, "sin": _float64("sin"), "cos": _float64("cos")}
 RECIPES: dict[str, Recipe] = {
     "quarters": QUARTERS,
-    "sin_far": Recipe("    return $sin(x);", cold=True),
-    "cos_far": Recipe("    return $cos(x);", cold=True),
+    "sin_lanes": _lanes("sin"),
+    "cos_lanes": _lanes("cos"),
 }

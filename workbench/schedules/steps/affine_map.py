@@ -28,7 +28,9 @@ class Affine(Transform):
     def apply(self, schedule: Schedule) -> Schedule:
         own, new = sorted(statements(schedule.tree)), sorted(statements(self.tree))
         if own != new:
-            raise ScheduleError(f"affine: the tree must hold each of {', '.join(own)} once, not {', '.join(new)}")
+            raise ScheduleError(
+                f"affine: the tree must hold each of {', '.join(own)} once, not {', '.join(new)}"
+            )
         return schedule.with_tree(self.tree, self)
 
     def to_json(self) -> dict[str, Any]:

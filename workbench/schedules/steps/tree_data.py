@@ -35,7 +35,8 @@ def tree_from_data(data: Any) -> Tree:
             return Mark(name, value, tree_from_data(child))
         case ["band", loops, child]:
             own = tuple(
-                Loop(name, tuple((s, expr_from_data(row)) for s, row in rows), kind) for name, kind, rows in loops
+                Loop(name, tuple((s, expr_from_data(row)) for s, row in rows), kind)
+                for name, kind, rows in loops
             )
             return Band(own, tree_from_data(child))
     raise ScheduleError(f"not a schedule tree: {data!r}")

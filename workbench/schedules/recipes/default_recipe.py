@@ -1,0 +1,29 @@
+"""The default recipe for C: chosen by structure and legality, never by an operator's name.
+
+Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register
+and cache blocks; every innermost nest is vectorised along memory; the outermost loop without
+dependences is divided among threads.
+"""
+
+from __future__ import annotations
+
+from workbench.poly.program import Program
+from workbench.schedules.recipes.blocks import block
+from workbench.schedules.recipes.fusion import fused
+from workbench.schedules.recipes.lanes import vectorized
+from workbench.schedules.recipes.threads import parallelized
+from workbench.schedules.scheduled_program import Schedule, naive_schedule
+from workbench.target import Target
+
+
+def default_schedule(program: Program, target: Target | None = None) -> Schedule:
+    """The schedule `op(...)` runs when nobody chose one."""
+    machine = target or Target()
+    schedule = fused(naive_schedule(program), machine)
+    blocked: set[str] = set()
+    for identifier in [s.id for s in program.statements if s.kind == "update"]:
+        after = block(schedule, identifier, machine)
+        if after is not schedule:
+            schedule, blocked = after, blocked | {identifier}
+    schedule = vectorized(schedule, blocked, machine)
+    return parallelized(schedule)

@@ -1,0 +1,74 @@
+"""Fusion: neighbouring nests over the same ranges share their loops, as deep as it is legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench import poly
+from workbench.poly.program import Program
+from workbench.poly.tree import Band, Sequence, Tree, statements
+from workbench.schedules.blocking import blocking
+from workbench.schedules.edit import children
+from workbench.schedules.recipes.attempt import attempt, dim_of
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import merge
+from workbench.schedules.structure import structure
+from workbench.target import Target
+
+
+def fused(schedule: Schedule, target: Target) -> Schedule:
+    """Merge neighbours, outermost level first, each pair as deep as it is legal."""
+    refused: set[tuple[str, str]] = set()
+    while True:
+        pair = next(candidates(schedule, schedule.tree, target, refused), None)
+        if pair is None:
+            return schedule
+        first, second, depth = pair
+        names = [schedule.program.statement(s).name for s in (first, second)]
+        for d in range(depth, 0, -1):
+            after = attempt(schedule, merge(names[0], names[1], depth=d))
+            if after is not schedule:
+                schedule = after
+                break
+        else:
+            refused.add((first, second))
+
+
+def candidates(
+    schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]]
+) -> Iterator[tuple[str, str, int]]:
+    """(last statement of one nest, first of the next, common depth) for neighbours over the same ranges."""
+    if isinstance(tree, Sequence):
+        for a, b in neighbours(tree):
+            pair = statements(a)[-1], statements(b)[0]
+            depth = common(schedule.program, a, b) if pair not in refused else 0
+            if depth and not heavy(schedule.program, a, target) and not heavy(schedule.program, b, target):
+                yield (*pair, depth)
+    for child in children(tree):
+        yield from candidates(schedule, child, target, refused)
+
+
+def neighbours(tree: Sequence) -> Iterator[tuple[Band, Band]]:
+    """Pairs of nests with nothing but single statements between them."""
+    nests = [c for c in tree.children if isinstance(c, Band)]
+    return zip(nests, nests[1:], strict=False)
+
+
+def common(program: Program, a: Tree, b: Tree) -> int:
+    """How many outer loops of two nests run over the same values."""
+    if not (isinstance(a, Band) and isinstance(b, Band)):
+        return 0
+    first, second = statements(a)[0], statements(b)[0]
+    for depth in range(min(len(a.loops), len(b.loops))):
+        dims = dim_of(a, depth, first), dim_of(b, depth, second)
+        if dims[0] is None or dims[1] is None:
+            return depth
+        if not poly.same_range(program, (first, dims[0]), (second, dims[1])):
+            return depth
+    return min(len(a.loops), len(b.loops))
+
+
+def heavy(program: Program, tree: Tree, target: Target) -> bool:
+    """Whether a nest holds a reduction that will get blocks of its own."""
+    updates = [s for s in statements(tree) if program.statement(s).kind == "update"]
+    return any(blocking(structure(program, s), target) is not None for s in updates)
