@@ -23,9 +23,9 @@ class Builtin:
     reserved: bool = True
 
 
-_UNARY = """acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc erfcinv
-erfcx erfinv exp exp2 exp10 expm1 fabs floor j0 j1 y0 y1 lgamma log log10 log1p log2 logb normcdf normcdfinv rcbrt
-round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc"""
+_UNARY = """acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc
+erfcinv erfcx erfinv exp exp2 exp10 expm1 fabs floor j0 j1 y0 y1 lgamma log log10 log1p log2 logb normcdf
+normcdfinv rcbrt round rsqrt sin sinh sinpi sqrt tan tanh tgamma trunc"""
 _BINARY = "atan2 copysign fdim fdivide fmax fmin fmod hypot nextafter pow remainder rhypot"
 _MORE = {"fma": 3, "norm3d": 3, "norm4d": 4, "rnorm3d": 3, "rnorm4d": 4}
 

@@ -17,11 +17,14 @@ MOST_PROBLEMS = 10
 
 
 class Problem(Exception):
-    """One thing that is wrong at one place of the text; `fix` says what to write instead."""
+    """One thing that is wrong at one place of the text.
 
-    def __init__(self, message: str, span: Span, fix: str = "") -> None:
+    `notes` are lines of background (what is known so far), `fix` says what to write instead.
+    """
+
+    def __init__(self, message: str, span: Span, fix: str = "", notes: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.message, self.span, self.fix = message, span, fix
+        self.message, self.span, self.fix, self.notes = message, span, fix, notes
 
 
 @dataclass
@@ -40,7 +43,10 @@ class Diagnostics:
             self.add(problem)
 
     def add(self, problem: Problem) -> None:
-        """Record a problem; with too many, stop at once."""
+        """Record a problem that is not known yet; with too many, stop at once."""
+        known = [(each.span, each.message) for each in self.problems]
+        if (problem.span, problem.message) in known:
+            return
         self.problems.append(problem)
         if len(self.problems) >= MOST_PROBLEMS:
             self.check()
@@ -64,6 +70,7 @@ def report(text: str, problems: list[Problem]) -> str:
 def _describe(text: str, problem: Problem) -> str:
     line, column = position(text, problem.span.start)
     lines = [f"line {line}, column {column}: {problem.message}", excerpt(text, problem.span)]
+    lines += [f"  {note}" for note in problem.notes]
     if problem.fix:
         lines.append(f"  fix: {problem.fix}")
     return "\n".join(lines)

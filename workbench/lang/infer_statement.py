@@ -1,8 +1,9 @@
-"""Ranges of one statement: its accesses become constraints, inference solves them, the loop order is fixed."""
+"""Ranges of one statement: accesses become constraints, inference solves them, the loop order is fixed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft, ordered_indices
@@ -12,7 +13,15 @@ from workbench.lang.intervals import Interval
 from workbench.lang.operator import Condition, IndexKind, Range
 from workbench.lang.polynomial import Poly, add, expression, indices_of, polynomial
 from workbench.lang.printer import show
-from workbench.lang.ranges import ANNOTATED, GUARDED, UNCONDITIONAL, Constraint, Inference, access_constraints, reason_for
+from workbench.lang.ranges import (
+    ANNOTATED,
+    GUARDED,
+    UNCONDITIONAL,
+    Constraint,
+    Inference,
+    access_constraints,
+    reason_for,
+)
 from workbench.lang.scope import Box, Context
 
 
@@ -27,7 +36,7 @@ def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
     inference = Inference(list(_constraints(context, draft)), unsolved, solved, context.facts)
     inference.run()
     if inference.unsolved:
-        raise _unsolved(draft, inference)
+        raise _unsolved(draft, inference, list(context.states))
     for name, reason in inference.positive.items():
         context.require(Condition(Binary(">", Size(name), integer(0), BOOL), f"{reason} in {_title(draft)}"))
     _check_not_empty(context, draft, inference)
@@ -76,9 +85,13 @@ def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interv
         for name in indices_of(solved[index].lower) | indices_of(solved[index].upper):
             if name not in used and name not in solved:
                 message = f"the range of {index!r} uses {name!r}, which the statement does not"
-                raise Problem(message, clause.span, "bounds use sizes, scalars and indices of the same statement")
+                raise Problem(
+                    message, clause.span, "bounds use sizes, scalars and indices of the same statement"
+                )
         if index not in used and draft.reduction is None:
-            raise Problem(f"{index!r} has a range but the statement does not use it", clause.span, "leave it out")
+            raise Problem(
+                f"{index!r} has a range but the statement does not use it", clause.span, "leave it out"
+            )
 
 
 def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> None:
@@ -86,23 +99,37 @@ def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> No
         if context.facts.at_least(add(interval.lower, interval.upper, -1), 0):
             clause = draft.local.clauses.get(index)
             span = clause.span if clause else draft.local.spans.get(index, draft.span)
-            words = f"{show(expression(interval.lower))}:{show(expression(interval.upper))}"
             how = inference.derivations.get(index)
-            raise Problem(f"inferred an empty range for {index!r}: {words}" + (f"; {how}" if how else ""), span)
+            notes = (how,) if how else ()
+            message = f"inferred an empty range for {index!r}: {_interval_words(interval)}"
+            raise Problem(message, span, notes=notes)
 
 
-def _unsolved(draft: Draft, inference: Inference) -> Problem:
+def _unsolved(draft: Draft, inference: Inference, names: list[str]) -> Problem:
+    """What is known, what each open index still needs, and the `where` that would settle it."""
     index = inference.unsolved[0]
-    known = [
-        f"{name} in {show(expression(interval.lower))}:{show(expression(interval.upper))}"
-        for name, interval in inference.solved.items()
-    ]
-    names = ", ".join(repr(name) for name in inference.unsolved)
-    reasons = dict.fromkeys(c.reason for c in inference.constraints if index in indices_of(c.form))
-    lines = [f"could not infer the range of {names}"]
-    lines.append(f"known: {', '.join(known)}" if known else "nothing is solved yet")
-    lines += list(reasons)[:4] or [f"no access has {index!r} in a subscript that is affine"]
-    return Problem("; ".join(lines), draft.local.spans.get(index, draft.span), f"add: where {index} in 0:...")
+    solved = [f"{name} in {_interval_words(interval)}" for name, interval in inference.solved.items()]
+    notes = [f"known: {', '.join(solved)}"] if solved else []
+    free = [name for name in inference.unsolved if not _reasons(inference, name)]
+    notes += [f"no subscript that is affine uses {name!r}" for name in free]
+    open_reasons = dict.fromkeys(
+        reason for name in inference.unsolved for reason in _reasons(inference, name)
+    )
+    notes += [f"open: {reason}" for reason in list(open_reasons)[:6]]
+    close = get_close_matches(index, names, n=1, cutoff=0.6)
+    hint = f"; or did you mean {close[0]!r}?" if close else ""
+    fix = "add: where " + ", ".join(f"{name} in 0:..." for name in free or [index]) + hint
+    listed = ", ".join(repr(name) for name in inference.unsolved)
+    span = draft.local.spans.get(index, draft.span)
+    return Problem(f"could not infer the range of {listed}", span, fix, tuple(notes))
+
+
+def _reasons(inference: Inference, index: str) -> list[str]:
+    return [each.reason for each in inference.constraints if index in indices_of(each.form)]
+
+
+def _interval_words(interval: Interval) -> str:
+    return f"{show(expression(interval.lower))}:{show(expression(interval.upper))}"
 
 
 def _in_loop_order(context: Context, draft: Draft, inference: Inference) -> tuple[Range, ...]:
@@ -112,7 +139,9 @@ def _in_loop_order(context: Context, draft: Draft, inference: Inference) -> tupl
     rest += [index for index in draft.local.ranges if index not in free and index not in rest]
     ordered = _sorted(draft, free, inference, axes)
     ordered += _sorted(draft, rest, inference, axes | set(free))
-    return tuple(_range(draft, index, "free" if index in free else "reduction", inference) for index in ordered)
+    return tuple(
+        _range(draft, index, "free" if index in free else "reduction", inference) for index in ordered
+    )
 
 
 def _sorted(draft: Draft, indices: list[str], inference: Inference, before: set[str]) -> list[str]:
@@ -136,7 +165,7 @@ def _circular(draft: Draft, index: str, inference: Inference) -> Problem:
     clause = draft.local.clauses[index]
     others = ", ".join(sorted(_used(inference.solved[index])))
     if index in draft.free_indices():
-        message = f"the range of {index!r}, which is on the left, depends on {others}, which is reduced or depends on it"
+        message = f"the range of {index!r}, an index of the left-hand side, depends on the reduced {others}"
         return Problem(message, clause.span, f"turn it round: give {others} a range that depends on {index}")
     return Problem(f"the ranges of {index!r} and {others} depend on each other", clause.span)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, index_names
 from workbench.lang.polynomial import (
     ONE,
     ZERO,
     Poly,
     add,
-    as_constant,
     atom,
     constant,
     divide,
@@ -54,7 +52,7 @@ def highest(form: Poly, ranges: dict[str, Interval], sign: Sign) -> Poly | None:
 
 
 def _open_terms(form: Poly, ranges: dict[str, Interval], sign: Sign) -> tuple[Poly | None, bool]:
-    """One step of elimination: an opaque term, else the innermost index; and whether nothing was left to do."""
+    """One step of elimination: an opaque term, else the innermost index; and whether all was done."""
     for monomial, coefficient in form.items():
         for part in monomial:
             if not isinstance(part, Index) and index_names(part) & ranges.keys():
@@ -98,7 +96,12 @@ def _replace_index(form: Poly, index: str, interval: Interval, sign: Sign) -> Po
 
 
 def _replace_opaque(
-    form: Poly, monomial: tuple[Expr, ...], coefficient: int, part: Expr, ranges: dict[str, Interval], sign: Sign
+    form: Poly,
+    monomial: tuple[Expr, ...],
+    coefficient: int,
+    part: Expr,
+    ranges: dict[str, Interval],
+    sign: Sign,
 ) -> Poly | None:
     others = list(monomial)
     others.remove(part)
@@ -128,16 +131,3 @@ def _opaque_bound(part: Expr, greatest: bool, ranges: dict[str, Interval], sign:
             return add(atom(divisor), ONE, -1) if greatest else ZERO
         case _:
             return None
-
-
-def mentions(form: Poly, names: set[str]) -> bool:
-    """Whether any of the indices occurs."""
-    return bool(indices_of(form) & names)
-
-
-def unknown_interval() -> Interval:
-    """An empty interval, for an index whose statement had an error."""
-    return Interval(ZERO, ZERO)
-
-
-__all__ = ["INT32", "Interval", "as_constant", "highest", "lowest", "mentions", "unknown_interval"]

@@ -6,9 +6,10 @@ from workbench.errors import unknown_name
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Cast, Const, Expr, Read, Unary
+from workbench.lang.names import check_new_name, element_type
 from workbench.lang.operator import Monoid
-from workbench.lang.resolve_expr import ExprResolver, check_new_name, element_type
-from workbench.lang.scope import Context, Local, Scope
+from workbench.lang.resolve_expr import ExprResolver
+from workbench.lang.scope import Context, Scope
 from workbench.lang.syntax import Assign, Define, LetClause, MonoidNode, Name, RangeClause, Span, Term
 from workbench.lang.unify import WEAK, computed, convert, limits, settled, unify
 
@@ -17,10 +18,12 @@ def monoid_for(context: Context, scope: Scope, node: Assign, name: str | None, v
     """The monoid of a tuple statement, its type variables fixed by the values."""
     declared = context.monoids.get(name or "")
     if declared is None:
-        raise Problem(unknown_name("monoid", name or "", context.monoids), node.op.span, "declare it: monoid name(...)")
+        raise Problem(
+            unknown_name("monoid", name or "", context.monoids), node.op.span, "declare it: monoid name(...)"
+        )
     expected, targets, found = len(declared.fields), len(node.targets), len(values)
     if not expected == targets == found:
-        message = f"monoid {name} has {expected} fields: expected {expected} but found {targets} targets, {found} values"
+        message = f"monoid {name} has {expected} fields: found {targets} targets and {found} values"
         raise Problem(message, node.span)
     types = _type_variables(declared, scope, values)
     monoid = resolve_monoid(context, declared, types)
@@ -40,7 +43,9 @@ def _type_variables(declared: MonoidNode, scope: Scope, values: list[Expr]) -> d
             types[variable] = unify(types[variable], dtype) if variable in types else dtype
     floors = {name: convert(Const(0.0, WEAK), dtype).dtype for name, dtype in types.items() if dtype.is_float}
     default = settled(Const(0.0, WEAK)).dtype
-    settled_types = {name: default if dtype == WEAK else floors.get(name, dtype) for name, dtype in types.items()}
+    settled_types = {
+        name: default if dtype == WEAK else floors.get(name, dtype) for name, dtype in types.items()
+    }
     return {**scope.types, **{name.name: default for name in declared.generics}, **settled_types}
 
 
@@ -52,7 +57,9 @@ def resolve_monoid(context: Context, node: MonoidNode, types: dict[str, DType]) 
     count = len(fields)
     _check_counts(node, count)
     constants = ExprResolver(context, scope, None, f"the identity of {node.name.name}", False)
-    identity = tuple(_identity(constants, term, dtype) for term, dtype in zip(node.identity, dtypes, strict=True))
+    identity = tuple(
+        _identity(constants, term, dtype) for term, dtype in zip(node.identity, dtypes, strict=True)
+    )
     combine = _combine(context, scope, node, dtypes)
     left, right = (tuple(name.name for name in names) for names in (node.left, node.right))
     return Monoid(node.name.name, fields, dtypes, identity, left, right, combine)
@@ -72,7 +79,12 @@ def _field_type(scope: Scope, element: Name) -> DType:
 def _check_counts(node: MonoidNode, count: int) -> None:
     if len({field.name.name for field in node.fields}) < count:
         raise Problem("a field already defined stands twice", node.name.span)
-    parts = {"identity": node.identity, "left operand": node.left, "right operand": node.right, "result": node.combine}
+    parts = {
+        "identity": node.identity,
+        "left operand": node.left,
+        "right operand": node.right,
+        "result": node.combine,
+    }
     for what, part in parts.items():
         if len(part) != count:
             message = f"monoid {node.name.name} has {count} fields but its {what} has {len(part)}"
@@ -80,7 +92,9 @@ def _check_counts(node: MonoidNode, count: int) -> None:
     names = [name.name for name in (*node.left, *node.right)]
     for name in (*node.left, *node.right):
         if names.count(name.name) > 1:
-            raise Problem(f"{name.name!r} already defined: operands of combine need different names", name.span)
+            raise Problem(
+                f"{name.name!r} already defined: operands of combine need different names", name.span
+            )
 
 
 def _identity(resolver: ExprResolver, term: Term, dtype: DType) -> Expr:
@@ -107,7 +121,9 @@ def _fitted(expr: Expr, dtype: DType, what: str, span: Span) -> Expr:
     converted = convert(expr, dtype)
     fits = expr.dtype in (WEAK, dtype) or unify(expr.dtype, dtype) == dtype or not isinstance(converted, Cast)
     if not fits or (expr.dtype == WEAK and not dtype.is_float):
-        raise Problem(f"{what} must be {dtype.name} but is {expr.dtype.name}", span, f"write {dtype.name}(...)")
+        raise Problem(
+            f"{what} must be {dtype.name} but is {expr.dtype.name}", span, f"write {dtype.name}(...)"
+        )
     return converted
 
 
@@ -129,6 +145,3 @@ def _combine(context: Context, scope: Scope, node: MonoidNode, dtypes: tuple[DTy
         _fitted(resolver.resolve(term), dtype, "the result", term.span)
         for term, dtype in zip(node.combine, dtypes, strict=True)
     )
-
-
-__all__ = ["Local", "monoid_for", "resolve_monoid"]

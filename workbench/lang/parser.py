@@ -11,7 +11,8 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from workbench.errors import OperatorError
 from workbench.lang.diagnostics import Diagnostics, Problem
-from workbench.lang.recovery import next_statement, statement_start, syntax_problem
+from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT
+from workbench.lang.recovery import without_statement
 from workbench.lang.syntax import (
     PRECEDENCE,
     Apply,
@@ -36,11 +37,8 @@ from workbench.lang.syntax import (
     TypeNode,
     Unit,
 )
+from workbench.lang.syntax_messages import syntax_problem
 from workbench.lang.tokens import Retag
-
-LONGEST_TEXT = 200_000
-DEEPEST_NESTING = 200
-LONGEST_NAME = 100
 
 
 def parse(text: str) -> Unit:
@@ -72,9 +70,10 @@ def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
         elif token.type in ("RPAR", "RBRACE"):
             depth -= 1
         elif token.type == "NAME" and len(token) > LONGEST_NAME:
-            diagnostics.add(Problem(f"this name has {len(token)} characters; at most {LONGEST_NAME}", span(token)))
-        if depth > DEEPEST_NESTING:
-            diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_NESTING} deep", span(token)))
+            message = f"this name has {len(token)} characters; at most {LONGEST_NAME} are allowed"
+            diagnostics.add(Problem(message, span(token)))
+        if depth > DEEPEST_BRACKETS:
+            diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_BRACKETS} deep", span(token)))
             break
     diagnostics.check()
 
@@ -83,33 +82,31 @@ def _feed(tokens: list[Token], diagnostics: Diagnostics) -> Unit | None:
     """Parse; after a syntax error drop its statement and parse the rest, to find further errors."""
     while True:
         parser = _lark().parse_interactive()
-        at = _first_error(parser, tokens, diagnostics)
+        at = _first_error(parser, tokens)
         if at is None:
-            return parser.feed_eof(tokens[-1] if tokens else None)
-        start, stop = statement_start(tokens, at), next_statement(tokens, at)
-        tokens = tokens[:start] + tokens[stop:]
-        if start == 0 and stop >= len(tokens):
+            try:
+                return parser.feed_eof(tokens[-1] if tokens else None)
+            except UnexpectedInput:
+                at = len(tokens)
+        diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
+        if at == len(tokens):
             return None
+        tokens = without_statement(tokens, at)
 
 
-def _first_error(parser: InteractiveParser, tokens: list[Token], diagnostics: Diagnostics) -> int | None:
-    at = 0
-    try:
-        for at, token in enumerate(tokens):
+def _first_error(parser: InteractiveParser, tokens: list[Token]) -> int | None:
+    """Position of the token that the parser refuses, if there is one."""
+    for at, token in enumerate(tokens):
+        try:
             parser.feed_token(token)
-        at = len(tokens)
-        if "$END" not in parser.accepts():
-            raise UnexpectedInput
-    except UnexpectedInput:
-        diagnostics.add(syntax_problem(tokens, at, parser))
-        return at
+        except UnexpectedInput:
+            return at
     return None
 
 
 def span(token: Token) -> Span:
     """Where a token stands."""
-    assert token.start_pos is not None and token.end_pos is not None
-    return Span(token.start_pos, token.end_pos)
+    return Span(token.start_pos or 0, token.end_pos or 0)
 
 
 def name(token: Token) -> Name:
@@ -153,7 +150,9 @@ class _Build(Transformer[Token, Any]):
     def start(self, *items: Any) -> Unit:
         return Unit(items)
 
-    def define(self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any) -> Define:
+    def define(
+        self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any
+    ) -> Define:
         return Define(name(word), generics, params, results, promises, steps)
 
     def generics(self, *parts: Token) -> tuple[Name, ...]:

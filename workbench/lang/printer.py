@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from workbench.lang.dtypes import DTYPES, DType, dtype
+from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
-from workbench.lang.dtypes import ALIASES
 from workbench.lang.syntax import (
     PRECEDENCE,
     Apply,

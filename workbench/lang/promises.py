@@ -32,12 +32,15 @@ def _promise(context: Context, scope: Scope, node: PromiseNode) -> Promise:
     if word not in ARGUMENTS:
         raise Problem(unknown_name("promise", word, ARGUMENTS), node.kind.span)
     if len(node.arguments) != ARGUMENTS[word]:
-        message = f"{word} takes {ARGUMENTS[word]} arguments: expected {ARGUMENTS[word]} but found {len(node.arguments)}"
+        expected = ARGUMENTS[word]
+        message = f"{word} takes {expected} arguments: expected {expected} but found {len(node.arguments)}"
         raise Problem(message, node.span)
     subject = node.arguments[0]
     state = scope.tensors.get(subject.name) if isinstance(subject, Name) else None
     if state is None or (state.role != "input" and not scope.inlined) or not state.rank:
-        raise Problem(f"{word} promises something of an input tensor; found {print_term(subject)}", subject.span)
+        raise Problem(
+            f"{word} promises something of an input tensor; found {print_term(subject)}", subject.span
+        )
     if state.dtype is None or not state.dtype.is_integral:
         raise Problem(f"{word}: expected integral type but {state.name!r} is not of one", subject.span)
     resolver = ExprResolver(context, scope, None, f"a bound of {word}", tensors=False)

@@ -90,7 +90,9 @@ class Inference:
                     self.positive[part.name] = f"{part.name} multiplies an index"
         return sign
 
-    def _intersect(self, index: str, bounds: list[tuple[Constraint, Poly]]) -> tuple[Interval, list[str]] | None:
+    def _intersect(
+        self, index: str, bounds: list[tuple[Constraint, Poly]]
+    ) -> tuple[Interval, list[str]] | None:
         lowers: list[Poly] = []
         uppers: list[Poly] = []
         reasons: list[str] = []
@@ -151,7 +153,7 @@ def access_constraints(subscript: Expr, lower: Poly, upper: Poly, reason: str, t
 
 
 def _open_division(form: Poly) -> tuple[Poly, Poly, Poly] | None:
-    """`(numerator, divisor, rest)` if the form is `numerator / divisor + rest` with indices in the numerator."""
+    """Numerator, divisor and rest of `numerator / divisor + rest`, where only the numerator has indices."""
     moving = {monomial: x for monomial, x in form.items() if indices_of({monomial: 1})}
     if len(moving) != 1:
         return None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr, Index
 from workbench.lang.infer_statement import infer_ranges
 from workbench.lang.monoids import monoid_for
+from workbench.lang.names import check_new_name
 from workbench.lang.operator import Monoid, Range, Statement, Target
 from workbench.lang.polynomial import simplify
 from workbench.lang.printer import print_clause, print_statement, print_target, show, type_name
-from workbench.lang.resolve_expr import ExprResolver, check_new_name
+from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState
 from workbench.lang.shapes import record_write
 from workbench.lang.syntax import Assign, ExistsClause, LetClause, RangeClause, Span, TargetNode
@@ -31,7 +34,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     values = [resolver.resolve(value) for value in node.values]
     reduction = monoid_for(context, scope, node, reduction_name, values) if node.is_tuple else reduction_name
     draft = Draft(node, states, subscripts, values, exists, local, reduction, initialise)
-    _check_reduced(context, draft)
+    _check_reduced(context, draft, scope.known())
     _check_initialised(context, draft)
     _settle_types(draft)
     ranges = infer_ranges(context, draft)
@@ -62,7 +65,13 @@ def _writable(scope: Scope, target: TargetNode) -> TensorState:
     name = target.name.name
     state = scope.tensors.get(name)
     if state is None:
-        kind = "a scalar" if name in scope.values else "a loop" if name in scope.axes else "a word of the language"
+        kind = (
+            "a scalar"
+            if name in scope.values
+            else "a loop"
+            if name in scope.axes
+            else "a word of the language"
+        )
         raise Problem(f"cannot assign to {name!r}: it is {kind}", target.span)
     if state.role == "input" or name in scope.inputs:
         fix = f"write to an output and start it with {name}, as in O(i) = {name}(i)"
@@ -80,8 +89,14 @@ def _clauses(resolver: ExprResolver, local: Local, node: Assign) -> list[Expr]:
                 _range_clause(resolver, local, clause)
             case LetClause(name, value):
                 check_new_name(resolver.scope, name, "a let")
-                if name.name in local.lets or name.name in local.indices or name.name in resolver.scope.known():
-                    raise Problem(f"{name.name!r} already defined", name.span, "choose another name for the let")
+                if (
+                    name.name in local.lets
+                    or name.name in local.indices
+                    or name.name in resolver.scope.known()
+                ):
+                    raise Problem(
+                        f"{name.name!r} already defined", name.span, "choose another name for the let"
+                    )
                 resolver.what, resolver.tensors = f"the let {name.name}", True
                 local.lets[name.name] = resolver.resolve(value)
             case ExistsClause(value):
@@ -122,13 +137,18 @@ def _check_targets(
     for target, state, exprs in zip(node.targets, states, subscripts, strict=True):
         if state.rank is not None and state.rank != len(exprs):
             plural = "s" if state.rank != 1 else ""
-            message = f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} but found {len(exprs)}"
+            message = (
+                f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} subscript{plural} "
+            )
+            message += f"but found {len(exprs)}"
             raise Problem(message, target.span)
         plain = [expr.name for expr in exprs if isinstance(expr, Index) and expr.name not in axes]
         for name in plain:
             if plain.count(name) > 1:
-                fix = f"for a diagonal use a second index: {state.name}({name}, {name}2) where {name}2 in {name}:{name}+1"
-                raise Problem(f"{name!r} already defined: it stands twice on the left-hand side", target.span, fix)
+                fix = f"for a diagonal: {state.name}({name}, {name}2) where {name}2 in {name}:{name}+1"
+                raise Problem(
+                    f"{name!r} already defined: it stands twice on the left-hand side", target.span, fix
+                )
         if exprs != subscripts[0]:
             raise Problem("all targets of a tuple statement have the same subscripts", target.span)
     if len({state.name for state in states}) < len(states):
@@ -140,21 +160,26 @@ def _operation(node: Assign) -> tuple[str | None, bool]:
     return (op.rstrip("!").removesuffix("=") or None), op.endswith("!")
 
 
-def _check_reduced(context: Context, draft: Draft) -> None:
+def _check_reduced(context: Context, draft: Draft, known: list[str]) -> None:
     """`=` with an index that only the right-hand side has."""
     if draft.reduction is not None:
         return
     free = {*draft.free_indices(), *(axis.index for axis in context.axes)}
     for name in draft.all_indices():
         if name not in free:
-            _unreduced(draft, name)
+            _unreduced(draft, name, known)
 
 
-def _unreduced(draft: Draft, name: str) -> None:
+def _unreduced(draft: Draft, name: str, known: list[str]) -> None:
     target = print_target(draft.node.targets[0])
     fix = f"write {target} +=! ... to sum over {name}, or put {name} on the left"
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or [k for k in known if k.lower() == name.lower()]
+    if close:
+        fix += f"; or did you mean {close[0]!r}?"
     span = draft.local.spans.get(name, draft.span)
-    raise Problem(f"the statement includes reduction variable {name!r} but does not specify a reduction", span, fix)
+    raise Problem(
+        f"the statement includes reduction variable {name!r} but does not specify a reduction", span, fix
+    )
 
 
 def _check_initialised(context: Context, draft: Draft) -> None:
@@ -166,7 +191,9 @@ def _check_initialised(context: Context, draft: Draft) -> None:
             continue
         fix = f"write {draft.node.op.name}! to start from the identity"
         if state.role == "temporary":
-            raise Problem(f"{state.name!r} is accumulated into before anything is written to it", draft.span, fix)
+            raise Problem(
+                f"{state.name!r} is accumulated into before anything is written to it", draft.span, fix
+            )
         state.role, state.box = "inout", state.declared
         context.warnings.append(
             f"Reduction without initialization: {state.name!r} must be given as out=; "
@@ -182,7 +209,10 @@ def _settle_types(draft: Draft) -> None:
             raise Problem(f"expected a number but found bool: {draft.node.op.name} adds up numbers", span,
                           "write int32(...) around the value")  # fmt: skip
         if dtype is not None:
-            value = _fitted(value, dtype, f"field {draft.node.op.name.rstrip('=!')}", span)
+            assert isinstance(draft.reduction, Monoid)
+            value = _fitted(
+                value, dtype, f"field {draft.reduction.fields[at]} of {draft.reduction.name}", span
+            )
         if state.dtype is None:
             state.dtype = dtype or _first_type(value, draft.reduction is not None)
         draft.values[at] = _fitted(value, state.dtype, state.name, span)
@@ -204,8 +234,8 @@ def _fitted(value: Expr, dtype: DType, target: str, span: Span) -> Expr:
     if value.dtype == BOOL and dtype != BOOL:
         return converted
     raise Problem(
-        f"attempting to assign type {type_name(value.dtype)} to {target!r} of narrower type {type_name(dtype)} "
-        "without an explicit cast",
+        f"attempting to assign type {type_name(value.dtype)} to {target} of narrower type "
+        f"{type_name(dtype)} without an explicit cast",
         span,
         f"write {type_name(dtype)}(...) around the value, or give {target} the type {type_name(value.dtype)}",
     )

@@ -1,4 +1,4 @@
-"""Which cells the statements of a tensor write: its box, its annotation, and whether some cell is left out."""
+"""Which cells the statements of a tensor write: its box, its annotation, whether a cell is left out."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.operator import Condition, Range, Tensor
 from workbench.lang.polynomial import ONE, Poly, add, expression, indices_of, polynomial
-from workbench.lang.printer import show
+from workbench.lang.printer import show, type_name
 from workbench.lang.scope import Box, Context, TensorState
 
 
 def record_write(
-    context: Context, state: TensorState, subscripts: tuple[Expr, ...], ranges: tuple[Range, ...], draft: Draft
+    context: Context,
+    state: TensorState,
+    subscripts: tuple[Expr, ...],
+    ranges: tuple[Range, ...],
+    draft: Draft,
 ) -> None:
     """Extend the tensor's box by the cells `subscripts` names while the indices run through `ranges`."""
     intervals = {r.index: Interval(polynomial(r.lower), polynomial(r.upper)) for r in ranges}
@@ -46,17 +50,21 @@ def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tu
 
 def _no_shape(state: TensorState, subscript: Expr, draft: Draft) -> Problem:
     dims = ", ".join("MNKL"[: state.rank or len(draft.subscripts[0])])
-    dtype = state.dtype.name if state.dtype else "float"
+    dtype = type_name(state.dtype) if state.dtype else "float"
     fix = f"annotate the output: -> ({dtype}({dims}) {state.name})"
     if state.role == "temporary":
         fix = f"make {state.name} an output with an annotated type"
-    return Problem(f"the extent of {state.name!r} cannot be inferred from subscript {show(subscript)}", draft.span, fix)
+    return Problem(
+        f"the extent of {state.name!r} cannot be inferred from subscript {show(subscript)}", draft.span, fix
+    )
 
 
 def _hull(facts: Facts, box: Box | None, written: Box) -> Box:
     if box is None:
         return written
-    return [(facts.smallest([a, c]), facts.largest([b, d])) for (a, b), (c, d) in zip(box, written, strict=True)]
+    return [
+        (facts.smallest([a, c]), facts.largest([b, d])) for (a, b), (c, d) in zip(box, written, strict=True)
+    ]
 
 
 def _record_cover(
@@ -73,7 +81,9 @@ def _record_cover(
     if draft.initialise and is_scatter and state.declared is not None:
         state.covered.append(state.declared)
         return
-    if len(set(plain)) < len(plain) or any(indices_of(polynomial(s)) for s in subscripts if not isinstance(s, Index)):
+    if len(set(plain)) < len(plain) or any(
+        indices_of(polynomial(s)) for s in subscripts if not isinstance(s, Index)
+    ):
         return
     for name in plain:
         if indices_of(intervals[name].lower) | indices_of(intervals[name].upper):
@@ -93,7 +103,11 @@ def is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
 
 
 def _chain(facts: Facts, box: Box, covered: list[Box], dimension: int) -> bool:
-    usable = [part for part in covered if all(_holds(facts, part[d], box[d]) for d in range(len(box)) if d != dimension)]
+    usable = [
+        part
+        for part in covered
+        if all(_holds(facts, part[d], box[d]) for d in range(len(box)) if d != dimension)
+    ]
     reached, end = box[dimension]
     progress = True
     while progress and not facts.at_least(add(reached, end, -1), 0):
@@ -118,7 +132,9 @@ def finished(context: Context, state: TensorState) -> Tensor:
         box = _annotated(context, state, box, state.declared)
     lower = tuple(expression(low) for low, _ in box)
     extent = tuple(expression(add(high, low, -1)) for low, high in box)
-    partial = state.role in ("output", "temporary", "inout") and not is_covered(context.facts, box, state.covered)
+    partial = state.role in ("output", "temporary", "inout") and not is_covered(
+        context.facts, box, state.covered
+    )
     return Tensor(state.name, state.dtype, lower, extent, state.role, partial)
 
 
@@ -130,7 +146,9 @@ def _annotated(context: Context, state: TensorState, box: Box, declared: Box) ->
     return declared
 
 
-def _check_inside(context: Context, state: TensorState, dimension: int, low: Poly, high: Poly, dim: Poly) -> None:
+def _check_inside(
+    context: Context, state: TensorState, dimension: int, low: Poly, high: Poly, dim: Poly
+) -> None:
     facts = context.facts
     words = f"dimension {dimension} of {state.name} is annotated {show(expression(dim))}"
     cells = f"its statements write {show(expression(low))}:{show(expression(high))}"

@@ -22,7 +22,7 @@ from workbench.lang.syntax import (
 
 
 def shaping_names(define: Define, defs: dict[str, Define], active: tuple[str, ...] = ()) -> set[str]:
-    """Every name that stands where a number shapes the program, lets followed, through calls of other defs."""
+    """Every name that stands where a number shapes the program; lets and calls are followed."""
     found: set[str] = set()
     for parameter in (*define.parameters, *define.outputs):
         for dim in parameter.type.dims if parameter.type else ():
@@ -63,7 +63,9 @@ def _of_assign(step: Assign, defs: dict[str, Define], active: tuple[str, ...]) -
     return found
 
 
-def _of_call(callee: str, arguments: tuple[Term, ...], defs: dict[str, Define], active: tuple[str, ...]) -> set[str]:
+def _of_call(
+    callee: str, arguments: tuple[Term, ...], defs: dict[str, Define], active: tuple[str, ...]
+) -> set[str]:
     define = defs.get(callee)
     if define is None or callee in active:
         return set()

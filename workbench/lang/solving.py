@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.lang.expr import Size
-from workbench.lang.polynomial import Poly, as_constant
+from workbench.lang.expr import Expr, Size
+from workbench.lang.polynomial import Poly
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,17 @@ class Solution:
 
 def solve_for(dim: Poly, unknown: set[str]) -> Solution | None:
     """The one unknown of a dimension, if it has exactly one and is linear in it with a numeric factor."""
-    names = {part.name for m in dim for part in m if isinstance(part, Size) and part.name in unknown}
-    opaque = any(not isinstance(part, Size) for monomial in dim for part in monomial)
-    if len(names) != 1 or opaque:
+    parts = [part for monomial in dim for part in monomial]
+    names = {part.name for part in parts if isinstance(part, Size) and part.name in unknown}
+    if len(names) != 1 or not all(isinstance(part, Size) for part in parts):
         return None
     (name,) = names
-    factor = {m: x for m, x in dim.items() if any(isinstance(part, Size) and part.name == name for part in m)}
-    number = as_constant({(): x for x in factor.values()}) if len(factor) == 1 and len(next(iter(factor))) == 1 else None
-    if number is None:
+    factor = {monomial: x for monomial, x in dim.items() if any(_is(part, name) for part in monomial)}
+    ((monomial, number), *more) = factor.items()
+    if more or len(monomial) != 1:
         return None
-    return Solution(name, number, {m: x for m, x in dim.items() if m not in factor})
+    return Solution(name, number, {monomial: x for monomial, x in dim.items() if monomial not in factor})
+
+
+def _is(part: Expr, name: str) -> bool:
+    return isinstance(part, Size) and part.name == name

@@ -1,0 +1,45 @@
+"""How large a text and its expressions may be, so that no later walk over them can fail."""
+
+from __future__ import annotations
+
+from workbench.lang.diagnostics import Problem
+from workbench.lang.expr import Expr, children
+from workbench.lang.syntax import Span, Term, operands
+
+LONGEST_TEXT = 200_000
+LONGEST_NAME = 100
+DEEPEST_BRACKETS = 200
+DEEPEST_TERM = 200
+DEEPEST_EXPR = 250
+LARGEST_EXPR = 20_000
+
+
+def check_depth(term: Term) -> None:
+    """Problem if the expression nests too deep for a recursive walk."""
+    level = [term]
+    for _ in range(DEEPEST_TERM):
+        level = [child for node in level for child in operands(node)]
+        if not level:
+            return
+    message = f"the expression nests more than {DEEPEST_TERM} levels deep"
+    raise Problem(message, term.span, "compute parts of it in temporaries")
+
+
+def check_resolved_depth(expr: Expr, span: Span) -> None:
+    """Problem if the expression nests too deep once its lets are put in; shared parts are visited once."""
+    level: list[Expr] = [expr]
+    for _ in range(DEEPEST_EXPR):
+        level = list({id(child): child for node in level for child in children(node)}.values())
+        if not level:
+            return
+    message = f"the expression nests more than {DEEPEST_EXPR} levels deep once its lets are put in"
+    raise Problem(message, span, "compute parts of it in temporaries")
+
+
+def size_of(expr: Expr) -> int:
+    """Number of nodes, counted up to the largest that is allowed."""
+    count, stack = 0, [expr]
+    while stack and count <= LARGEST_EXPR:
+        count += 1
+        stack.extend(children(stack.pop()))
+    return count
