@@ -2,9 +2,9 @@
 
     python tools/minimax.py > workbench/codegen/cmath/coefficients.py
 
-Each polynomial minimises the largest weighted error on an interval (Remez exchange on a Chebyshev grid, in 60
-digits); the leading terms are kept out of the fit, so that rounding the coefficients costs little.  Errors go to
-stderr as powers of two.
+Each polynomial minimises the largest weighted error on an interval (Remez exchange on a Chebyshev grid,
+in 60 digits); the leading terms are kept out of the fit, so that rounding the coefficients costs little.
+Errors go to stderr as powers of two.
 """
 
 from __future__ import annotations
@@ -109,13 +109,29 @@ ROOT = mp.sqrt(2)
 
 def exponential(name: str, degree: int, bits: int) -> Fit:
     half = LN2 / 2 * mpf("1.0002")
-    return Fit(name, series_tail(mp.exp, [mpf(1), mpf(1)], 2), lambda x: x * x / mp.exp(x), -half, half,
-               degree, bits, "(e^r - 1 - r) / r^2")  # fmt: skip
+    return Fit(
+        name,
+        series_tail(mp.exp, [mpf(1), mpf(1)], 2),
+        lambda x: x * x / mp.exp(x),
+        -half,
+        half,
+        degree,
+        bits,
+        "(e^r - 1 - r) / r^2",
+    )
 
 
 def logarithm(name: str, degree: int, bits: int) -> Fit:
-    return Fit(name, series_tail(mp.log1p, [mpf(0), mpf(1), mpf(-0.5)], 3), lambda x: x**3 / mp.log1p(x),
-               1 / ROOT - 1, ROOT - 1, degree, bits, "(log(1+f) - f + f^2/2) / f^3")  # fmt: skip
+    return Fit(
+        name,
+        series_tail(mp.log1p, [mpf(0), mpf(1), mpf(-0.5)], 3),
+        lambda x: x**3 / mp.log1p(x),
+        1 / ROOT - 1,
+        ROOT - 1,
+        degree,
+        bits,
+        "(log(1+f) - f + f^2/2) / f^3",
+    )
 
 
 def _atanh_tail(z: mpf) -> mpf:
@@ -126,29 +142,71 @@ def _atanh_tail(z: mpf) -> mpf:
 def inverse_tangent(name: str, degree: int, bits: int, low: int = 1) -> Fit:
     high = ((ROOT - 1) / (ROOT + 1)) ** 2
     if low == 1:
-        return Fit(name, _atanh_tail, lambda z: z, mpf(10) ** -12, high, degree, bits, "2 (atanh s - s) / s^3 in s^2")
-    return Fit(name, lambda z: (_atanh_tail(z) - mpf(2) / 3) / z, lambda z: z * z, mpf(10) ** -10, high, degree, bits,
-               "2 (atanh s - s - s^3/3) / s^5 in s^2")  # fmt: skip
+        return Fit(
+            name, _atanh_tail, lambda z: z, mpf(10) ** -12, high, degree, bits, "2 (atanh s - s) / s^3 in s^2"
+        )
+    return Fit(
+        name,
+        lambda z: (_atanh_tail(z) - mpf(2) / 3) / z,
+        lambda z: z * z,
+        mpf(10) ** -10,
+        high,
+        degree,
+        bits,
+        "2 (atanh s - s - s^3/3) / s^5 in s^2",
+    )
 
 
 def sine(name: str, degree: int, bits: int) -> Fit:
-    return Fit(name, lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z, lambda z: z, mpf(10) ** -12,
-               (mp.pi / 4 * mpf("1.001")) ** 2, degree, bits, "(sin r - r) / r^3 in r^2")  # fmt: skip
+    return Fit(
+        name,
+        lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        lambda z: z,
+        mpf(10) ** -12,
+        (mp.pi / 4 * mpf("1.001")) ** 2,
+        degree,
+        bits,
+        "(sin r - r) / r^3 in r^2",
+    )
 
 
 def cosine(name: str, degree: int, bits: int) -> Fit:
-    return Fit(name, lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, lambda z: z**2, mpf(10) ** -12,
-               (mp.pi / 4 * mpf("1.001")) ** 2, degree, bits, "(cos r - 1 + r^2/2) / r^4 in r^2")  # fmt: skip
+    return Fit(
+        name,
+        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2,
+        lambda z: z**2,
+        mpf(10) ** -12,
+        (mp.pi / 4 * mpf("1.001")) ** 2,
+        degree,
+        bits,
+        "(cos r - 1 + r^2/2) / r^4 in r^2",
+    )
 
 
 def error_small(name: str, high: float, degree: int, bits: int) -> Fit:
-    return Fit(name, lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1, lambda z: 1, mpf(10) ** -12, mpf(high) ** 2,
-               degree, bits, "erf(x)/x - 1 in x^2")  # fmt: skip
+    return Fit(
+        name,
+        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1,
+        lambda z: 1,
+        mpf(10) ** -12,
+        mpf(high) ** 2,
+        degree,
+        bits,
+        "erf(x)/x - 1 in x^2",
+    )
 
 
 def error_large(name: str, low: float, high: float, degree: int, bits: int) -> Fit:
-    return Fit(name, lambda x: mp.log(mp.erfc(x)) / x, lambda x: x * mp.erfc(x), mpf(low), mpf(high), degree, bits,
-               "log(erfc(x)) / x")  # fmt: skip
+    return Fit(
+        name,
+        lambda x: mp.log(mp.erfc(x)) / x,
+        lambda x: x * mp.erfc(x),
+        mpf(low),
+        mpf(high),
+        degree,
+        bits,
+        "log(erfc(x)) / x",
+    )
 
 
 def scaled_erfc(name: str, centre: float, degree: int) -> Fit:
@@ -158,8 +216,16 @@ def scaled_erfc(name: str, centre: float, degree: int) -> Fit:
             tail = mp.exp(x * x) * mp.erfc(x) if x < 100 else _erfc_asymptotic(x)
         return tail * (1 + 2 * x)
 
-    return Fit(name, f, lambda t: 1 / f(t), mpf(-1), mpf(1), degree, 64,
-               f"(1 + 2 x) e^(x^2) erfc(x) in (x - {centre:g}) / (x + {centre:g})")  # fmt: skip
+    return Fit(
+        name,
+        f,
+        lambda t: 1 / f(t),
+        mpf(-1),
+        mpf(1),
+        degree,
+        64,
+        f"(1 + 2 x) e^(x^2) erfc(x) in (x - {centre:g}) / (x + {centre:g})",
+    )
 
 
 def _erfc_asymptotic(x: mpf) -> mpf:
@@ -175,8 +241,16 @@ def bessel_small(name: str, order: int, high: float, degree: int) -> Fit:
         x = mp.sqrt(z)
         return mp.besseli(order, x) / (x / 2 if order else 1)
 
-    return Fit(name, f, lambda z: 1 / f(z), mpf(10) ** -12, mpf(high) ** 2, degree, 64,
-               f"I{order}(x){' / (x/2)' if order else ''} in x^2")  # fmt: skip
+    return Fit(
+        name,
+        f,
+        lambda z: 1 / f(z),
+        mpf(10) ** -12,
+        mpf(high) ** 2,
+        degree,
+        64,
+        f"I{order}(x){' / (x/2)' if order else ''} in x^2",
+    )
 
 
 def bessel_large(name: str, order: int, low: float, degree: int) -> Fit:
@@ -184,18 +258,42 @@ def bessel_large(name: str, order: int, low: float, degree: int) -> Fit:
         x = 1 / u
         return mp.besseli(order, x) * mp.exp(-x) * mp.sqrt(x)
 
-    return Fit(name, f, lambda u: 1 / f(u), 1 / mpf(720), 1 / mpf(low), degree, 64,
-               f"sqrt(x) e^-x I{order}(x) in 1/x")  # fmt: skip
+    return Fit(
+        name,
+        f,
+        lambda u: 1 / f(u),
+        1 / mpf(720),
+        1 / mpf(low),
+        degree,
+        64,
+        f"sqrt(x) e^-x I{order}(x) in 1/x",
+    )
 
 
 def sine_pi(name: str, degree: int) -> Fit:
-    return Fit(name, lambda z: (mp.sin(mp.pi * mp.sqrt(z)) / mp.sqrt(z) - mp.pi) / z, lambda z: z, mpf(10) ** -12,
-               mpf("0.0626"), degree, 64, "(sin(pi r) - pi r) / r^3 in r^2")  # fmt: skip
+    return Fit(
+        name,
+        lambda z: (mp.sin(mp.pi * mp.sqrt(z)) / mp.sqrt(z) - mp.pi) / z,
+        lambda z: z,
+        mpf(10) ** -12,
+        mpf("0.0626"),
+        degree,
+        64,
+        "(sin(pi r) - pi r) / r^3 in r^2",
+    )
 
 
 def cosine_pi(name: str, degree: int) -> Fit:
-    return Fit(name, lambda z: (mp.cos(mp.pi * mp.sqrt(z)) - 1) / z, lambda z: z, mpf(10) ** -12,
-               mpf("0.0626"), degree, 64, "(cos(pi r) - 1) / r^2 in r^2")  # fmt: skip
+    return Fit(
+        name,
+        lambda z: (mp.cos(mp.pi * mp.sqrt(z)) - 1) / z,
+        lambda z: z,
+        mpf(10) ** -12,
+        mpf("0.0626"),
+        degree,
+        64,
+        "(cos(pi r) - 1) / r^2 in r^2",
+    )
 
 
 FITS = (

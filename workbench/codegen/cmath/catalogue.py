@@ -134,5 +134,3 @@ def _whole(name: str, recipe: Recipe, shape: Shape, register_bytes: int) -> Help
 def _split(name: str, recipe: Recipe, shape: Shape, register_bytes: int) -> Helper:
     requires = (*type_helpers(recipe, shape), _function(name, shape.half, register_bytes))
     return Helper(f"wb_{name}_{shape.suffix}", halves(name, recipe, shape), requires)
-
-

@@ -31,8 +31,7 @@ RECIPES: dict[str, Recipe] = {
     **{name: _call(name, PAIR) for name in SAME_PAIR},
     # towards minus infinity, as the language's %
     "mod": Recipe(
-        "    $T r = fmod${F}(a, b);\n"
-        "    return r == 0 ? $copysign(r, b) : (r < 0) != (b < 0) ? r + b : r;",
+        "    $T r = fmod${F}(a, b);\n    return r == 0 ? $copysign(r, b) : (r < 0) != (b < 0) ? r + b : r;",
         PAIR,
         constants=number_constants,
         scalar_only=True,

@@ -69,14 +69,18 @@ def special_constants(shape: Shape) -> dict[str, Value]:
 
 
 def _bessel_i0(shape: Shape) -> dict[str, Value]:
-    return {**number_constants(shape), "SMALL": I0_SMALL_F64, "LARGE": I0_LARGE_F64, "HALF_X": "", "SIGN_OF": "1"}
+    return {
+        **number_constants(shape),
+        "SMALL": I0_SMALL_F64,
+        "LARGE": I0_LARGE_F64,
+        "HALF_X": "",
+        "SIGN_OF": "1",
+    }
 
 
 def _bessel_i1(shape: Shape) -> dict[str, Value]:
     odd: dict[str, Value] = {"HALF_X": " * (0.5 * x)", "SIGN_OF": "x"}
     return {**number_constants(shape), "SMALL": I1_SMALL_F64, "LARGE": I1_LARGE_F64, **odd}
-
-
 
 
 def _scalar(body: str, parameters: str = "$T x") -> Recipe:

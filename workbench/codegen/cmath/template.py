@@ -2,12 +2,13 @@
 
 In the body `$T` is the value's type, `$I` that of a comparison, `$U` that of the bits, `$D` as many doubles,
 `$H` as many 16-bit numbers.  `$name(` calls another recipe of the same shape, `$D.name(` one on doubles,
-`$S.name(` one on a single element; all become requirements.  `$NAME` or `${NAME}` is a constant of the recipe,
-and `$horner(p, x, NAME);` declares `p`, the polynomial with those coefficients.
+`$S.name(` one on a single element; all become requirements.  `$NAME` or `${NAME}` is a constant of the
+recipe, and `$horner(p, x, NAME);` declares `p`, the polynomial with those coefficients.
 
-The compiler fuses `a * b + c` where the machine can.  So that it has no choice which product of a sum to fuse,
-and scalars and vectors agree to the last bit, a sum has one product: of two, one is written `a * b + 0`, which
-is a sum for the compiler and costs nothing when fused.  Where rounding errors are computed, products are exact.
+The compiler fuses `a * b + c` where the machine can.  So that it has no choice which product of a sum to
+fuse, and scalars and vectors agree to the last bit, a sum has one product: of two, one is `a * b + 0`,
+which is a sum for the compiler and costs nothing when fused.  Where rounding errors are computed, products
+are exact.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ TOKEN = re.compile(r"\$horner\((\w+), (\w+), (\w+)\);|\$\{(\w+)\}|\$([DS]\.)?(\w
 class Recipe:
     """A function of one or more values of a shape.
 
-    `vector_body` replaces `body` where a vector needs another spelling; `wide` says that the function computes in
-    doubles, so that a vector of floats needs registers of twice its size.
+    `vector_body` replaces `body` where a vector needs another spelling.  `wide`: it computes in doubles, so
+    that a vector of floats needs registers of twice its size.  `cold`: kept out of line.
+    `scalar_only`: there is no vector form.
     """
 
     body: str
