@@ -189,10 +189,10 @@ def value(number: int) -> Any:
 
 
 def lexmin_or_none(points: Set) -> Set | None:
-    """The lexicographic minimum, None where the set has none (isl raises on unbounded ones)."""
+    """The lexicographic minimum; None where isl cannot say (the set is unbounded, or isl trips over itself)."""
     try:
         return points.lexmin()
-    except islpy.Error as error:
-        if "unbounded" not in str(error):
+    except islpy.Error:
+        if _cap_reached():
             raise
         return None

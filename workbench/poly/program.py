@@ -7,6 +7,7 @@ memoises that); equality and hash come from names and text, never from isl objec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Literal
 
 from workbench.lang.dtypes import DType
@@ -138,6 +139,9 @@ class Program:
             if name in (s.id, s.name):
                 return s
         raise KeyError(name)
+
+    def __str__(self) -> str:
+        return import_module("workbench.poly.sheet").program_sheet(self)  # keeps printing out of start-up
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Program) and self.key == other.key

@@ -1,0 +1,44 @@
+"""A program prints as a sheet."""
+
+from __future__ import annotations
+
+from tests.poly.making import matmul, op, read, span, statement, tensor
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Index, Read
+from workbench.poly import lower
+
+SHEET = """\
+program matmul(K=8, M, N)
+  for all M >= 0 and N >= 0
+arrays
+  float32 A(M, 8)  input
+  float32 B(8, N)  input
+  float32 C(M, N)  output
+statements
+  S0 C.init: C(m, n) = 0.0
+     [m, n] : 0 <= m < M and 0 <= n < N
+     writes C(m, n)
+  S1 C: C(m, n) += A(m, k) * B(k, n)
+     [m, n, k] : 0 <= m < M and 0 <= n < N and 0 <= k < 8
+     reads A(m, k)
+     reads B(k, n)
+     writes C(m, n)
+order
+  for m, n
+    C.init
+    for k
+      C"""
+
+
+def test_matmul():
+    assert str(lower(matmul(), {"K": 8})) == SHEET
+
+
+def test_may_accesses_and_scalars_say_so():
+    i = span("i", "N", "reduction")
+    value = read("T", Read("idx", (Index("i"),), INT32))
+    tensors = [tensor("T", "input", 9), tensor("idx", "input", "N", dtype=INT32), tensor("s", "output")]
+    text = str(lower(op("pick", tensors, [statement(("s",), value, [i], "+")], "N")))
+    assert "float32 s      output" in text
+    assert "reads T(idx(i))  (any cell: not affine)" in text
+    assert "S0 s: s += T(idx(i))" in text

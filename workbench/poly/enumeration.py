@@ -1,0 +1,136 @@
+"""Instances and dependences one by one, for small sizes: what a picture draws and a brute-force test compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workbench.errors import WorkbenchError
+from workbench.poly import isl, unpack
+from workbench.poly.flow import dependences
+from workbench.poly.names import to_isl
+from workbench.poly.program import Dependence, Program, ProgramStatement
+from workbench.poly.timemap import instance, prefix
+from workbench.poly.witness import fix_sizes
+
+LIMIT = 20_000
+
+Point = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The instances of one dependence: (source, target) points in the order of each statement's dims."""
+
+    dependence: Dependence
+    pairs: tuple[tuple[Point, Point], ...]
+
+
+@isl.guarded
+def instances(
+    program: Program,
+    statement: str,
+    sizes: Mapping[str, int],
+    *,
+    window: int | None = None,
+    limit: int = LIMIT,
+) -> tuple[Point, ...]:
+    """Every instance of a statement (by id) at these sizes, in lexicographic order.
+
+    `sizes` binds the symbols of the program.  `window` keeps only the first so many values of each dim, counted from
+    its least one.  WorkbenchError when a symbol is missing or there are more than `limit` instances.
+    """
+    return tuple(unpack.points(_domain(program, program.statement(statement), sizes, window), limit))
+
+
+@isl.guarded
+def dependence_pairs(
+    program: Program, sizes: Mapping[str, int], *, window: int | None = None, limit: int = LIMIT
+) -> tuple[Pairs, ...]:
+    """Instances of every dependence at these sizes, without those that others of the same kind imply.
+
+    A pair is left out when another instance lies between: reached from the source by the same kind of dependence, and
+    from there the target (a contribution to a reduction may be either step).  What is drawn is then a chain, not
+    everything a chain connects.
+    """
+    domains = {s.id: _domain(program, s, sizes, window) for s in program.statements}
+    inside = {
+        d: fix_sizes(isl.parse_map(d.relation), dict(sizes))
+        .intersect_domain(domains[d.source])
+        .intersect_range(domains[d.target])
+        for d in dependences(program)
+    }
+    found = []
+    for dependence, relation in inside.items():
+        direct = relation.subtract(_implied(dependence, inside, relation))
+        found.append(Pairs(dependence, _enumerated(direct, limit)))
+    return tuple(found)
+
+
+def _implied(dependence: Dependence, inside: dict[Dependence, isl.Map], relation: isl.Map) -> isl.Map:
+    """Pairs that two steps over another instance connect."""
+    result = relation.subtract(relation)
+    for first, a in inside.items():
+        for second, b in inside.items():
+            kinds = {first.kind, second.kind}
+            ends = first.source == dependence.source and second.target == dependence.target
+            if ends and first.target == second.source and dependence.kind in kinds <= {dependence.kind, "reduction"}:
+                result = result.union(a.apply_range(b))
+    return result
+
+
+def _enumerated(relation: isl.Map, limit: int) -> tuple[tuple[Point, Point], ...]:
+    length = relation.dim(isl.dim.in_)
+    return tuple((p[:length], p[length:]) for p in unpack.points(relation.wrap().flatten(), limit))
+
+
+def _domain(
+    program: Program, statement: ProgramStatement, sizes: Mapping[str, int], window: int | None
+) -> isl.Set:
+    missing = [name for name in program.symbols if name not in sizes]
+    if missing:
+        raise WorkbenchError(f"instances of {program.name} need a value for {', '.join(missing)}")
+    domain = isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
+    domain = fix_sizes(domain, {name: sizes[name] for name in program.symbols})
+    if window is None or domain.is_empty():
+        return domain
+    for position in range(len(statement.dims)):
+        lowest = unpack.integer(domain.dim_min_val(position))
+        domain = domain.upper_bound_val(isl.dim.set, position, isl.value(lowest + window - 1))
+    return domain
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def moving_dims(program: Program, dependence: Dependence) -> tuple[str, ...]:
+    """Dims (by name, common to both statements) in which source and target of a dependence may differ."""
+    source, target = program.statement(dependence.source), program.statement(dependence.target)
+    relation = isl.parse_map(dependence.relation)
+    common = [d for d in source.dims if d in target.dims]
+    return tuple(d for d in common if not relation.is_subset(_equal(program, source, target, d)))
+
+
+def _equal(program: Program, source: ProgramStatement, target: ProgramStatement, dim: str) -> isl.Map:
+    pair = f"{instance(source)} -> {instance(target, primed=True)}"
+    return isl.parse_map(f"{prefix(program)}{{ {pair} : {to_isl(dim)} = {dim}' }}")
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def relation_text(program: Program, dependence: Dependence) -> str:
+    """The instances a dependence connects, without what the domains and the context say already.
+
+    `S0[m, n] -> S1[m, n, k']`: a coordinate of the target is an expression over the source's dims, or free (primed);
+    several cases are joined by `;`, conditions follow a colon.
+    """
+    relation = isl.parse_map(dependence.relation)
+    ends = (isl.parse_set(program.statement(s).domain) for s in (dependence.source, dependence.target))
+    known = isl.Map.from_domain_and_range(*ends).intersect_params(isl.parse_set(program.context))
+    text = str(relation.gist(known).coalesce())
+    inner = text[text.index("{") + 1 : text.rindex("}")].strip()
+    return _DEFINED.sub(r"\1", inner)
+
+
+_DEFINED = re.compile(r"\w+'+ = ([^,\]]+)")

@@ -1,0 +1,92 @@
+"""A program as a readable sheet: arrays, instances, accesses, order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.lang.expr import Expr
+from workbench.lang.operator import Monoid
+from workbench.lang.printer import show
+from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
+
+
+def program_sheet(program: Program) -> str:
+    """The whole program, about one line a fact (what `str(program)` gives)."""
+    return "\n".join(_lines(program))
+
+
+def _lines(program: Program) -> Iterator[str]:
+    given = [f"{n}={v}" for n, v in program.sizes.items()]
+    yield f"program {program.name}({', '.join([*given, *program.symbols])})"
+    if program.symbols:
+        yield f"  for all {_constraints(program.context)}"
+    yield "arrays"
+    width = max((len(_array(a)) for a in program.arrays.values()), default=0)
+    for array in program.arrays.values():
+        yield f"  {_array(array):{width}}  {array.role}{', partly written' if array.partial else ''}"
+    yield "statements"
+    for statement in program.statements:
+        yield from _statement(statement)
+    yield "order"
+    for item in program.order:
+        yield from _order(program, item, 1)
+
+
+def _array(array: Array) -> str:
+    ranges = (_range(low, extent) for low, extent in zip(array.lower, array.extent, strict=True))
+    box = f"({', '.join(ranges)})" if array.rank else ""
+    return f"{array.dtype} {array.name}{box}"
+
+
+def _range(lower: Expr, extent: Expr) -> str:
+    return show(extent) if show(lower) == "0" else f"{show(lower)} + {show(extent)}"
+
+
+def _statement(statement: ProgramStatement) -> Iterator[str]:
+    yield f"  {statement.id} {statement.name}: {_body(statement)}"
+    such = _constraints(statement.domain)
+    if statement.dims:
+        yield f"     [{', '.join(statement.dims)}]{f' : {such}' if such else ''}"
+    for access in statement.accesses:
+        if not access.accumulates:
+            yield f"     {access.kind}s {_access(access)}"
+
+
+def _body(statement: ProgramStatement) -> str:
+    targets = ", ".join(_cell(t, subscripts) for t, subscripts in statement.targets)
+    values = ", ".join(show(v) for v in statement.values)
+    match statement.reduction:
+        case Monoid(name=name) if statement.kind == "update":
+            return f"({targets}) {name}= ({values})"
+        case str(op) if statement.kind == "update":
+            return f"{targets} {op}= {values}"
+    return f"{targets} = {values}" if len(statement.targets) == 1 else f"({targets}) = ({values})"
+
+
+def _cell(name: str, subscripts: tuple[Expr, ...]) -> str:
+    return f"{name}({', '.join(map(show, subscripts))})" if subscripts else name
+
+
+def _access(access: Access) -> str:
+    cell = _cell(access.array, access.subscripts)
+    if access.exact:
+        return cell
+    return f"{cell}  (where data allow)" if access.guarded else f"{cell}  (any cell: not affine)"
+
+
+def _constraints(text: str) -> str:
+    """What stands after the colon of isl text."""
+    return text.partition(" : ")[2].removesuffix(" }") if " : " in text else ""
+
+
+def _order(program: Program, item: Nest | str, depth: int) -> Iterator[str]:
+    if isinstance(item, str):
+        yield "  " * depth + program.statement(item).name
+        return
+    dims = [item.dim]
+    while len(item.body) == 1 and isinstance(item.body[0], Nest):
+        item = item.body[0]
+        dims.append(item.dim)
+    yield "  " * depth + f"for {', '.join(dims)}"
+    for inner in item.body:
+        yield from _order(program, inner, depth + 1)
