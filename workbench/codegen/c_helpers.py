@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.codegen.cmath import Helper, conversion, scalar, vector, vector_types
-from workbench.lang.dtypes import INT8, INT16, INT32, INT64, DType
+from workbench.lang.dtypes import INT8, INT16, INT32, INT64, UINT8, UINT16, DType
 
 MASKS = {8: INT8, 16: INT16, 32: INT32, 64: INT64}
+LETTERS = {"float": "f", "int": "i", "uint": "u"}
 
 
 @dataclass
@@ -51,22 +52,25 @@ class Helpers:
 
     def splat(self, dtype: DType, lanes: int) -> str:
         """Function that fills a vector with one value."""
-        t = self.type(dtype, lanes)
+        if dtype.is_half or dtype.kind == "bool":
+            return self.splat(UINT16 if dtype.is_half else UINT8, lanes)
+        t, suffix = self.type(dtype, lanes), f"v{lanes}{LETTERS[dtype.kind]}{dtype.bits}"
         fill = ", ".join(["x"] * lanes)
         return self.text(
-            f"{t}_all", f"static inline {t} {t}_all({dtype.c_name} x) {{ return ({t}){{{fill}}}; }}\n"
+            f"wb_all_{suffix}",
+            f"WB_INLINE {t} wb_all_{suffix}({dtype.c_name} x) {{\n    return ({t}){{{fill}}};\n}}\n",
         )
 
     def iota(self, lanes: int) -> str:
         """The int32 vector 0, 1, 2, ..."""
         t = self.type(INT32, lanes)
         values = ", ".join(map(str, range(lanes)))
-        return self.text(f"{t}_iota", f"static inline {t} {t}_iota(void) {{ return ({t}){{{values}}}; }}\n")
+        return self.text(f"{t}_iota", f"WB_INLINE {t} {t}_iota(void) {{\n    return ({t}){{{values}}};\n}}\n")
 
     def select(self, dtype: DType, lanes: int) -> str:
         """Function `select(mask, a, b)`: bit by bit."""
-        t, m = self.type(dtype, lanes), self.mask(dtype, lanes)
-        return self.text(
-            f"{t}_select",
-            f"static inline {t} {t}_select({m} c, {t} a, {t} b) {{ return ({t})((({m})a & c) | (({m})b & ~c)); }}\n",
-        )
+        if dtype.is_half or dtype.kind == "bool":
+            return self.select(UINT16 if dtype.is_half else UINT8, lanes)
+        name = self.vector("select", dtype, lanes)
+        assert name is not None
+        return name

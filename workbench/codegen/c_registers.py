@@ -160,7 +160,7 @@ def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> tupl
         return f"({values.joined(reduction, a, b, dtype)})"
 
     total = tree([f"v[{i}]" for i in range(lanes)], join)
-    return name, f"static inline {dtype.c_name} {name}({vector} v) {{ return {total}; }}\n"
+    return name, f"WB_INLINE {dtype.c_name} {name}({vector} v) {{\n    return {total};\n}}\n"
 
 
 def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
+from workbench.codegen.cmath.helper import BASE
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
@@ -19,9 +20,7 @@ from workbench.poly.polynomial import simplify
 from workbench.poly.program import Array, Program
 from workbench.target import Target
 
-PRELUDE = """#include <stdint.h>
-#include <math.h>
-#if defined(__clang__)
+PRELUDE = """#if defined(__clang__)
 #define WB_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define WB_UNROLL _Pragma("GCC unroll 32")
@@ -42,6 +41,8 @@ class Unit:
 def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str], *, checked: bool) -> Unit:
     """The C file that executes `nest`."""
     names, helpers = Names(), Helpers()
+    helpers.add(BASE)
+    helpers.text("wb_unroll", PRELUDE)
     function = names("function", program.name)
     arrays = parameters(program, names)
     for symbol in program.symbols:
@@ -49,19 +50,21 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     by_value = {a.name for a in arrays if a.by_value}
     values = Values(program.arrays, names, helpers, by_value)
     checks = Checks(program, values, enabled=checked)
-    printer = Printer(program, values, target.parallel, visible(program, arrays, names))
+    printer = Printer(program, values, target.parallel, visible(program, arrays, names, checks))
     taken = arguments(program, arrays, names)
     early = checks.function(f"{function}_check", taken, lambda: Printer(program, values, "serial"))
     offsets, workspace = layout(program)
     body = printer.lines(nest)
     signature = Signature(function, arrays, program.symbols, workspace, checks.found)
-    start = [*status(function, early, passed(program, arrays, names)), *checks.opening()]
+    start = [*status(function, early, passed(program, arrays, names), checks), *checks.opening()]
     start += temporaries(program, names, values, offsets)
-    definition = [f"int {function}({taken})", "{", *indented([*start, *body, "return wb_failed;"]), "}"]
+    start += [] if printer.parallel_loops else ["(void)threads;"]
+    result = "wb_failed" if checks.found else "0"
+    definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
     workspace_text = workspace_function(program, names, values, function, workspace)
     head = "".join(f"/* {line} */\n" for line in title)
     pool = POOL if printer.outlined else ""
-    parts = [head, PRELUDE, pool, *helpers.texts.values(), early, *printer.outlined]
+    parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     return Unit(text + "\n".join(definition) + "\n", signature, notes(printer))
 
@@ -92,12 +95,14 @@ def declared(array: ArrayParameter) -> tuple[str, str]:
     return array.c_name, f"{'' if array.is_output else 'const '}{array.dtype.c_name} *"
 
 
-def visible(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -> list[tuple[str, str]]:
+def visible(
+    program: Program, arrays: tuple[ArrayParameter, ...], names: Names, checks: Checks
+) -> list[tuple[str, str]]:
     """What the body of a parallel loop may use: arguments, temporaries, sizes."""
     shown = [declared(a) for a in arrays]
     shown += [(names("array", a.name), f"{a.dtype.c_name} *") for a in temporary_arrays(program)]
     shown += [(names("size", s), "int64_t") for s in program.symbols]
-    return [*shown, ("wb_status", "int *")]
+    return [*shown, ("wb_status", "int *")] if checks.late else shown
 
 
 def arguments(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -> str:
@@ -116,10 +121,12 @@ def passed(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -
     return ", ".join([*parts, *(names("size", s) for s in program.symbols), "workspace", "threads"])
 
 
-def status(function: str, early: str, handed: str) -> list[str]:
+def status(function: str, early: str, handed: str, checks: Checks) -> list[str]:
     """The status variable; the early checks run before anything is written."""
-    first = [f"if ((wb_failed = {function}_check({handed})) != 0) return wb_failed;"] if early else []
-    return ["int wb_failed = 0, *const wb_status = &wb_failed;", "(void)wb_status;", *first]
+    lines = ["int wb_failed = 0;"] if checks.found else []
+    if early:
+        lines.append(f"if ((wb_failed = {function}_check({handed})) != 0) return wb_failed;")
+    return [*lines, "int *const wb_status = &wb_failed;"] if checks.late else lines
 
 
 def temporary_arrays(program: Program) -> list[Array]:
@@ -153,7 +160,7 @@ def temporaries(program: Program, names: Names, values: Values, offsets: dict[st
         lines.append(
             f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});"
         )
-    return [*lines, "(void)workspace;", "(void)threads;"]
+    return lines or ["(void)workspace;"]
 
 
 def workspace_function(

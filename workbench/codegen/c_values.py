@@ -22,7 +22,10 @@ PRECEDENCE = {
     "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
 }  # fmt: skip
 ATOM = 20
-WHOLE = "static inline int64_t wb_whole(int64_t n, int64_t block) { return n > 0 ? n - n % block : 0; }\n"
+WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
+    return n > 0 ? n - n % block : 0;
+}
+"""
 LIMITS = {
     "int8": (-(2**7), 2**7 - 1), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1), "uint8": (0, 2**8 - 1), "uint16": (0, 2**16 - 1),
