@@ -83,3 +83,20 @@ def _unreadable(value: object, name: str, reason: object) -> str:
 
 def _kind(value: object) -> str:
     return f"a {type(value).__module__}.{type(value).__qualname__}".replace("builtins.", "")
+
+
+def several(out: Any) -> tuple[Any, ...]:
+    """`out=` as a tuple, one element for each output."""
+    return tuple(out) if isinstance(out, tuple | list) else (out,)
+
+
+def is_plain(array: Array) -> bool:
+    """Whether C can read it where it lies: native byte order, aligned, strides of whole elements."""
+    if not (array.dtype.isnative and array.flags.aligned):
+        return False
+    return array.flags.c_contiguous or not any(step % array.itemsize for step in array.strides)
+
+
+def plain_copy(array: Array) -> Array:
+    """A copy that is plain."""
+    return np.array(array, array.dtype.newbyteorder("="), order="C")

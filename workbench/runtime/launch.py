@@ -21,7 +21,7 @@ from workbench.settings import Settings, current
 # A symbolic kernel remembers this many combinations of shapes.
 REMEMBERED = 256
 
-Rebuild = Callable[[dict[str, tuple[int, ...]]], "CompiledKernel"]
+Rebuild = Callable[[dict[str, tuple[int, ...]]], "CompiledKernel | None"]
 
 
 class CompiledKernel:
@@ -75,9 +75,15 @@ class CompiledKernel:
         return self.kernel.schedule
 
     def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
-        layout = self._only or self._layouts.get(tuple([getattr(a, "shape", ()) for a in arrays]))
-        if layout is None or scalars or self._enter is None or (out is None and layout.results is None):
+        if scalars:
             return careful_call(self, arrays, out, scalars)
+        return self.run(arrays, out)
+
+    def run(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        """The call with its positional arguments as a tuple."""
+        layout = self._only or self._layouts.get(tuple([getattr(a, "shape", ()) for a in arrays]))
+        if layout is None or self._enter is None or (out is None and layout.results is None):
+            return careful_call(self, arrays, out, {})
         result = layout.results() if out is None else out
         settings, threads = self._threads
         if settings is not (now := current()):
@@ -86,7 +92,7 @@ class CompiledKernel:
         if status == 0:
             return result
         if status == LOOK:
-            return careful_call(self, arrays, out, scalars)
+            return careful_call(self, arrays, out, {})
         raise self.status_error(status)
 
     def _follow(self, now: Settings) -> int:

@@ -1,0 +1,138 @@
+"""`build`: a schedule or a kernel becomes something to call."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from threading import Lock
+
+from workbench import poly
+from workbench.codegen import Kernel, as_target, generate
+from workbench.errors import BuildError, WorkbenchError
+from workbench.runtime.border import border_text, open_border
+from workbench.runtime.compiling import load
+from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.job import Job
+from workbench.runtime.launch import CompiledKernel, Rebuild
+from workbench.runtime.machine import this_machine
+from workbench.runtime.toolchain import Toolchain
+from workbench.schedules import Schedule
+from workbench.settings import THREADS_LIMIT, current
+from workbench.target import Target
+
+Strides = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def build(
+    what: Schedule | Kernel,
+    /,
+    target: str | Target = "c",
+    threads: int | None = None,
+    debug: bool = False,
+    *,
+    unchecked: bool | None = None,
+) -> CompiledKernel:
+    """Compile a schedule, or a kernel generated before, and load it.
+
+    `target` is "c" for this machine or a Target; a Kernel keeps its own.  `threads` fixes the number of
+    threads of every call (None: the settings say).  `debug` compiles without optimisation, with line
+    numbers.  `unchecked` leaves out the checks of indices found in data (None: the settings say).  Raises
+    BuildError if there is no compiler, or it refuses, crashes or hangs; IllegalSchedule for a schedule that
+    would compute something else.
+    """
+    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= THREADS_LIMIT):
+        limits = f"a whole number from 1 to {THREADS_LIMIT}, or None"
+        raise BuildError(f"threads={threads!r} does not fit; expected {limits}")
+    toolchain = preferred_toolchain()
+    if isinstance(what, Kernel):
+        return compiled(what, toolchain, threads=threads, debug=debug)
+    machine = build_target(target, toolchain)
+    omit = current().unchecked if unchecked is None else unchecked
+    kernel = generate(what, machine, unchecked=omit)
+    rebuild = _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
+    return compiled(kernel, toolchain, threads=threads, debug=debug, rebuild=rebuild)
+
+
+def build_target(target: str | Target, toolchain: Toolchain) -> Target:
+    """The machine to generate for: "c" is this one; parallel loops become what the compiler has."""
+    machine = this_machine() if target == "c" else as_target(target)
+    if machine.dialect != "c":
+        what = f"a kernel in {machine.dialect} cannot be built here"
+        raise BuildError(f"{what}; build it for target='c', or generate its text")
+    if machine.parallel == "openmp" and not toolchain.openmp:
+        return replace(machine, parallel="pool")
+    return machine
+
+
+def compiled(
+    kernel: Kernel,
+    toolchain: Toolchain,
+    *,
+    threads: int | None = None,
+    debug: bool = False,
+    rebuild: Rebuild | None = None,
+) -> CompiledKernel:
+    """A kernel's text together with its border, compiled by one compiler."""
+    if kernel.target.dialect != "c":
+        raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; only C can be built here")
+    text = f"{kernel.source}\n{border_text(kernel.signature)}"
+    library = load(Job(kernel.name, text, toolchain, kernel.target, debug))
+    _share_pool(library.handle)
+    notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]
+    if kernel.target.parallel == "openmp" and not toolchain.openmp:
+        notes.append("written for OpenMP, which this compiler does not have: parallel loops run serially")
+    border = open_border(library.handle)
+    return CompiledKernel(kernel, border, library.path, toolchain, notes, rebuild, threads)
+
+
+def _rebuilder(
+    schedule: Schedule, machine: Target, threads: int | None, *, debug: bool, unchecked: bool
+) -> Rebuild:
+    """A function that builds the same schedule for arrays with other strides (memoised)."""
+    made: dict[Strides, CompiledKernel | None] = {}
+    lock = Lock()
+
+    def rebuild(strides: dict[str, tuple[int, ...]]) -> CompiledKernel | None:
+        key = tuple(sorted(strides.items()))
+        with lock:
+            if key not in made:
+                made[key] = _restrided(schedule, strides, machine, threads, debug=debug, unchecked=unchecked)
+            return made[key]
+
+    return rebuild
+
+
+def _restrided(
+    schedule: Schedule,
+    strides: dict[str, tuple[int, ...]],
+    machine: Target,
+    threads: int | None,
+    *,
+    debug: bool,
+    unchecked: bool,
+) -> CompiledKernel | None:
+    """The same time map over the operator lowered with other strides; None where that cannot be had."""
+    program = schedule.program
+    if program.definition is None or program != poly.lower(program.definition, program.sizes):
+        return None
+    try:
+        again = replace(schedule, program=poly.lower(program.definition, program.sizes, strides))
+        kernel = generate(again, machine, unchecked=unchecked)
+    except WorkbenchError:
+        return None
+    return compiled(kernel, preferred_toolchain(), threads=threads, debug=debug)
+
+
+# Address of the thread pool that all kernels of this process use: that of the first kernel which brought one.
+_pool: list[int] = []
+
+
+def _share_pool(handle: ctypes.CDLL) -> None:
+    """Let the kernels of a process share one pool of threads."""
+    if not hasattr(handle, "wb_pool_lend"):
+        return
+    if not _pool:
+        handle.wb_pool_lend.restype = ctypes.c_void_p
+        _pool.append(handle.wb_pool_lend())
+    handle.wb_pool_borrow.argtypes = [ctypes.c_void_p]
+    handle.wb_pool_borrow(_pool[0])

@@ -1,0 +1,121 @@
+"""What is known of an operator's calls: how two are told apart, and the kernels found so far."""
+
+from __future__ import annotations
+
+from operator import index
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import KernelError
+from workbench.lang.operator import Operator
+from workbench.runtime.foreign import several
+from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.locating import located
+from workbench.runtime.preparing import Plan
+from workbench.runtime.promises import check_promises
+from workbench.settings import Settings
+
+# Kernels remembered for one operator under one choice of settings.
+REMEMBERED = 512
+
+Key = tuple[Any, ...]
+
+
+class Runner:
+    """One kernel, ready for the arguments of an operator's call."""
+
+    __slots__ = ("kernel", "picks", "plan", "promised")
+
+    def __init__(self, plan: Plan, kernel: CompiledKernel) -> None:
+        op = plan.op
+        self.plan = plan
+        self.kernel = kernel
+        self.promised = bool(op.promises) and not plan.unchecked
+        inputs = [p.name for p in kernel.signature.inputs]
+        self.picks = None if inputs == list(op.parameters) else [op.parameters.index(name) for name in inputs]
+
+    def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        if self.promised:
+            given = dict(zip(self.plan.op.parameters, arrays, strict=True))
+            check_promises(self.plan.op, given, self.plan.sizes)
+        picked = arrays if self.picks is None else tuple([arrays[n] for n in self.picks])
+        try:
+            return self.kernel.run(picked, out)
+        except KernelError as error:
+            raise located(self.plan, arrays, out, error) from error
+
+
+class CallTable:
+    """Makes keys of calls, and keeps the runners under each choice of settings."""
+
+    def __init__(self, op: Operator) -> None:
+        parameters = list(enumerate(op.parameters))
+        self.tensors = [n for n, name in parameters if name not in op.scalars and op.tensors[name].rank]
+        self.shaping = [n for n, name in parameters if name in op.scalars]
+        self.count = len(parameters)
+        self.only_tensors = len(self.tensors) == self.count
+        self.out_tells = bool(op.generic) or any(op.tensors[o].role == "inout" for o in op.outputs)
+        self.chosen: dict[bool | None, tuple[Settings, dict[Key, Runner]]] = {}
+        self.all: dict[Key, dict[Key, Runner]] = {}
+        self.locks: dict[Key, Lock] = {}
+
+    def runners(self, settings: Settings, unchecked: bool | None) -> dict[Key, Runner]:
+        """The runners under some settings."""
+        known = self.chosen.get(unchecked)
+        if known is not None and known[0] is settings:
+            return known[1]
+        omit = settings.unchecked if unchecked is None else bool(unchecked)
+        found = self.all.setdefault((omit, settings.threads, settings.compiler), {})
+        self.chosen[unchecked] = (settings, found)
+        return found
+
+    def key(self, arrays: tuple[Any, ...], out: Any, sizes: dict[str, Any]) -> Key | None:
+        """What is equal for two calls that use one kernel; None if an argument is not what it should be."""
+        if len(arrays) != self.count:
+            return None
+        try:
+            if self.only_tensors:
+                key = [(a.shape, a.strides, a.dtype) for a in arrays]
+            else:
+                key = [(a.shape, a.strides, a.dtype) for a in [arrays[n] for n in self.tensors]]
+                key += [index(arrays[n]) for n in self.shaping]
+            if out is not None:
+                key += self._out_key(out)
+            if sizes:
+                key += [(name, index(value)) for name, value in sizes.items()]
+            return tuple(key)
+        except (AttributeError, TypeError):
+            return None
+
+    def _out_key(self, out: Any) -> list[Any]:
+        """What `out` adds: nothing where it is dense and tells no size."""
+        if type(out) is np.ndarray and not self.out_tells and out.flags.c_contiguous:
+            return []
+        return [None if o is None else (o.shape, o.strides, o.dtype) for o in several(out)]
+
+    def lock(self, key: Key) -> Lock:
+        """So that two threads do not prepare the same kernel."""
+        return self.locks.setdefault(key, Lock())
+
+    def remember(self, runners: dict[Key, Runner], key: Key, plan: Plan) -> Runner:
+        """Build the kernel of a plan and keep it."""
+        runner = Runner(plan, plan.build())
+        if len(runners) >= REMEMBERED:
+            runners.clear()
+        runners[key] = runner
+        self.locks.pop(key, None)
+        return runner
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """An operator is stored and sent without its kernels."""
+        return type(None), ()
+
+
+def call_table(op: Operator) -> CallTable:
+    """The table of an operator, kept in the operator itself, so that both go together."""
+    table = op.__dict__.get("calls")
+    if table is None:
+        table = op.__dict__.setdefault("calls", CallTable(op))
+    return table
