@@ -9,7 +9,6 @@ def body(text: str) -> str:
 
 
 SYNTAX = {
-    "empty_text": "",
     "no_def": "C(i) = A(i)",
     "missing_arrow": "def f(float(N) A) (B) { B(i) = A(i) }",
     "arrow_without_parentheses": "def f(float(N) A) -> B { B(i) = A(i) }",

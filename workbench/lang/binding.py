@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import CallError, unknown_name
 from workbench.lang.call_sizes import check_conditions, solve_sizes
-from workbench.lang.call_types import Slot, type_variables
+from workbench.lang.call_types import Slot, datum, type_variables
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Size
 from workbench.lang.generics import instantiate

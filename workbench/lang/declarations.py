@@ -15,6 +15,7 @@ from workbench.lang.syntax import Assign, Name, Parameter, TypeNode, statements_
 
 
 def declare(context: Context, scope: Scope) -> None:
+    """Give every declared name of the def its meaning."""
     define = scope.define
     for generic in define.generics:
         scope.types[generic.name] = FLOAT32
