@@ -39,6 +39,6 @@ def test_may_accesses_and_scalars_say_so():
     value = read("T", Read("idx", (Index("i"),), INT32))
     tensors = [tensor("T", "input", 9), tensor("idx", "input", "N", dtype=INT32), tensor("s", "output")]
     text = str(lower(op("pick", tensors, [statement(("s",), value, [i], "+")], "N")))
-    assert "float32 s      output" in text
+    assert "float32 s     output" in text
     assert "reads T(idx(i))  (any cell: not affine)" in text
     assert "S0 s: s += T(idx(i))" in text

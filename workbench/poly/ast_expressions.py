@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from typing import Any
 
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import BOOL, INT64
@@ -46,9 +47,10 @@ def _convert(node: isl.AstExpr, variables: Mapping[str, str]) -> Expr:
     return _operation(node.get_op_type(), [_convert(a, variables) for a in unpack.operands(node)])
 
 
-def _operation(op: object, operands: list[Expr]) -> Expr:
+def _operation(op: Any, operands: list[Expr]) -> Expr:
     if op in ARITHMETIC:
-        return Binary(ARITHMETIC[op], *operands, INT64)
+        left, right = operands
+        return Binary(ARITHMETIC[op], left, right, INT64)
     if op in COMPARISON:
         left, right = map(simplify, operands)
         return Binary(COMPARISON[op], left, right, BOOL)

@@ -179,7 +179,13 @@ def _without_detours(
         for update in updates:
             first, second = found.get((source, update)), found.get((update, target))
             if first is not None and second is not None and update != target:
-                same_cell = touches[source].writes.apply_range(touches[update].writes.reverse())
+                same_cell = _same_cell(touches[source].writes, touches[update].writes)
                 relation = relation.subtract(first.intersect(same_cell).apply_range(second))
         result[source, target] = relation
     return result
+
+
+def _same_cell(first: isl.Map | None, second: isl.Map | None) -> isl.Map:
+    assert first is not None
+    assert second is not None
+    return first.apply_range(second.reverse())

@@ -35,10 +35,10 @@ UnionAccessInfo = islpy.UnionAccessInfo
 UnionMap = islpy.UnionMap
 UnionPwAff = islpy.UnionPwAff
 UnionSet = islpy.UnionSet
-ast_expr_op = islpy.ast_expr_op_type
+ast_expr_op: Any = islpy.ast_expr_op_type
 ast_expr_type = islpy.ast_expr_type
 ast_loop_type = islpy.ast_loop_type
-ast_node_type = islpy.ast_node_type
+ast_node_type: Any = islpy.ast_node_type  # the stubs lack some members
 dim = islpy.dim_type
 schedule_node_type = islpy.schedule_node_type
 
@@ -189,7 +189,7 @@ def value(number: int) -> Any:
 
 
 def lexmin_or_none(points: Set) -> Set | None:
-    """The lexicographic minimum; None where isl cannot say (the set is unbounded, or isl trips over itself)."""
+    """The lexicographic minimum; None where isl finds none (unbounded) or trips over itself."""
     try:
         return points.lexmin()
     except islpy.Error:

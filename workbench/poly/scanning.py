@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Expr
@@ -38,10 +38,8 @@ def scan(program: Program, tree: Tree) -> Code:
 
 def schedule_of(program: Program, tree: Tree) -> isl.Schedule:
     """The tree as an isl schedule over the instances of its statements."""
-    domain: isl.UnionSet | None = None
-    for s in statements(tree):
-        instances = isl.UnionSet.from_set(isl.parse_set(program.statement(s).domain))
-        domain = instances if domain is None else domain.union(instances)
+    domains = [isl.parse_set(program.statement(s).domain) for s in statements(tree)]
+    domain = reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, domains))
     leaf = isl.Schedule.from_domain(domain).get_root().child(0)
     return _insert(program, tree, leaf).get_schedule()
 

@@ -69,7 +69,7 @@ def operands(expr: isl.AstExpr) -> list[isl.AstExpr]:
     return [expr.get_op_arg(i) for i in range(expr.get_op_n_arg())]
 
 
-def collect(each: Callable[[Callable[[Any], None]], Any], convert: Callable[[Any], R]) -> list[R]:
+def collect(each: Callable[..., Any], convert: Callable[..., R]) -> list[R]:
     """Run one of isl's `foreach_*` with exceptions kept: isl itself would print and lose them.
 
     `each` is the bound isl method, `convert` is applied to every element.

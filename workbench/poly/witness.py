@@ -5,9 +5,12 @@ instances.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from workbench.poly import isl, unpack
 from workbench.poly.names import to_isl
+
+V = TypeVar("V", isl.Set, isl.Map)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def smallest_sizes(params: isl.Set, symbols: tuple[str, ...]) -> dict[str, int]:
     return dict(zip(symbols, _first(flat)[1:], strict=True))
 
 
-def fix_sizes(value: isl.Set | isl.Map, sizes: dict[str, int]) -> isl.Set | isl.Map:
+def fix_sizes(value: V, sizes: dict[str, int]) -> V:
     """The set or relation at given sizes, without parameters."""
     for name, size in sizes.items():
         position = value.find_dim_by_name(isl.dim.param, to_isl(name))
@@ -69,7 +72,7 @@ def _first(points: isl.Set) -> tuple[int, ...]:
 
 
 def _narrowed(points: isl.Set) -> isl.Set:
-    """Every coordinate at its minimum in turn, where it has one: slower than isl's lexmin, and never fails."""
+    """Every coordinate at its minimum in turn, where it has one: slower than isl's lexmin, never fails."""
     for position in range(points.dim(isl.dim.set)):
         low = points.dim_min_val(position)
         if low.is_int():
