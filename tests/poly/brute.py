@@ -29,12 +29,14 @@ class Event:
 
 
 def number(expr: Expr, env: Mapping[str, int]) -> int:
-    """An integer or boolean expression; floor division, by 0 gives 0."""
+    """An integer or boolean expression; floor division, by 0 gives 0; `idx` holds squares modulo 3."""
     match expr:
         case Const(value, _):
             return int(value)
         case Size(name, _) | Index(name, _):
             return env[name]
+        case Read("idx", (a,), _):
+            return number(a, env) ** 2 % 3
         case Unary("-", a, _):
             return -number(a, env)
         case Unary("!", a, _):

@@ -142,8 +142,9 @@ class Maker:
     updates.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, gathers: bool = False) -> None:
         self.random = Random(seed)
+        self.gathers = gathers
         self.tensors: dict[str, Tensor] = {}
         self.counter = 0
 
@@ -151,6 +152,8 @@ class Maker:
         for name in ("A", "B"):
             rank = self.random.choice((1, 1, 2))
             self.tensors[name] = tensor(name, "input", *[CELLS] * rank, lower=LOWEST)
+        if self.gathers:
+            self.tensors["idx"] = tensor("idx", "input", CELLS, lower=LOWEST, dtype=INT32)
         for name in ("X", "Y", "Z"):
             rank = self.random.choice((0, 1, 1, 2))
             self.tensors[name] = tensor(name, "inout", *[CELLS] * rank, lower=LOWEST)
@@ -206,6 +209,8 @@ class Maker:
         if not ranges:
             return num(self.random.randrange(3))
         index = Index(self.random.choice(ranges).index)
+        if self.gathers and self.random.random() < 0.4:
+            return Read("idx", (index,), INT32)
         other = Index(self.random.choice(ranges).index)
         return self.random.choice(
             (
@@ -229,7 +234,7 @@ class Maker:
         return terms[0] if len(terms) == 1 else add(*terms)
 
     def term(self, ranges: list[Range]) -> Expr:
-        source = self.random.choice(list(self.tensors.values()))
+        source = self.random.choice([t for t in self.tensors.values() if t.name != "idx"])
         access = read(source.name, *(self.subscript(ranges) for _ in range(source.rank)))
         if ranges and self.random.random() < 0.3:
             condition = calc(self.subscript(ranges), self.random.choice(("<", "==", "!=", ">=")), num(1))

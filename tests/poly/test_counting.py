@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.poly import brute
@@ -159,3 +161,14 @@ def test_random_accesses_leave_their_arrays_where_enumeration_says():
         assert {(f.statement, f.access.array, f.access.kind) for f in found} == expected
         outside += len(expected)
     assert outside > 5
+
+
+def test_threads_share_one_door():
+    """isl itself is not thread-safe; eight threads lower and analyse different sizes at once."""
+
+    def analyse(n: int) -> int:
+        program = lower(conv(), {"N": n, "C": 3})
+        return len(poly.dependences(program)) + len(poly.violations(program, poly.naive_tree(program)))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(analyse, range(20, 44))) == {3}

@@ -56,6 +56,37 @@ def test_random_programs_agree_with_enumeration():
     assert pairs > 1000
 
 
+def reachable(edges: set[brute.Pair], start: brute.Key) -> set[brute.Key]:
+    after: dict[brute.Key, list[brute.Key]] = {}
+    for a, b in edges:
+        after.setdefault(a, []).append(b)
+    seen, waiting = set(), [start]
+    while waiting:
+        for key in after.get(waiting.pop(), []):
+            if key not in seen:
+                seen.add(key)
+                waiting.append(key)
+    return seen
+
+
+def test_gathers_and_scatters_lose_no_conflict():
+    """Whatever the index data: two touches of one cell, one a write, are ordered by the dependences."""
+    inexact = 0
+    for seed in range(examples(quick=10, ci=40, full=400)):
+        op, sizes = Maker(seed, gathers=True).operator(), {"N": 2, "M": 3}
+        program = lower(op, sizes)
+        edges = set().union(*found_pairs(program, sizes).values())
+        run = brute.events(op, sizes)
+        for at, earlier in enumerate(run):
+            later = reachable(edges, earlier.key)
+            for e in run[at + 1 :]:
+                reads = e.reads | (e.writes if e.update else set())
+                if earlier.writes & (reads | e.writes) or earlier.reads & e.writes:
+                    assert e.key in later, (seed, earlier, e)
+        inexact += any(not d.exact for d in dependences(program))
+    assert inexact > 5
+
+
 def test_a_reduction_orders_every_update_between_initialisation_and_use():
     """Not only the chain's ends: each update follows its init and precedes its reader."""
     i, k = span("i", "N"), span("k", "K", "reduction")
