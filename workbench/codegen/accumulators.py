@@ -18,6 +18,7 @@ from workbench.codegen.nest import (
     walk,
     writes,
 )
+from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Expr, Read, substitute
 from workbench.lang.expr import walk as walk_expr
 from workbench.poly.polynomial import coefficient, constant, depends, is_constant
@@ -54,6 +55,11 @@ def untouched(nest: Nest, write: Write) -> bool:
     if any(cell.array in own for w in others for cell in w.cells):
         return False
     return not any(read.tensor in own for read in reads_of(nest))
+
+
+def computable(write: Write) -> bool:
+    """Whether the cells are stored in the type they are computed in (16-bit floats and bools are not)."""
+    return not any(c.dtype.is_half or c.dtype == BOOL for c in write.cells)
 
 
 def chain(nest: Nest) -> tuple[list[For], Write] | None:

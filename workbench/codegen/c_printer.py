@@ -45,7 +45,7 @@ class Printer:
                 return [line for part in body for line in self.lines(part, lane)]
             case Write():
                 return self.write(nest, lane)
-            case If(condition, then, otherwise):
+            case If():
                 return self.guard(nest, lane)
             case Define(variable, value, body):
                 name = self.values.names("index", variable)

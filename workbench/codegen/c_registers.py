@@ -99,14 +99,15 @@ def flush(values: Values, node: Accumulate) -> list[str]:
     extra = tuple(x for x in dims if not any(depends(s, x.variable) for s in cells))
     kept = tuple(x for x in dims if x not in extra)
     local, dtype = node.locals[0], node.locals[0].cell.dtype
-    if isinstance(node.reduction, Monoid):
+    reduction = node.reduction
+    if isinstance(reduction, Monoid):
         head = f"for (int wb_l = 0; wb_l < {local.lanes}; wb_l++)"
-        return looped(values, dims, [head, *tuple_lane(values, node, node.reduction)])
+        return looped(values, dims, [head, *tuple_lane(values, node, reduction)])
     vectors = [local.name + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
-    total = tree(vectors, lambda a, b: joined_vectors(values, node.reduction, a, b, dtype, local.lanes))
-    name = values.helpers.text(*horizontal(values, node.reduction, dtype, local.lanes))
+    total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
+    name = values.helpers.text(*horizontal(values, reduction, dtype, local.lanes))
     element = values.element(local.cell.array, local.cell.subscripts)
-    return looped(values, kept, [values.combine(node.reduction, element, f"{name}({total})", dtype)])
+    return looped(values, kept, [values.combine(reduction, element, f"{name}({total})", dtype)])
 
 
 def tuple_lane(values: Values, node: Accumulate, monoid: Monoid) -> list[str]:

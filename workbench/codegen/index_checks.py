@@ -1,7 +1,8 @@
 """Subscripts that are data.
 
-Those that read only inputs are checked before the kernel writes anything: a function of their own walks the dims they use.
-Those that read what the kernel computes are checked where they are used, and replaced by the first cell if they miss.
+Those that read only inputs are checked before the kernel writes anything: a function of their own walks the
+dims they use.  Those that read what the kernel computes are checked where they are used, and replaced by the
+first cell if they miss.
 """
 
 from __future__ import annotations

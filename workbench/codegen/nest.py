@@ -97,8 +97,8 @@ class Local:
 class Accumulate:
     """`body` with the cells of one reduction kept in registers.
 
-    `locals` has one entry per cell of the write.  Before the body they take the cells' contents (or the identity when they are
-    partial results), after it they go back (or are combined into the cells).
+    `locals` has one entry per cell of the write.  Before the body they take the cells' contents (or the identity
+    when they are partial results), after it they go back (or are combined into the cells).
     """
 
     locals: tuple[Local, ...]

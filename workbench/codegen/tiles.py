@@ -16,6 +16,7 @@ from workbench.codegen.accumulators import (
     SCALAR,
     Lane,
     chain,
+    computable,
     fresh,
     independent,
     registers,
@@ -50,7 +51,7 @@ def match_tile(nest: Nest) -> Tile | None:
     cells = tuple(x for x, f in zip(loops, fixed, strict=True) if not f)
     if not fixed or not fixed[0] or any(x.kind == "parallel" for x in loops):
         return None
-    if any(x.step != 1 for x in loops) or not untouched(write, write):
+    if any(x.step != 1 for x in loops) or not untouched(write, write) or not computable(write):
         return None
     if not _free_standing(reductions, cells):
         return None

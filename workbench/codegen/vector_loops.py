@@ -7,6 +7,7 @@ from dataclasses import replace
 from workbench.codegen.accumulators import (
     SCALAR,
     Lane,
+    computable,
     independent,
     registers,
     scalar_loop,
@@ -79,7 +80,7 @@ class _Rewriter:
         fixed = [independent(c, loop.variable) for c in write.cells]
         if not any(fixed):
             return True
-        if write.reduction is None or not all(fixed) or not untouched(loop.body, write):
+        if write.reduction is None or not all(fixed) or not computable(write) or not untouched(loop.body, write):
             return False
         inner = around(loop.body, write)
         moving = [x for x in inner if any(depends(s, x.variable) for c in write.cells for s in c.subscripts)]

@@ -1,8 +1,8 @@
 """Register and cache blocks for statements that reduce: chosen from strides and reuse, never from a name.
 
-Two shapes.  *Across*: neighbouring cells in the lanes of a register, `rows x vectors` cells kept in registers while the
-reduction runs (matrix products, convolutions, column sums).  *Along*: the reduction itself in lanes (rows of both operands
-contiguous: A Bᵀ, matrix-vector products).
+Two shapes.  *Across*: neighbouring cells in the lanes of a register, `rows x vectors` cells kept in registers
+while the reduction runs (matrix products, convolutions, column sums).  *Along*: the reduction itself in lanes
+(rows of both operands contiguous: A Bᵀ, matrix-vector products).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from workbench.target import Target
 class Blocking:
     """Block sizes of one statement.
 
-    `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the reduction,
-    `share` the dim that threads divide.
+    `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
+    outermost reduction dim.
     """
 
     form: Literal["across", "along"]
@@ -31,12 +31,8 @@ class Blocking:
 
 def blocking(shape: Structure, target: Target) -> Blocking | None:
     """The block sizes of a reduction, or None if no dim runs through memory in order."""
-    lanes = target.lanes(max(32, *(8 * d.bytes for d in _types(shape))))
+    lanes = target.lanes(max(32, *(8 * v.dtype.bytes for v in shape.statement.values)))
     return _across(shape, target, lanes) or _along(shape, target, lanes)
-
-
-def _types(shape: Structure):  # type: ignore[no-untyped-def]
-    return [v.dtype for v in shape.statement.values]
 
 
 def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:

@@ -4,8 +4,9 @@
 `conversion` the 16-bit floats, `ulp_bound` the stated accuracy.
 """
 
+from workbench.codegen.cmath.accuracy import ulp_bound
 from workbench.codegen.cmath.catalogue import conversion, scalar, vector
 from workbench.codegen.cmath.helper import Helper, in_order
 from workbench.codegen.cmath.shape import vector_types
 
-__all__ = ["Helper", "conversion", "in_order", "scalar", "vector", "vector_types"]
+__all__ = ["Helper", "conversion", "in_order", "scalar", "ulp_bound", "vector", "vector_types"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from workbench import poly
 from workbench.poly.program import Program
@@ -51,7 +52,7 @@ def candidates(
 def neighbours(tree: Sequence) -> Iterator[tuple[Band, Band]]:
     """Pairs of nests with nothing but single statements between them."""
     nests = [c for c in tree.children if isinstance(c, Band)]
-    return zip(nests, nests[1:], strict=False)
+    return pairwise(nests)
 
 
 def common(program: Program, a: Tree, b: Tree) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
@@ -56,7 +57,7 @@ def _neighbours(cls: type[Merge], schedule: Schedule, tree: Tree) -> Iterator[Me
         case Band(_, child):
             yield from _neighbours(cls, schedule, child)
         case Sequence(children):
-            for a, b in zip(children, children[1:], strict=False):
+            for a, b in pairwise(children):
                 if isinstance(a, Band) and isinstance(b, Band):
                     names = [schedule.program.statement(statements(t)[k]).name for t, k in ((a, -1), (b, 0))]
                     yield cls(names[0], names[1])
