@@ -33,6 +33,7 @@ ONLY_IN = {
     "onnxruntime": ("workbench.export",),
     "lark": ("workbench.lang",),
     "matplotlib": ("workbench.viz",),
+    "PIL": ("workbench.viz",),
     "IPython": ("workbench.viz",),
     "ipywidgets": ("workbench.viz",),
 }
