@@ -85,9 +85,7 @@ def compiled(
     return CompiledKernel(kernel, border, library.path, toolchain, notes, rebuild, threads)
 
 
-def _rebuilder(
-    schedule: Schedule, machine: Target, threads: int | None, *, debug: bool, unchecked: bool
-) -> Rebuild:
+def _rebuilder(schedule: Schedule, machine: Target, threads: int | None, *, debug: bool, unchecked: bool) -> Rebuild:
     """A function that builds the same schedule for arrays with other strides (memoised)."""
     made: dict[Strides, CompiledKernel | None] = {}
     lock = Lock()

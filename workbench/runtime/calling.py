@@ -19,9 +19,7 @@ from workbench.runtime.preparing import Plan, make_plan
 from workbench.settings import current
 
 
-def call(
-    op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None = None, **scalars: Any
-) -> Any:
+def call(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None = None, **scalars: Any) -> Any:
     """`op(*arrays)`: infer the sizes, compile on first use, run.
 
     Arrays (anything with `__array__`, a buffer or DLPack) and scalars stand in the order of
@@ -40,13 +38,10 @@ def call(
     return runner(arrays, out)
 
 
-def plan(
-    op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None = None, **scalars: Any
-) -> Plan:
+def plan(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None = None, **scalars: Any) -> Plan:
     """Which schedule `op(*arrays)` will run, and why; nothing is compiled or run."""
-    arrays, scalars = _positional(op, arrays, scalars)
-    ready, outputs = _as_numpy(op, arrays), _outputs(op, out)
-    return make_plan(op, ready, scalars, outputs, unchecked=_omitted(unchecked))
+    ready, sizes = as_numpy_arguments(op, arrays, scalars)
+    return make_plan(op, ready, sizes, _outputs(op, out), unchecked=_omitted(unchecked))
 
 
 def _first_call(
@@ -71,7 +66,15 @@ def _first_call(
             runner = table.remember(runners, key, made)
     result = runner(ready, outputs)
     _copy_back(outputs, out)
-    return result if out is None or None in several(out) else out
+    return result if any(o is None for o in several(out)) else out
+
+
+def as_numpy_arguments(
+    op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as far as possible by position, tensors as plain NumPy arrays."""
+    filled, rest = _positional(op, arrays, scalars)
+    return _as_numpy(op, filled), rest
 
 
 def _omitted(unchecked: bool | None) -> bool:

@@ -40,9 +40,7 @@ def run_copied(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def run_plain(
-    kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | None], bits: Sequence[int]
-) -> None:
+def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | None], bits: Sequence[int]) -> None:
     """Run on arrays that fit, without the border's checks.  Raises KernelError for a status other than 0."""
     if all(array is None or array.size == 0 for array in arrays[len(layout.inputs) :]):
         return

@@ -94,9 +94,7 @@ def _results(outputs: tuple[Slot, ...]) -> Callable[[], Any] | None:
     if any(slot.parameter.role == "inout" for slot in outputs):
         return None
     makers = [
-        partial(np.zeros, slot.shape, slot.dtype)
-        if slot.parameter.zero_fill
-        else result_maker(slot.shape, slot.dtype)
+        partial(np.zeros, slot.shape, slot.dtype) if slot.parameter.zero_fill else result_maker(slot.shape, slot.dtype)
         for slot in outputs
     ]
     return makers[0] if len(makers) == 1 else lambda: tuple([make() for make in makers])

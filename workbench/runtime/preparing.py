@@ -60,9 +60,7 @@ class Plan:
         ])  # fmt: skip
 
 
-def make_plan(
-    op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any], out: Any, *, unchecked: bool
-) -> Plan:
+def make_plan(op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any], out: Any, *, unchecked: bool) -> Plan:
     """The plan of a call with NumPy arrays in native byte order.
 
     Raises CallError if the arrays do not fit the operator or an access would leave its array.

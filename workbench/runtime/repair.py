@@ -53,8 +53,7 @@ def check(slot: Slot, array: Array, kernel: str) -> None:
     if array.shape != slot.shape:
         wrong = [d for d in range(array.ndim) if array.shape[d] != slot.shape[d]]
         raise CallError(
-            f"{kernel}: {parameter.name} has shape {array.shape}, expected {slot.shape}: "
-            f"dimension {wrong[0]} differs"
+            f"{kernel}: {parameter.name} has shape {array.shape}, expected {slot.shape}: dimension {wrong[0]} differs"
         )
 
 
@@ -107,6 +106,4 @@ def _rebuilt(kernel: CompiledKernel, layout: Layout, arrays: list[Array | None])
         return None
     if any(stride % a.itemsize for s, a in pairs for stride in a.strides):
         return None
-    return kernel.rebuild(
-        {s.parameter.name: tuple(stride // a.itemsize for stride in a.strides) for s, a in pairs}
-    )
+    return kernel.rebuild({s.parameter.name: tuple(stride // a.itemsize for stride in a.strides) for s, a in pairs})

@@ -1,0 +1,172 @@
+"""`verify`: a kernel's result against the oracle, within a bound that follows from the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import CallError
+from workbench.lang import bind, evaluate
+from workbench.lang.operator import Operator
+from workbench.runtime.calling import as_numpy_arguments
+from workbench.runtime.foreign import several
+from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.magnitude import NotPolynomial, magnitude
+from workbench.runtime.roundings import depths, gamma
+
+Array = np.ndarray[Any, Any]
+
+# Without a derived bound, this many times the errors that the oracle itself makes in the declared types.
+ESTIMATE_FACTOR = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The largest difference between a kernel and the oracle, beside the bound at that cell.
+
+    `error` and `bound` belong to the cell `place` of `output`, where the error is the largest part of its
+    bound. `derived` says that the bound was derived from the operator's text; else it is an estimate.
+    """
+
+    error: float
+    bound: float
+    ok: bool
+    output: str
+    place: tuple[int, ...]
+    derived: bool
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        kind = "bound" if self.derived else "estimated bound"
+        verdict = "agrees with the oracle" if self.ok else "DIFFERS from the oracle"
+        where = f"{self.output}{list(self.place)}" if self.output else "no cell"
+        return f"{verdict}: error {self.error:.3g}, {kind} {self.bound:.3g} (largest share at {where})"
+
+
+def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **scalars: Any) -> Verification:
+    """Run a kernel, or an operator, and the oracle in double precision; compare them cell by cell.
+
+    The bound is gamma(n) times the sum of |a b| for a sum of n products, and the same for any polynomial of
+    the inputs. For other operators it is an estimate: a multiple of what the oracle's own result changes
+    when it computes in the declared types and when its inputs change in the last place.  Integers must
+    agree exactly unless those change them.  `out` is not changed.
+    """
+    op = _operator(what)
+    arrays, scalars = as_numpy_arguments(op, arrays, scalars)
+    given = tuple(None if o is None else np.array(o) for o in several(out))
+    outputs = None if out is None else given if len(op.outputs) > 1 else given[0]
+    expected = several(evaluate(op, *arrays, out=outputs, **scalars))
+    bounds, derived = _bounds(op, arrays, scalars, outputs, expected)
+    computed = several(_run(what, arrays, scalars, outputs))
+    shares = [_compare(*pair) for pair in zip(computed, expected, bounds, strict=True)]
+    worst = max(range(len(shares)), key=lambda n: shares[n][0])
+    share, error, bound, place = shares[worst]
+    return Verification(error, bound, share <= 1, op.outputs[worst], place, derived)
+
+
+def _operator(what: CompiledKernel | Operator) -> Operator:
+    if isinstance(what, Operator):
+        return what
+    program = getattr(what.schedule, "program", None)
+    if program is None or program.definition is None:
+        raise CallError("verify needs a kernel that was built from a schedule, or an operator")
+    return program.definition
+
+
+def _run(what: Callable[..., Any], arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Any:
+    return what(*arrays, **scalars, **({} if out is None else {"out": out}))
+
+
+def _bounds(
+    op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any, expected: tuple[Array, ...]
+) -> tuple[list[Array], bool]:
+    """A bound for each cell of each output, and whether it was derived."""
+    try:
+        return _derived(op, arrays, scalars, out, expected), True
+    except NotPolynomial:
+        return _estimated(op, arrays, scalars, out, expected), False
+
+
+def _derived(
+    op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any, expected: tuple[Array, ...]
+) -> list[Array]:
+    known = bind(op, arrays, scalars, out)
+    found = depths(known.op, known.sizes)
+    positive = [_positive(a) for a in arrays]
+    named = {name: _positive(value) for name, value in scalars.items()}
+    start = None if out is None else tuple(None if o is None else _positive(o) for o in several(out))
+    largest = several(evaluate(magnitude(known.op), *positive, out=start, **named))
+    return [
+        _float_bound(gamma(known.op, found[name]), size, exact)
+        for name, size, exact in zip(op.outputs, largest, expected, strict=True)
+    ]
+
+
+def _float_bound(relative: float, size: Array, exact: Array) -> Array:
+    """gamma times the magnitude for the kernel; the oracle rounds once, or as often in double precision."""
+    if size.dtype.kind in "biu":
+        return np.zeros(size.shape)
+    double = exact.dtype.itemsize == 8
+    oracle = relative if double else _unit(exact.dtype)
+    tiny = float(np.finfo(np.float64 if double else np.float32).smallest_subnormal)
+    with np.errstate(all="ignore"):
+        return (relative + oracle) * size.astype(np.float64) + 4 * tiny
+
+
+def _positive(value: Any) -> Any:
+    """Absolute values of floats; integers, which may be indices, stay."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.kind in "biu" else abs(value)
+    return abs(value) if isinstance(value, float) else value
+
+
+def _estimated(
+    op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any, expected: tuple[Array, ...]
+) -> list[Array]:
+    """A multiple of the largest change over an output, plus some units in the last place."""
+    declared = several(evaluate(op, *arrays, accumulate=None, out=out, **scalars))
+    nudged = several(evaluate(op, *(_nudged(a) for a in arrays), out=out, **scalars))
+    return [_estimate(*triple) for triple in zip(expected, declared, nudged, strict=True)]
+
+
+def _estimate(exact: Array, declared: Array, nudged: Array) -> Array:
+    with np.errstate(all="ignore"):
+        reference = exact.astype(np.float64)
+        changes = [abs(other.astype(np.float64) - reference) for other in (declared, nudged)]
+        largest = sum(float(np.max(c, initial=0.0, where=np.isfinite(c))) for c in changes)
+        unit = 0.0 if exact.dtype.kind in "biu" else _unit(exact.dtype)
+        return ESTIMATE_FACTOR * (largest + unit * abs(reference))
+
+
+def _unit(dtype: np.dtype[Any]) -> float:
+    """Half the distance from 1 to the next number."""
+    return 2.0**-9 if dtype.kind == "V" else float(np.finfo(dtype).eps) / 2
+
+
+def _nudged(array: Any) -> Any:
+    """Every float moved by one unit in the last place, up or down in turn."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+        return array
+    towards = np.where(np.arange(array.size).reshape(array.shape) % 2, np.inf, -np.inf).astype(array.dtype)
+    return np.where(np.isfinite(array), np.nextafter(array, towards), array)
+
+
+def _compare(computed: Array, exact: Array, bound: Array) -> tuple[float, float, float, tuple[int, ...]]:
+    """(share of the bound, error, bound, place) at the cell where the error is the largest share of its bound."""
+    if exact.size == 0:
+        return 0.0, 0.0, 0.0, ()
+    with np.errstate(all="ignore"):
+        wide = np.int64 if exact.dtype.kind in "biu" else np.float64
+        a, b = computed.astype(wide), exact.astype(wide)
+        error = abs((a - b).astype(np.float64))
+        same = (a == b) | ((a != a) & (b != b))
+        error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
+        share = np.where(same, 0.0, np.where(bound > 0, error / bound, np.inf))
+        share = np.where(np.isnan(share), 0.0, share)
+    place = np.unravel_index(int(np.argmax(share)), exact.shape)
+    return float(share[place]), float(error[place]), float(bound[place]), tuple(map(int, place))
