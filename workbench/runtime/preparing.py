@@ -23,7 +23,7 @@ from workbench.target import Target
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """What a call will run: `op.plan(*arrays)`.
 
@@ -58,6 +58,9 @@ class Plan:
             f"indices:  {'not checked' if self.unchecked else 'checked'}",
             str(self.schedule),
         ])  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def make_plan(op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any], out: Any, *, unchecked: bool) -> Plan:

@@ -21,7 +21,7 @@ LEAST_BATCHES = 5
 WARM_UP_SHARE = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measurement:
     """Seconds of one call: the median of `batches` batches, `lower` and `upper` their quartiles.
 
@@ -53,6 +53,9 @@ class Measurement:
         if self.bytes_per_second:
             parts.append(f"{self.bytes_per_second / 1e9:.3g} GB/s")
         return ", ".join([*parts, f"{self.calls} calls"])
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def measure(

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 ESTIMATE_FACTOR = 16.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verification:
     """The largest difference between a kernel and the oracle, beside the bound at that cell.
 
@@ -46,6 +46,9 @@ class Verification:
         verdict = "agrees with the oracle" if self.ok else "DIFFERS from the oracle"
         where = f"{self.output}{list(self.place)}" if self.output else "no cell"
         return f"{verdict}: error {self.error:.3g}, {kind} {self.bound:.3g} (largest share at {where})"
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **scalars: Any) -> Verification:
