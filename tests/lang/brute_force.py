@@ -141,9 +141,7 @@ def number(e: Expr, env: dict[str, int], memory: dict[str, Cells]) -> Any:
             a = number(left, env, memory)
             return number(right, env, memory) if bool(a) == (op == "&&") else a
         case Binary(op, left, right, dtype):
-            return settled(
-                binary(op, number(left, env, memory), number(right, env, memory), left.dtype), dtype
-            )
+            return settled(binary(op, number(left, env, memory), number(right, env, memory), left.dtype), dtype)
         case Call(function, arguments, _):
             return FUNCTIONS[function](*(number(a, env, memory) for a in arguments))
 

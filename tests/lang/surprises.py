@@ -100,8 +100,7 @@ TEXTS = {
         {"N": 50},
     ),
     "unsigned": (
-        "def f(uint8(N) X) -> (A, B, C)"
-        " { A(i) = X(i) - X(N-1-i)  B(i) = ~X(i) ^ (X(i) << uint8(3))  C *=! X(i) }",
+        "def f(uint8(N) X) -> (A, B, C) { A(i) = X(i) - X(N-1-i)  B(i) = ~X(i) ^ (X(i) << uint8(3))  C *=! X(i) }",
         {"N": 12},
     ),
     "shifts": (
@@ -134,8 +133,7 @@ TEXTS = {
         {"N": 7},
     ),
     "gather": (
-        "def f(float(N,M) X, int32(K) J) -> (A) where in_range(J, 0, N)"
-        " { A(k,m) = X(J(k),m) + X(J(k), M-1-m) }",
+        "def f(float(N,M) X, int32(K) J) -> (A) where in_range(J, 0, N) { A(k,m) = X(J(k),m) + X(J(k), M-1-m) }",
         {"N": 5, "M": 3, "K": 9},
     ),
     "scatter, the last one stays": (

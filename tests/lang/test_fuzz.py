@@ -10,9 +10,13 @@ from workbench.errors import WorkbenchError
 from workbench.lang import operators
 
 SEEDS = [ops.load(name).text for name in ops.list()]
-PIECES = """( ) { } , : = += +=! *= min= max=! ? ! ~ - + * / % < > <= == != && || & | ^ << >> -> <=> # . ; [ ] @ 0 1 2 7 0.5
-1e5 .5 1. 0x1F 3E-5 99999999999999999999 def where in for exists monoid identity combine min max true false inf nan float
-double int32 uint8 bool half bfloat16 exp pow abs A B C O T M N K i j k m n t x idx α""".split()
+_PIECES = """( ) { } , : = += +=! *= min= max=! ? ! ~ - + * / % < > <= == != && || & | ^ << >> -> <=> # . ; [ ] @
+0 1 2 7 0.5 1e5 .5 1. 0x1F 3E-5 99999999999999999999 def where in for exists monoid identity combine min max
+true false inf nan float
+double int32 uint8 bool half bfloat16 exp pow abs A B C O T M N K i j k m n t x idx \u03b1"""
+PIECES = _PIECES.split()
+OPERATORS = "+ - * / % < <= == && || & | ^ << >>"
+ASSIGNS = "= += +=! *=! min=! max="
 HEADS = [
     "def f(float(M,K) A, float(K,N) B, int32(M) idx, int32 s, float x) -> (C) {",
     "def f<T>(T(M) A) -> (T(M) C) {",
@@ -74,21 +78,19 @@ TOKENS = [
 expressions = st.recursive(
     st.sampled_from(TOKENS),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from("+ - * / % < <= == && || & | ^ << >>".split()), inner).map(" ".join),
-        st.tuples(
-            st.sampled_from(["exp", "abs", "-", "!", "~", "int32", "double", "half", "bool"]), inner
-        ).map("{0[0]}({0[1]})".format),
+        st.tuples(inner, st.sampled_from(OPERATORS.split()), inner).map(" ".join),
+        st.tuples(st.sampled_from(["exp", "abs", "-", "!", "~", "int32", "double", "half", "bool"]), inner).map(
+            "{0[0]}({0[1]})".format
+        ),
         st.tuples(inner, inner, inner).map("({0[0]} > 0 ? {0[1]} : {0[2]})".format),
         st.tuples(inner, inner).map("min({0[0]}, {0[1]})".format),
         inner.map("({})".format),
     ),
     max_leaves=8,
 )
-wheres = st.sampled_from(
-    ["", " where i in 0:N", " where i in s:N, j in 0:i", " where x2 = A(i)", " where exists A(i)"]
-)
+wheres = st.sampled_from(["", " where i in 0:N", " where i in s:N, j in 0:i", " where x2 = A(i)", " where exists A(i)"])
 targets = st.sampled_from(["C(i)", "C(2*i)", "C(idx(i))", "C(i,j)", "C", "D(i)", "C(i/2)", "C(0)"])
-assigns = st.sampled_from("= += +=! *=! min=! max=".split())
+assigns = st.sampled_from(ASSIGNS.split())
 statements = st.tuples(targets, assigns, expressions, wheres).map("{0[0]} {0[1]} {0[2]}{0[3]}".format)
 
 

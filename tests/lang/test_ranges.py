@@ -1,4 +1,4 @@
-"""Range inference: the worked outcomes of Tensor Comprehensions' table and the rules of docs/language.md §4."""
+"""Range inference: the worked outcomes of Tensor Comprehensions and the rules of docs/language.md §4."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from workbench.lang.printer import show
 
 def ranges(text: str) -> dict[str, str]:
     """index → "lower:upper" over all statements of the def."""
-    return {
-        r.index: f"{show(r.lower)}:{show(r.upper)}" for s in operator(text).statements() for r in s.ranges
-    }
+    return {r.index: f"{show(r.lower)}:{show(r.upper)}" for s in operator(text).statements() for r in s.ranges}
 
 
 def extents(op: Operator, name: str) -> list[str]:
@@ -157,9 +155,7 @@ def test_partial_says_whether_a_cell_may_be_left_out(statements, partial):
 # --- against brute force
 
 
-def largest_interval(
-    lower: int, upper: int, accesses: list[tuple[int, int, int, int]], others: range
-) -> set[int]:
+def largest_interval(lower: int, upper: int, accesses: list[tuple[int, int, int, int]], others: range) -> set[int]:
     """All i for which every access `0 <= a*i + b*k + c < size` holds for all k."""
     return {
         i

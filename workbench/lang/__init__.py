@@ -14,6 +14,7 @@ from workbench.lang.operator import Operator
 if TYPE_CHECKING:
     from workbench.lang.binding import Binding, bind
     from workbench.lang.definitions import operators
+    from workbench.lang.describing import describe
     from workbench.lang.folding import fold
     from workbench.lang.from_einsum import einsum
     from workbench.lang.generics import astype
@@ -24,13 +25,14 @@ NAMES = {
     "Binding": "workbench.lang.binding:Binding",
     "astype": "workbench.lang.generics:astype",
     "bind": "workbench.lang.binding:bind",
+    "describe": "workbench.lang.describing:describe",
     "einsum": "workbench.lang.from_einsum:einsum",
     "evaluate": "workbench.lang.oracle:evaluate",
     "fold": "workbench.lang.folding:fold",
     "operators": "workbench.lang.definitions:operators",
 }
 
-__all__ = ["Binding", "astype", "bind", "einsum", "evaluate", "fold", "operator", "operators"]
+__all__ = ["Binding", "astype", "bind", "describe", "einsum", "evaluate", "fold", "operator", "operators"]
 
 
 # Defined here, after the module of that name was loaded: so it stands where the module would.

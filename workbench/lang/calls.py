@@ -72,17 +72,13 @@ def _result(scope: Scope, target: TargetNode, arguments: tuple[Term, ...]) -> Te
     name = target.name.name
     if target.subscripts:
         message = "the result of a call is a whole tensor"
-        raise Problem(
-            message, target.span, f"write {name} = ... and copy from {name} in a statement of its own"
-        )
+        raise Problem(message, target.span, f"write {name} = ... and copy from {name} in a statement of its own")
     state = scope.tensors.get(name)
     if state is None or state.role == "input" or name in scope.inputs:
         raise Problem(f"inputs are immutable: {name!r} cannot take the result of a call", target.span)
     for argument in arguments:
         if any(isinstance(t, Name | Apply) and _word(t) == name for t in terms(argument)):
-            raise Problem(
-                f"{name!r} is both an argument and a result of the call", target.span, "use another name"
-            )
+            raise Problem(f"{name!r} is both an argument and a result of the call", target.span, "use another name")
     if state.broken:
         raise AlreadyReported
     return state
@@ -107,6 +103,5 @@ def _declare_results(
         elif dtype != state.dtype and dtype is not None:
             message = f"{state.name} has type {type_name(state.dtype)} but {inner.define.name.name} gives"
             raise Problem(f"{message} {type_name(dtype)}", target.span)
-        dims = [({}, dim_poly(context, inner, dim)) for dim in output.type.dims]
-        if state.declared is None and state.role == "temporary":
-            state.declared = list(dims)
+        if state.declared is None:
+            state.declared = [({}, dim_poly(context, inner, dim)) for dim in output.type.dims]

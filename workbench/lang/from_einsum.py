@@ -58,6 +58,8 @@ def _parts(spec: str) -> tuple[list[str], str]:
                 else "indices are single letters"
             )
             raise OperatorError(f"einsum {spec!r}: unexpected {letter!r} at position {position}; {what}")
+    if "->" in result:
+        raise OperatorError(f"einsum {spec!r}: more than one ->")
     if not arrow:
         joined = "".join(operands)
         result = "".join(sorted(letter for letter in set(joined) if joined.count(letter) == 1))

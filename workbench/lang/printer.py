@@ -38,7 +38,8 @@ _SHORT = {"float32": "float", "float64": "double"}
 def type_name(of: DType) -> str:
     """How a type is printed: `float`, `double`, else its full name.
 
-    >>> type_name(dtype("float32"))
+    >>> from workbench.lang.dtypes import FLOAT32
+    >>> type_name(FLOAT32)
     'float'
     """
     return _SHORT.get(of.name, of.name)
@@ -110,8 +111,8 @@ def show(expr: Expr) -> str:
     """A resolved expression as text.
 
     >>> from workbench.lang.expr import integer
-    >>> show(Binary("*", Binary("+", Size("H"), integer(1), dtype("int")), integer(2), dtype("int")))
-    '(H + 1) * 2'
+    >>> show(Binary("*", Size("H"), Unary("-", Size("K"), integer(0).dtype), integer(0).dtype))
+    'H * -K'
     """
     return print_term(surface(expr))
 

@@ -72,14 +72,15 @@ def _opens_tuple(tokens: list[Token], before: int, at: int) -> bool:
 
 
 def _mark_monoids(tokens: list[Token]) -> None:
-    depth, inside = 0, False
+    depth, inside, previous = 0, False, "RBRACE"
     for token in tokens:
         if token.type == "LBRACE":
             depth += 1
         elif token.type == "RBRACE":
             depth -= 1
             inside = inside and depth > 0
-        elif token.type == "NAME" and depth <= 0 and token == "monoid":
+        elif token.type == "NAME" and depth <= 0 and previous == "RBRACE" and token == "monoid":
             token.type, inside, depth = "MONOID", True, 0
         elif token.type == "NAME" and inside and depth == 1 and token in ("identity", "combine"):
             token.type = token.upper()
+        previous = token.type
