@@ -39,9 +39,10 @@ class Slot:
 
     def fresh(self) -> Array:
         """An array of this layout, uninitialised."""
+        dense = result_maker(self.shape, self.dtype)()
+        if self.lies_well(dense):
+            return dense
         reach = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
-        if 0 in self.shape:
-            return np.empty(self.shape, self.dtype)
         below = -sum(r for r in reach if r < 0)
         memory = np.empty(below + sum(r for r in reach if r > 0) + self.dtype.itemsize, np.uint8)
         return np.ndarray(self.shape, self.dtype, memory, below, self.strides)
