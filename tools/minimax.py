@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 from mpmath import mp, mpf
@@ -332,7 +333,8 @@ def main(names: Sequence[str]) -> None:
         bits = float(mp.log(worst, 2)) if worst else float("-inf")
         print(f"{fit.name}: 2^{bits:.1f}", file=sys.stderr)
         print(f"\n# {fit.comment}; weighted error 2^{bits:.1f}\n{fit.name} = (")
-        print("".join(f"    {c!r},\n" for c in coefficients) + ")")
+        print(fill(", ".join(map(repr, coefficients)), 100, initial_indent="    ", subsequent_indent="    "))
+        print(")  # fmt: skip")
 
 
 if __name__ == "__main__":

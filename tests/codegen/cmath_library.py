@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from workbench.codegen.cmath import Helper, in_order, scalar, vector
 from workbench.codegen.cmath.catalogue import recipes
 from workbench.lang.dtypes import DType
 
-FLAGS = "-O2 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fwrapv -std=gnu11 -Wall -Wextra -Werror".split()
+_FLAGS = "-O1 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fwrapv -std=gnu11 -Wall -Wextra -Werror"
+FLAGS = tuple(_FLAGS.split())
 Array = np.ndarray[Any, Any]
 
 
@@ -29,11 +30,7 @@ class Entry:
 
     @property
     def helper(self) -> Helper:
-        helper = (
-            scalar(self.function, self.dtype)
-            if self.lanes == 1
-            else vector(self.function, self.dtype, self.lanes)
-        )
+        helper = scalar(self.function, self.dtype) if self.lanes == 1 else vector(self.function, self.dtype, self.lanes)
         assert helper is not None
         return helper
 
@@ -52,7 +49,7 @@ class Entry:
         if self.lanes == 1:
             call = ", ".join(f"{n}[i]" for n in names)
             return head + f"    for (long i = 0; i < count; i++) r[i] = {self.helper.name}({call});\n}}\n"
-        unaligned = f"{self.helper.name[: 3]}{self.helper.name.split('_')[-1]}_u"
+        unaligned = f"{self.helper.name[:3]}{self.helper.name.split('_')[-1]}_u"
         call = ", ".join(f"*(const {unaligned} *)({n} + i)" for n in names)
         step = f"*({unaligned} *)(r + i) = {self.helper.name}({call});"
         return head + f"    for (long i = 0; i + {self.lanes} <= count; i += {self.lanes}) {step}\n}}\n"
@@ -65,21 +62,28 @@ def source(entries: Iterable[Entry]) -> str:
     return helpers + "".join(e.loop for e in listed)
 
 
+def compiled(compiler: Sequence[str], text: str, binary: Path, *options: str) -> Path:
+    """The text compiled without a warning, to an object file or a shared library."""
+    file = binary.with_suffix(".c")
+    file.write_text(text)
+    command = [*compiler, *FLAGS, *options, str(file), "-o", str(binary)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return binary
+
+
 class Library:
     """A compiled set of entries."""
 
-    def __init__(self, compiler: list[str], entries: Iterable[Entry], folder: Path, march: str = "native") -> None:
-        text, binary = folder / "cmath.c", folder / "cmath.so"
-        text.write_text(source(entries))
-        command = [*compiler, *FLAGS, f"-march={march}", "-shared", "-fPIC", str(text), "-o", str(binary), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr[:4000]
-        self.handle = ctypes.CDLL(str(binary))
+    def __init__(self, compiler: Sequence[str], entries: Iterable[Entry], folder: Path, *options: str) -> None:
+        library = compiled(compiler, source(entries), folder / "cmath.so", "-shared", "-fPIC", "-lm", *options)
+        self.handle = ctypes.CDLL(str(library))
 
     def __call__(self, entry: Entry, *arrays: Array) -> Array:
         """The function on arrays of its element type."""
         is_int = recipes(entry.dtype)[entry.function].result == "int"
         result = np.zeros(len(arrays[0]), np.int32 if is_int else entry.dtype.numpy)
-        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, result)]
+        contiguous = [np.ascontiguousarray(a) for a in arrays]
+        pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*contiguous, result)]
         getattr(self.handle, f"loop_{entry.helper.name}")(ctypes.c_long(len(result)), *pointers)
         return result

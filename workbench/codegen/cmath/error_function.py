@@ -35,6 +35,7 @@ ERF = """
     return $with_sign($select(a < 1, p, e), x);
 """
 ERFCX = """
+    if ($abs(x) < 0.5) return $exp(x * x) * (1 - $erf(x));
     if (x < 0) {
         $T h = $head(x), square = (x - h) * (x + h);
         return x < -27 ? $INF : 2 * $exp(h * h) * $exp(square) - $erfcx_right(-x);
@@ -50,6 +51,7 @@ ERFCX_RIGHT = """
 NORMCDF = """
     if (x != x) return x;
     $T a = $abs(x);
+    if (a < 0.5) return 0.5 + 0.5 * $erf(x * 0.70710678118654752);
     if (a > 40) return x > 0 ? 1 : 0;
     $T h = $head(a), y = a * 0.70710678118654752;
     $T tail = 0.5 * $exp(-0.5 * h * h) * $exp(-0.5 * (a - h) * (a + h)) * $erfcx_right(y);

@@ -37,6 +37,10 @@ def lanewise(value: str, parameters: str = "$T x") -> Recipe:
     return Recipe(f"    return {body};", parameters, constants=number_constants, vector_body=loop)
 
 
+def _plain(body: str, parameters: str) -> Recipe:
+    return Recipe(f"    return {body};", parameters, "$T", number_constants)
+
+
 def _pair(scalar: str, vector: str, parameters: str, result: str) -> Recipe:
     return Recipe(scalar, parameters, result, number_constants, vector)
 
@@ -48,13 +52,11 @@ ANY = """
     return any != 0;
 """
 
-SELECT = _pair(
-    "    return m ? a : b;", "    return ($T)((m & ($I)a) | (~m & ($I)b));", "$I m, $T a, $T b", "$T"
-)
+SELECT = _pair("    return m ? a : b;", "    return ($T)((m & ($I)a) | (~m & ($I)b));", "$I m, $T a, $T b", "$T")
 PRIMITIVES: dict[str, Recipe] = {
     "select": SELECT,
-    "at_most": _pair(*["    return $select(x > bound, bound, x);"] * 2, "$T x, $T bound", "$T"),
-    "at_least": _pair(*["    return $select(x < bound, bound, x);"] * 2, "$T x, $T bound", "$T"),
+    "at_most": _plain("$select(x > bound, bound, x)", "$T x, $T bound"),
+    "at_least": _plain("$select(x < bound, bound, x)", "$T x, $T bound"),
     "all": _pair("    return x;", "    return ($T){$FILL};", "$ELEMENT x", "$T"),
     "any": _pair("    return m;", ANY, "$I m", "int"),
     "bits": _pair(
@@ -65,5 +67,5 @@ PRIMITIVES: dict[str, Recipe] = {
     ),
     "widen": _pair("    return (double)x;", "    return __builtin_convertvector(x, $D);", "$T x", "$D"),
     "narrow": _pair("    return ($T)x;", "    return __builtin_convertvector(x, $T);", "$D x", "$T"),
-    "with_sign": _pair(*["    return $real($bits(x) | ($bits(y) & $SIGN));"] * 2, "$T x, $T y", "$T"),
+    "with_sign": _plain("$real($bits(x) | ($bits(y) & $SIGN))", "$T x, $T y"),
 }

@@ -83,9 +83,7 @@ FAR_F32 = _recipe(
     "$T x, $U *q",
     scalar_only=True,
 )
-TURNS_F32 = _recipe(
-    "    return x > $LIMIT ? $turns_far(x, q) : $turns_near(x, q);", "$T x, $U *q", scalar_only=True
-)
+TURNS_F32 = _recipe("    return x > $LIMIT ? $turns_far(x, q) : $turns_near(x, q);", "$T x, $U *q", scalar_only=True)
 
 # (-1)^(q/2) times sin y, or cos y for odd q
 QUARTERS = _recipe(
