@@ -30,9 +30,10 @@ def extent(program: Program, statement: str, dim: str) -> int | None:
 @lru_cache(maxsize=4096)
 @isl.guarded
 def same_range(program: Program, first: tuple[str, str], second: tuple[str, str]) -> bool:
-    """Whether two (statement, dim) pairs take the same values for all sizes."""
+    """Whether two (statement, dim) pairs take the same values, for all sizes for which both have any."""
     a, b = (_values(program, *pair) for pair in (first, second))
-    return bool(a.is_equal(b))
+    both = a.params().intersect(b.params())
+    return bool(a.intersect_params(both).is_equal(b.intersect_params(both)))
 
 
 def _values(program: Program, statement: str, dim: str) -> isl.Set:
