@@ -231,8 +231,10 @@ def affine(expr: Expr, block: Block) -> Affine:
     match expr:
         case Index(name, _) if block.lengths.get(name, 0) > 1:
             return 0, {name: 1}
+        case Index(name, _) if name in block.starts:
+            return block.starts[name], {}
         case Index(name, _):
-            return int(block.starts[name] if name in block.starts else block.fixed[name]), {}
+            return (int(block.fixed[name]), {}) if name in block.fixed else None
         case Const() | Size():
             return int(exact(expr, block.fixed)), {}
         case Cast(operand, _):

@@ -14,6 +14,8 @@ from workbench.lang.operator import Statement
 from workbench.lang.oracle_blocks import Array
 from workbench.lang.oracle_values import Cells, Values
 
+Offset = tuple[str, int] | None
+
 
 def own_reads(statement: Statement) -> list[Read]:
     """Every read, in values and in target subscripts, of a tensor the statement writes."""
@@ -31,22 +33,19 @@ def serial_indices(statement: Statement, reads: list[Read]) -> frozenset[str] | 
     zero; the outermost of them carries it.  A read of the target's own cell conflicts only with
     the other contributions to that cell, so the reduction indices carry it.
     """
-    target = [_offset(s) for s in statement.targets[0].subscripts]
+    target = [offset(s) for s in statement.targets[0].subscripts]
     names = [t[0] for t in target if t and t[0]]
     if None in target or len(set(names)) < len(names):
         return None
     serial: set[str] = set()
     for read in reads:
-        moved = _moved(target, [_offset(s) for s in read.subscripts])
+        moved = _moved(target, [offset(s) for s in read.subscripts])
         if moved is None:
             return None
         order = [index for index in statement.indices() if index in moved]
         if "" not in moved:
             serial.update(order[:1] or statement.indices("reduction"))
     return frozenset(serial)
-
-
-Offset = tuple[str, int] | None
 
 
 def _moved(target: list[Offset], read: list[Offset]) -> set[str] | None:
@@ -60,7 +59,7 @@ def _moved(target: list[Offset], read: list[Offset]) -> set[str] | None:
     return moved
 
 
-def _offset(subscript: Expr) -> Offset:
+def offset(subscript: Expr) -> Offset:
     """`(name, c)` of `name + c`, `("", c)` of a constant, else None."""
     match subscript:
         case Index(name, _):
@@ -68,11 +67,11 @@ def _offset(subscript: Expr) -> Offset:
         case Const(c, _):
             return "", int(c)
         case Cast(operand, _):
-            return _offset(operand)
+            return offset(operand)
         case Unary("-", Const(c, _), _):
             return "", -int(c)
         case Binary("+" | "-" as op, left, right, _):
-            return _offset_sum(op, _offset(left), _offset(right))
+            return _offset_sum(op, offset(left), offset(right))
         case _:
             return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from workbench.errors import CallError
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, children
 from workbench.lang.operator import Range, Statement, Target
-from workbench.lang.oracle_blocks import exact, is_exact
+from workbench.lang.oracle_blocks import Interval, exact, is_exact
 from workbench.lang.oracle_builtins import builtin
 from workbench.lang.oracle_numbers import BINARY, REDUCTIONS, Arithmetic, shift, store
 from workbench.lang.oracle_values import Cells, Memory
@@ -36,31 +37,37 @@ def tree_size(expr: Expr, known: dict[int, int]) -> int:
 def run_instances(
     statement: Statement,
     ranges: tuple[Range, ...],
+    narrowed: Mapping[str, Interval],
     fixed: Mapping[str, int],
     memory: Memory,
     arithmetic: Arithmetic,
 ) -> None:
-    """Execute a single-target statement one instance after another, in order."""
+    """Execute a single-target statement one instance after another, in order.
+
+    `narrowed` restricts some indices to an interval.
+    """
     compiler = _Compiler(memory, arithmetic, statement.name)
     target, reduction = statement.targets[0], statement.reduction
     cells, position = memory[target.tensor], compiler.position(statement.targets[0])
     value = compiler.value(statement.values[0])
     combine = None if reduction is None else REDUCTIONS[str(reduction)]
-    for env in _instances(ranges, dict(fixed)):
+    for env in _instances(ranges, narrowed, dict(fixed)):
         at, new = position(env), value(env)
         if combine is not None:
             new = combine(cells.array[at], new)
         cells.array[at] = np.float32(new) if cells.dtype.is_half else new
 
 
-def _instances(ranges: tuple[Range, ...], env: Environment) -> Iterator[Environment]:
+def _instances(ranges: tuple[Range, ...], narrowed: Mapping[str, Interval], env: Environment) -> Iterator[Environment]:
     if not ranges:
         yield env
         return
     first, rest = ranges[0], ranges[1:]
-    for value in range(int(exact(first.lower, env)), int(exact(first.upper, env))):
+    lower, upper = int(exact(first.lower, env)), int(exact(first.upper, env))
+    start, stop = narrowed.get(first.index, (lower, upper))
+    for value in range(max(lower, start), min(upper, stop)):
         env[first.index] = value
-        yield from _instances(rest, env)
+        yield from _instances(rest, narrowed, env)
 
 
 class _Compiler:
@@ -140,6 +147,8 @@ class _Compiler:
 
     def _call(self, function: str, arguments: list[Closure], declared: DType) -> Closure:
         call, dtype = builtin(function), self.arithmetic.working(declared).type
+        if function in _EXTREMES:
+            return lambda env: reduce(_EXTREMES[function], [a(env) for a in arguments])
         if function == "nextafter":  # the neighbour depends on the declared type
             return lambda env: dtype(call(*(store(np.asarray(a(env)), declared) for a in arguments)))
         return lambda env: dtype(call(*[a(env) for a in arguments]))
@@ -168,5 +177,10 @@ _FAST: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
+}
+# NaN propagates: a comparison with it is false.
+_EXTREMES: dict[str, Callable[[Any, Any], Any]] = {
+    "min": lambda a, b: a if a <= b or a != a else b,
+    "max": lambda a, b: a if a >= b or a != a else b,
 }
 _UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "!": np.logical_not, "~": np.invert}

@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.lang.expr import Expr, Index, Read, index_names
 from workbench.lang.operator import Monoid, Range, Statement, Target
-from workbench.lang.oracle_blocks import Array, Block, Interval, blocks, hull
+from workbench.lang.oracle_blocks import Array, Block, Interval, Weigh, blocks, hull
 from workbench.lang.oracle_contract import contracted, factors, weight_of_factors
+from workbench.lang.oracle_fronts import front_weights, fronts
 from workbench.lang.oracle_numbers import REDUCTIONS, Arithmetic, identity, store
 from workbench.lang.oracle_order import conflict_free, own_reads, serial_indices
 from workbench.lang.oracle_scalars import LARGEST_TREE, run_instances, tree_size
@@ -22,6 +23,7 @@ from workbench.lang.oracle_tuples import fold_tuples, identity_tuple
 from workbench.lang.oracle_values import Cells, Memory, Values
 
 BLOCK_ELEMENTS = 1 << 21
+WORTH_A_BLOCK = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,13 @@ class Execution:
     def factors(self) -> tuple[Expr, ...] | None:
         """The factors of a sum of products that may be contracted as a whole, or None."""
         return None if self.own else factors(self.statement)
+
+    @cached_property
+    def one_by_one(self) -> bool:
+        """Whether the statement can be run by `run_instances`."""
+        sizes: dict[int, int] = {}
+        small = all(tree_size(value, sizes) < LARGEST_TREE for value in self.statement.values)
+        return small and len(self.statement.targets) == 1 and bool(self.ranges)
 
     def values(self, block: Block) -> Values:
         return Values(self.memory, block, self.arithmetic, self.statement.name, self.reading)
@@ -73,58 +82,67 @@ def _accumulator(cells: Cells, arithmetic: Arithmetic) -> Cells:
 
 def _run(run: Execution, step: Callable[[Execution, Block], None]) -> None:
     serial = serial_indices(run.statement, run.own)
-    if _is_scalar(run, serial):
-        run_instances(run.statement, run.ranges, run.fixed, run.memory, run.arithmetic)
-        return
-    for block in _ordered_blocks(run, serial):
-        step(run, block)
-
-
-def _is_scalar(run: Execution, serial: frozenset[str] | None) -> bool:
-    """Whether every loop is serial, so that a block would hold one instance."""
-    if serial is None or len(run.statement.targets) > 1 or not run.ranges:
-        return False
-    sizes: dict[int, int] = {}
-    small = all(tree_size(value, sizes) < LARGEST_TREE for value in run.statement.values)
-    return small and serial.issuperset(r.index for r in run.ranges)
-
-
-def _ordered_blocks(run: Execution, serial: frozenset[str] | None) -> Iterator[Block]:
-    """Blocks in an order, and of a size, that leaves every read of an own cell its value."""
     if not run.own:
-        weigh = weight_of_factors(run.factors, run.ranges) if run.factors else None
-        yield from blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS, weigh)
+        for block in _free_blocks(run):
+            step(run, block)
     elif serial is None:
-        yield from _until_conflict_free(run, {})
+        _until_conflict_free(run, step, {})
+    elif len(serial) > 1 and (weights := front_weights(run.statement, run.own)) is not None:
+        for front in fronts(hull(run.ranges, run.fixed, {}), weights):
+            step(run, front)
+    elif serial.issuperset(r.index for r in run.ranges) and run.one_by_one:
+        run_instances(run.statement, run.ranges, {}, run.fixed, run.memory, run.arithmetic)
     else:
-        yield from _one_by_one(run, serial, {})
+        for block in _split(run, serial, {}):
+            step(run, block)
 
 
-def _one_by_one(run: Execution, serial: frozenset[str], narrowed: dict[str, Interval]) -> Iterator[Block]:
+def _free_blocks(run: Execution) -> Iterator[Block]:
+    """Blocks of a statement that reads nothing it writes."""
+    if run.factors is None:
+        return blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS)
+    weigh = weight_of_factors(run.factors, run.ranges)
+    bounding = {name for r in run.ranges for name in index_names(r.lower) | index_names(r.upper)}
+    bounding &= {r.index for r in run.ranges}
+    whole = hull(run.ranges, run.fixed, {}).lengths
+    each = prod(length for name, length in whole.items() if name not in bounding)
+    # A contraction needs a box: where a slice of a triangle holds enough points it is worth a block of its own.
+    if bounding and each >= WORTH_A_BLOCK:
+        return _split(run, frozenset(bounding), {}, weigh)
+    return blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS, weigh)
+
+
+def _split(
+    run: Execution, serial: frozenset[str], narrowed: dict[str, Interval], weigh: Weigh | None = None
+) -> Iterator[Block]:
     """Blocks in which the serial indices have one value each."""
     block = hull(run.ranges, run.fixed, narrowed)
     index = next((n for n in block.names if n in serial and n not in narrowed), None)
     if index is None:
-        yield from blocks(run.ranges, run.fixed, narrowed, BLOCK_ELEMENTS)
+        yield from blocks(run.ranges, run.fixed, narrowed, BLOCK_ELEMENTS, weigh)
         return
     first = block.starts[index]
     for value in range(first, first + block.lengths[index]):
-        yield from _one_by_one(run, serial, {**narrowed, index: (value, value + 1)})
+        yield from _split(run, serial, {**narrowed, index: (value, value + 1)}, weigh)
 
 
-def _until_conflict_free(run: Execution, narrowed: dict[str, Interval]) -> Iterator[Block]:
-    """Blocks whose instances do not disturb each other, found by splitting from the outermost loop."""
+def _until_conflict_free(
+    run: Execution, step: Callable[[Execution, Block], None], narrowed: dict[str, Interval]
+) -> None:
+    """Run blocks whose instances do not disturb each other, found by splitting from the outermost loop."""
     block = hull(run.ranges, run.fixed, narrowed)
     if 0 in block.shape:
         return
-    index = next((n for n in block.names if block.lengths[n] > 1), None)
+    long = [name for name in block.names if block.lengths[name] > 1]
     small = prod(block.shape) <= BLOCK_ELEMENTS
-    if index is None or (small and conflict_free(run.values(block), run.statement, run.own)):
-        yield block
-        return
-    first = block.starts[index]
-    for value in range(first, first + block.lengths[index]):
-        yield from _until_conflict_free(run, {**narrowed, index: (value, value + 1)})
+    if not long or (small and conflict_free(run.values(block), run.statement, run.own)):
+        step(run, block)
+    elif len(long) == 1 and run.one_by_one:
+        run_instances(run.statement, run.ranges, narrowed, run.fixed, run.memory, run.arithmetic)
+    else:
+        first = block.starts[long[0]]
+        for value in range(first, first + block.lengths[long[0]]):
+            _until_conflict_free(run, step, {**narrowed, long[0]: (value, value + 1)})
 
 
 def _initialise(run: Execution) -> None:

@@ -66,9 +66,7 @@ def combine(monoid: Monoid, arithmetic: Arithmetic, left: Tuple, right: Tuple) -
     block = Block(("",), ((0, operands[0].size),), {}, ())
     cells = {n: Cells(n, d, (), v) for n, d, v in zip(names, dtypes, operands, strict=True)}
     fields = _Fields(cells, block, arithmetic)
-    results = [
-        arithmetic.load(fields.value(e), d) for e, d in zip(monoid.combine, monoid.dtypes, strict=True)
-    ]
+    results = [arithmetic.load(fields.value(e), d) for e, d in zip(monoid.combine, monoid.dtypes, strict=True)]
     return [np.broadcast_to(r, operands[0].shape).reshape(shape) for r in results]
 
 

@@ -118,24 +118,26 @@ class Values:
         positions = self.positions(cells, read.subscripts, guard)
         if cells.array.size == 0:
             return np.zeros((1,) * len(self.block.shape), cells.array.dtype)
-        clipped = (p.clip(0, extent - 1) for p, extent in zip(positions, cells.array.shape, strict=True))
-        return cells.array[tuple(clipped)]
+        return cells.array[tuple(positions)]
 
     def positions(self, cells: Cells, subscripts: tuple[Expr, ...], guard: Guard) -> list[Array]:
-        """Array positions along each dimension, checked against the extent where `guard` holds."""
+        """Array positions along each dimension: checked where `guard` holds, moved inside elsewhere."""
         found = []
         for subscript, lower, extent in zip(subscripts, cells.lower, cells.array.shape, strict=True):
-            at = self.subscript(subscript, guard) - lower
-            outside = (at < 0) | (at >= extent)
-            if outside.any():
+            at = self.subscript(subscript, guard)
+            at = at - lower if lower else at
+            if at.size and (at.min() < 0 or at.max() >= extent):
+                outside = (at < 0) | (at >= extent)
                 self._refuse(cells, outside if guard is None else outside & guard, at + lower)
+                at = np.minimum(np.maximum(at, 0), extent - 1)
             found.append(at)
         return found
 
     def subscript(self, expr: Expr, guard: Guard) -> Array:
         """A subscript as an int64 array: exact if it is made of indices and sizes, else as typed."""
         values = exact(expr, self.block.grids) if is_exact(expr) else self.value(expr, guard)
-        return np.asarray(values).astype(np.int64).reshape(_padded(np.shape(values), len(self.block.shape)))
+        at = np.asarray(values).astype(np.int64, copy=False)
+        return at.reshape(_padded(at.shape, len(self.block.shape)))
 
     def _refuse(self, cells: Cells, outside: Array, subscripts: Array) -> None:
         if not outside.any():

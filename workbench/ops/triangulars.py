@@ -17,8 +17,7 @@ def trmm<T>(T(M,M) L, T(M,N) B) -> (C) {
     ),
     Entry(
         "syrk",
-        "Symmetric rank-k product, lower triangle only (the rest is 0).\n\n"
-        "C[i,j] = Σ_k A[i,k] A[j,k] for j ≤ i",
+        "Symmetric rank-k product, lower triangle only (the rest is 0).\n\nC[i,j] = Σ_k A[i,k] A[j,k] for j ≤ i",
         """
 def syrk<T>(T(N,K) A) -> (T(N,N) C) {
     C(i,j) +=! A(i,k) * A(j,k) where j in 0:i+1
@@ -28,8 +27,7 @@ def syrk<T>(T(N,K) A) -> (T(N,N) C) {
     ),
     Entry(
         "symm",
-        "Symmetric matrix, stored as its lower triangle, times matrix.\n\n"
-        "C = S B with S[i,k] = A[max(i,k), min(i,k)]",
+        "Symmetric matrix, stored as its lower triangle, times matrix.\n\nC = S B with S[i,k] = A[max(i,k), min(i,k)]",
         """
 def symm<T>(T(M,M) A, T(M,N) B) -> (C) {
     C(i,j) +=! A(i,k) * B(k,j) where k in 0:i+1
@@ -40,8 +38,7 @@ def symm<T>(T(M,M) A, T(M,N) B) -> (C) {
     ),
     Entry(
         "covariance",
-        "Sample covariance of the columns of a table.\n\n"
-        "C[i,j] = Σ_n (X[n,i] - μ[i]) (X[n,j] - μ[j]) / (N - 1)",
+        "Sample covariance of the columns of a table.\n\nC[i,j] = Σ_n (X[n,i] - μ[i]) (X[n,j] - μ[j]) / (N - 1)",
         """
 def covariance<T>(T(N,M) X) -> (C) {
     total(i) +=! X(n,i)
@@ -118,7 +115,9 @@ def lu<T>(T(N,N) A) -> (F) {
 def floyd_warshall<T>(T(N,N) W) -> (D) {
     D(i,j) = W(i,j)
     for k in 0:N {
-        D(i,j) = min(D(i,j), D(i,k) + D(k,j))
+        to(i) = D(i,k)
+        onward(j) = D(k,j)
+        D(i,j) = min(D(i,j), to(i) + onward(j))
     }
 }
 """,
