@@ -105,8 +105,10 @@ def _accepted(command: tuple[str, ...], family: Family, folder: Path) -> frozens
 
 def _compiles(command: tuple[str, ...], flags: tuple[str, ...], folder: Path) -> bool:
     (folder / "probe.c").write_text(_OPENMP if OPENMP in flags else _PLAIN)
+    (folder / "probe.so").unlink(missing_ok=True)
     shared = ("-Werror", "-fPIC", "-shared", "-o", "probe.so", "probe.c")
-    return _run((*command, *shared, *flags, "-lm"), folder).code == 0
+    finished = _run((*command, *shared, *flags, "-lm"), folder)
+    return finished.code == 0 and (folder / "probe.so").exists()
 
 
 def _run(command: tuple[str, ...], folder: Path | None) -> Finished:
