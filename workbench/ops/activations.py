@@ -17,8 +17,7 @@ def bias_relu<T>(T(M,N) X, T(N) b) -> (Y) {
     ),
     Entry(
         "bias_gelu",
-        "Bias and Gaussian error linear unit (Hendrycks and Gimpel, 2016).\n\n"
-        "Y[m,n] = x Φ(x) with x = X[m,n] + b[n]",
+        "Bias and Gaussian error linear unit (Hendrycks and Gimpel, 2016).\n\nY[m,n] = x Φ(x) with x = X[m,n] + b[n]",
         """
 def bias_gelu<T>(T(M,N) X, T(N) b) -> (Y) {
     Y(m,n) = 0.5 * x * (1.0 + erf(x * 0.7071067811865476)) where x = X(m,n) + b(n)
@@ -28,8 +27,7 @@ def bias_gelu<T>(T(M,N) X, T(N) b) -> (Y) {
     ),
     Entry(
         "gelu_tanh",
-        "The tanh approximation of the Gaussian error linear unit.\n\n"
-        "Y = x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³)))",
+        "The tanh approximation of the Gaussian error linear unit.\n\nY = x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³)))",
         """
 def gelu_tanh<T>(T(N) X) -> (Y) {
     Y(i) = 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))) where x = X(i)

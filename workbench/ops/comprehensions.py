@@ -53,8 +53,7 @@ def mlp1<T>(T(B,M) I, T(M,N) W, T(N) c) -> (O) {
     ),
     Entry(
         "mlp3",
-        "Three layers of a perceptron in one operator (MLP3).\n\n"
-        "O = relu(relu(relu(I Wᵀ + b) W'ᵀ + b') W''ᵀ + b'')",
+        "Three layers of a perceptron in one operator (MLP3).\n\nO = relu(relu(relu(I Wᵀ + b) W'ᵀ + b') W''ᵀ + b'')",
         """
 def mlp3<T>(T(B,N) I, T(O,N) W1, T(O) b1, T(P,O) W2, T(P) b2, T(Q,P) W3, T(Q) b3) -> (O3) {
     O1(b,o) +=! I(b,n) * W1(o,n)

@@ -131,8 +131,7 @@ def conv_transpose2d<T>(T(N,C,H,W) I, T(C,F,KH,KW) K, int32 stride, int32 pad) -
     ),
     Entry(
         "conv2d_input_gradient",
-        "Gradient of a valid convolution with respect to its input.\n\n"
-        "G[n,c,y+i,x+j] += D[n,f,y,x] W[f,c,i,j]",
+        "Gradient of a valid convolution with respect to its input.\n\nG[n,c,y+i,x+j] += D[n,f,y,x] W[f,c,i,j]",
         """
 def conv2d_input_gradient<T>(T(N,F,H,W) D, T(F,C,KH,KW) K) -> (G) {
     G(n,c,y+kh,x+kw) +=! D(n,f,y,x) * K(f,c,kh,kw)

@@ -102,8 +102,7 @@ def outer<T>(T(M) x, T(N) y) -> (A) {
     ),
     Entry(
         "bilinear",
-        "Bilinear form for each pair of rows and each output feature.\n\n"
-        "Z[n,o] = b[o] + Σ_ij X[n,i] W[o,i,j] Y[n,j]",
+        "Bilinear form for each pair of rows and each output feature.\n\nZ[n,o] = b[o] + Σ_ij X[n,i] W[o,i,j] Y[n,j]",
         """
 def bilinear<T>(T(N,I) X, T(N,J) Y, T(O,I,J) W, T(O) b) -> (Z) {
     V(n,o,j) +=! X(n,i) * W(o,i,j)
@@ -147,8 +146,7 @@ def pairwise_distance<T>(T(M,K) X, T(N,K) Y) -> (D) {
     ),
     Entry(
         "fourier",
-        "Discrete Fourier transform of a real signal, written out.\n\n"
-        "re[k] + i im[k] = Σ_n x[n] exp(-2πi k n / N)",
+        "Discrete Fourier transform of a real signal, written out.\n\nre[k] + i im[k] = Σ_n x[n] exp(-2πi k n / N)",
         """
 def fourier<T>(T(N) x) -> (re, im) {
     re(k) +=! x(n) * cospi(2.0 * ((k * n) % N) / N) where k in 0:N

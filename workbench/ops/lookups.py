@@ -87,8 +87,7 @@ def segment_sum<T>(T(N,D) X, int32(N) seg, int32 S) -> (T(S,D) O, int32(S) count
     ),
     Entry(
         "histogram",
-        "Counts of values in equal bins; values outside are counted in the first and the last.\n\n"
-        "h[bin(x[i])] += 1",
+        "Counts of values in equal bins; values outside are counted in the first and the last.\n\nh[bin(x[i])] += 1",
         """
 def histogram<T>(T(N) x, T lowest, T width, int32 bins) -> (int32(bins) h) {
     bin(i) = int32(max(min(floor((x(i) - lowest) / width), bins - 1), 0))

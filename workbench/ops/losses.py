@@ -56,8 +56,7 @@ def binary_cross_entropy<T>(T(N) X, T(N) Y) -> (loss) {
     ),
     Entry(
         "huber",
-        "Huber loss of each element: quadratic near 0, linear beyond δ.\n\n"
-        "loss = |d| ≤ δ ? d²/2 : δ (|d| - δ/2)",
+        "Huber loss of each element: quadratic near 0, linear beyond δ.\n\nloss = |d| ≤ δ ? d²/2 : δ (|d| - δ/2)",
         """
 def huber<T>(T(N) X, T(N) Y, T delta) -> (loss) {
     loss(i) = e <= delta ? 0.5 * e * e : delta * (e - 0.5 * delta) where e = fabs(X(i) - Y(i))

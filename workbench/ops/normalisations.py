@@ -7,8 +7,7 @@ from workbench.ops.entry import Entry, sizes
 ENTRIES = (
     Entry(
         "softmax",
-        "Softmax of each row, computed in place in its output.\n\n"
-        "Y[m,n] = exp(X[m,n] - max_j X[m,j]) / Σ_j exp(...)",
+        "Softmax of each row, computed in place in its output.\n\nY[m,n] = exp(X[m,n] - max_j X[m,j]) / Σ_j exp(...)",
         """
 def softmax<T>(T(M,N) X) -> (Y) {
     top(m) max=! X(m,n)
@@ -136,8 +135,7 @@ def group_norm<T>(T(N,G,D,H,W) X, T(G,D) gamma, T(G,D) beta, T eps) -> (Y) {
     ),
     Entry(
         "instance_norm",
-        "Normalisation of each channel of each picture.\n\n"
-        "Y[n,c,y,x] = (X[n,c,y,x] - μ[n,c]) / sqrt(σ²[n,c] + ε)",
+        "Normalisation of each channel of each picture.\n\nY[n,c,y,x] = (X[n,c,y,x] - μ[n,c]) / sqrt(σ²[n,c] + ε)",
         """
 def instance_norm<T>(T(N,C,H,W) X, T eps) -> (Y) {
     total(n,c) +=! X(n,c,h,w)

@@ -27,8 +27,7 @@ def matmul_bf16(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) {
     ),
     Entry(
         "matmul_fp16",
-        "Product of float16 matrices, accumulated in float32 and stored as float16.\n\n"
-        "C[m,n] = Σ_k A[m,k] B[k,n]",
+        "Product of float16 matrices, accumulated in float32 and stored as float16.\n\nC[m,n] = Σ_k A[m,k] B[k,n]",
         """
 def matmul_fp16(float16(M,K) A, float16(K,N) B) -> (C) {
     S(m,n) +=! A(m,k) * B(k,n)
@@ -52,8 +51,7 @@ def quantise(float(M,N) X) -> (Q, s) {
     ),
     Entry(
         "dequantise",
-        "8-bit integers back to floats, with scale and zero point for each row.\n\n"
-        "X[m,n] = s[m] (Q[m,n] - z[m])",
+        "8-bit integers back to floats, with scale and zero point for each row.\n\nX[m,n] = s[m] (Q[m,n] - z[m])",
         """
 def dequantise(int8(M,N) Q, float(M) s, int8(M) z) -> (X) {
     X(m,n) = s(m) * (int32(Q(m,n)) - int32(z(m)))

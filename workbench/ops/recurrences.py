@@ -124,8 +124,7 @@ def linear_recurrence<T>(T(S,D) A, T(S,D) X) -> (Y) {
     ),
     Entry(
         "moving_average",
-        "Exponentially weighted moving average of each column.\n\n"
-        "Y[t] = α X[t] + (1 - α) Y[t-1], Y[0] = X[0]",
+        "Exponentially weighted moving average of each column.\n\nY[t] = α X[t] + (1 - α) Y[t-1], Y[0] = X[0]",
         """
 def moving_average<T>(T(S,D) X, T alpha) -> (Y) {
     Y(t,d) = X(t,d)

@@ -62,9 +62,7 @@ def _array(op: Operator, tensor: Tensor, generator: np.random.Generator, sizes: 
         return _distinct(generator, int(low), int(high), shape).astype(tensor.dtype.numpy)
     if high < low:
         low = high = 0
-    return np.asarray(generator.integers(int(low), int(high), shape, endpoint=True)).astype(
-        tensor.dtype.numpy
-    )
+    return np.asarray(generator.integers(int(low), int(high), shape, endpoint=True)).astype(tensor.dtype.numpy)
 
 
 def _integers(tensor: Tensor) -> Interval:

@@ -75,8 +75,7 @@ def top_k<T>(T(M,N) A, int32 k) -> (V, I) {
     ),
     Entry(
         "nearest",
-        "Index and squared distance of the nearest centre of each row.\n\n"
-        "I[m] = argmin_n Σ_k (X[m,k] - C[n,k])²",
+        "Index and squared distance of the nearest centre of each row.\n\nI[m] = argmin_n Σ_k (X[m,k] - C[n,k])²",
         ARGMIN
         + """
 def nearest<T>(T(M,K) X, T(N,K) C) -> (V, I) {
