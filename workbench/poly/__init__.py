@@ -7,6 +7,7 @@ and `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.p
 
 from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
 from workbench.poly.counting import bytes, flops, footprint, operations, points
+from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
 from workbench.poly.extents import extent, projected, same_range, unguarded_reads
 from workbench.poly.flow import dependences
 from workbench.poly.isl import budget
@@ -19,24 +20,29 @@ from workbench.poly.scheduler import isl_tree
 
 __all__ = [
     "OutOfBounds",
+    "Pairs",
     "Violation",
     "band_permutable",
     "budget",
     "bytes",
     "can_parallelize",
     "can_vectorize",
+    "dependence_pairs",
     "dependences",
     "extent",
     "flops",
     "footprint",
+    "instances_at",
     "is_covered",
     "isl_tree",
     "lower",
+    "moving_dims",
     "naive_tree",
     "operations",
     "out_of_bounds",
     "points",
     "projected",
+    "relation_text",
     "same_range",
     "scan",
     "unguarded_reads",

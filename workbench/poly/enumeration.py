@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.poly import isl, unpack
 from workbench.poly.flow import dependences
 from workbench.poly.names import to_isl
-from workbench.poly.program import Dependence, Program, ProgramStatement
+from workbench.poly.program import Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix
 from workbench.poly.witness import fix_sizes
 
@@ -29,7 +29,7 @@ class Pairs:
 
 
 @isl.guarded
-def instances(
+def instances_at(
     program: Program,
     statement: str,
     sizes: Mapping[str, int],
@@ -47,20 +47,27 @@ def instances(
 
 @isl.guarded
 def dependence_pairs(
-    program: Program, sizes: Mapping[str, int], *, window: int | None = None, limit: int = LIMIT
+    program: Program,
+    sizes: Mapping[str, int],
+    *,
+    among: Collection[str] | None = None,
+    window: int | None = None,
+    limit: int = LIMIT,
 ) -> tuple[Pairs, ...]:
-    """Instances of every dependence at these sizes, without those that others of the same kind imply.
+    """Instances of the dependences between some statements (ids; all when None) at these sizes, as `instances_at`.
 
-    A pair is left out when another instance lies between: reached from the source by the same kind of dependence, and
-    from there the target (a contribution to a reduction may be either step).  What is drawn is then a chain, not
-    everything a chain connects.
+    A pair that others imply is left out: one dependence leads from the source to an instance between, another from
+    there to the target.  What is drawn is then a chain, not everything a chain connects.  A flow is only implied by
+    flows and contributions to reductions, so that no movement of data disappears.
     """
-    domains = {s.id: _domain(program, s, sizes, window) for s in program.statements}
+    own = [s for s in program.statements if among is None or s.id in among]
+    domains = {s.id: _domain(program, s, sizes, window) for s in own}
     inside = {
         d: fix_sizes(isl.parse_map(d.relation), dict(sizes))
         .intersect_domain(domains[d.source])
         .intersect_range(domains[d.target])
         for d in dependences(program)
+        if d.source in domains and d.target in domains
     }
     found = []
     for dependence, relation in inside.items():
@@ -69,14 +76,21 @@ def dependence_pairs(
     return tuple(found)
 
 
+_IMPLY: dict[DependenceKind, frozenset[str]] = {
+    "reduction": frozenset({"reduction"}),
+    "flow": frozenset({"flow", "reduction"}),
+    "anti": frozenset({"flow", "anti", "output", "reduction"}),
+    "output": frozenset({"flow", "anti", "output", "reduction"}),
+}
+
+
 def _implied(dependence: Dependence, inside: dict[Dependence, isl.Map], relation: isl.Map) -> isl.Map:
     """Pairs that two steps over another instance connect."""
     result = relation.subtract(relation)
     for first, a in inside.items():
         for second, b in inside.items():
-            kinds = {first.kind, second.kind}
             ends = first.source == dependence.source and second.target == dependence.target
-            if ends and first.target == second.source and dependence.kind in kinds <= {dependence.kind, "reduction"}:
+            if ends and first.target == second.source and {first.kind, second.kind} <= _IMPLY[dependence.kind]:
                 result = result.union(a.apply_range(b))
     return result
 

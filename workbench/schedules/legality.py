@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -19,11 +19,13 @@ class Verdict:
     """What is known of a schedule.  Truthy when it is legal.
 
     `violations` prove it illegal, each with the smallest sizes and two instances; a schedule whose only
-    violations come from inexact accesses (gathers) is "unproved".
+    violations come from inexact accesses (gathers) is "unproved".  `program` and `tree` are what was judged.
     """
 
     outcome: Outcome
     violations: tuple[Violation, ...] = ()
+    program: Program | None = field(default=None, compare=False, repr=False)
+    tree: Tree | None = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
         return self.outcome == "legal"
@@ -43,9 +45,9 @@ def judge(program: Program, tree: Tree) -> Verdict:
     """Compare every dependence of the program with the order of the tree."""
     violations = poly.violations(program, tree)
     if not violations:
-        return Verdict("legal")
+        return Verdict("legal", (), program, tree)
     exact = any(v.dependence is None or v.dependence.exact for v in violations)
-    return Verdict("illegal" if exact else "unproved", violations)
+    return Verdict("illegal" if exact else "unproved", violations, program, tree)
 
 
 def explain(program: Program, violation: Violation) -> str:

@@ -1,0 +1,73 @@
+"""What a picture is of, and where an instance stands: the values of its dims, or of a schedule's loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from workbench import poly
+from workbench.errors import WorkbenchError, unknown_name
+from workbench.lang.folding import fold
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, path, statements
+from workbench.schedules import Schedule, Verdict
+
+Point = tuple[int, ...]
+Coordinate = Callable[[Point], int]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program and the order its instances run in; `scheduled` when that order is a schedule's."""
+
+    program: Program
+    tree: Tree
+    scheduled: bool
+
+
+def subject(value: Program | Schedule | Verdict) -> Subject:
+    """Unfold what a view was given; WorkbenchError for anything else."""
+    match value:
+        case Program():
+            return Subject(value, poly.naive_tree(value), scheduled=False)
+        case Schedule(program, tree):
+            return Subject(program, tree, scheduled=True)
+        case Verdict(program=Program() as program, tree=tree) if tree is not None:
+            return Subject(program, tree, scheduled=True)
+    kind = type(value).__name__
+    raise WorkbenchError(f"expected a Program, a Schedule or a Verdict, not {kind}; wb.lower(op) gives a Program")
+
+
+def known_axis(of: Subject, name: str) -> str:
+    """The name itself; WorkbenchError that lists the dims, and the loops of a schedule, if it is none of them."""
+    dims = [d for s in of.program.statements for d in s.dims]
+    own = [loop.name for loop in loops(of.tree)] if of.scheduled else []
+    if name not in (known := dict.fromkeys([*dims, *own])):
+        raise WorkbenchError(unknown_name("axis", name, known))
+    return name
+
+
+def coordinate(of: Subject, statement: ProgramStatement, axis: str, sizes: Mapping[str, int]) -> Coordinate | None:
+    """The function from an instance to its place on an axis; None when the statement has no such dim or loop."""
+    if axis in statement.dims:
+        position = statement.dims.index(axis)
+        return lambda point: point[position]
+    loop = next((loop for loop in path(of.tree, statement.id) if loop.name == axis), None)
+    return None if loop is None else component(of.program, loop, statement, sizes)
+
+
+def component(program: Program, loop: Loop, statement: ProgramStatement, sizes: Mapping[str, int]) -> Coordinate:
+    """The function from an instance to its time at a loop."""
+    row, known = loop.row(statement.id), {**program.sizes, **sizes}
+    return lambda point: fold(row, {**known, **dict(zip(statement.dims, point, strict=True))})
+
+
+def groups(tree: Tree) -> tuple[tuple[str, ...], ...]:
+    """Statements that share an outermost loop, by id, in order of execution."""
+    match tree:
+        case Mark(_, _, child) | Band((), child):
+            return groups(child)
+        case Sequence(children):
+            return tuple(g for child in children for g in groups(child))
+        case Band() | Leaf():
+            return (statements(tree),)

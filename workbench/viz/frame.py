@@ -1,0 +1,139 @@
+"""A frame: two axes over a small program, and the cell of each instance in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench import poly
+from workbench.lang.expr import index_names
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Tree, path, statements
+from workbench.viz.axis_choice import default_axes, windows
+from workbench.viz.coordinates import Coordinate, Point, Subject, coordinate
+from workbench.viz.small_sizes import Small, Wanted, small
+from workbench.viz.small_tree import largest_tile, shrunk
+
+WANTED = (7, 6)
+IN_WINDOW = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller wants to see; None leaves the choice to the picture."""
+
+    x: str | None = None
+    y: str | None = None
+    sizes: Mapping[str, int] | None = None
+    statement: str | None = None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Axes `x` and `y` ("" for none) over the statements of a group (ids), at sizes small enough to draw.
+
+    `of` holds the program and tree that are drawn: small sizes, shrunk tiles.
+    """
+
+    of: Subject
+    group: tuple[str, ...]
+    x: str
+    y: str
+    drawn: Small
+    notes: tuple[str, ...]
+
+    @cached_property
+    def points(self) -> dict[str, tuple[Point, ...]]:
+        """Instances of each statement."""
+        program, d = self.of.program, self.drawn
+        return {s: poly.instances_at(program, s, d.sizes, window=d.window) for s in self.group}
+
+    @cached_property
+    def coordinates(self) -> dict[str, tuple[Coordinate | None, Coordinate | None]]:
+        """The two coordinate functions of each statement."""
+        program, sizes = self.of.program, self.drawn.sizes
+
+        def along(statement: str, axis: str) -> Coordinate | None:
+            return coordinate(self.of, program.statement(statement), axis, sizes) if axis else None
+
+        return {s: (along(s, self.x), along(s, self.y)) for s in self.group}
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Statements (ids) that have at least one of the axes; all when there are no axes."""
+        return tuple(s for s in self.group if self.coordinates[s] != (None, None) or not (self.x or self.y))
+
+    def cell(self, statement: str, point: Point) -> tuple[int, int]:
+        """Where an instance stands.  Without a coordinate on an axis it stands beside the others, on its lane."""
+        fx, fy = self.coordinates[statement]
+        return (
+            fx(point) if fx else self.lanes[statement][0],
+            fy(point) if fy else self.lanes[statement][1],
+        )
+
+    @cached_property
+    def lanes(self) -> dict[str, tuple[int, int]]:
+        """Places of statements without a coordinate: before the others, or after them if they run later."""
+        return {s: (self._lane(s, 0), self._lane(s, 1)) for s in self.group}
+
+    def _lane(self, statement: str, axis: int) -> int:
+        values = [f(p) for s in self.group if (f := self.coordinates[s][axis]) for p in self.points[s]]
+        if not values:
+            return 0
+        order = statements(self.of.tree)
+        first = next(s for s in order if s in self.group and self.coordinates[s][axis])
+        return min(values) - 1 if order.index(statement) < order.index(first) else max(values) + 1
+
+
+def frames(
+    of: Subject, groups: Iterable[tuple[str, ...]], asked: Asked, *, first: tuple[str, ...] = ()
+) -> list[Frame]:
+    """A frame for each group of statements, all at the same sizes; `first` are dims to prefer as axes."""
+    tree, shrinking = shrunk(of.tree) if of.scheduled else (of.tree, {})
+    axes = {g: _axes(of, g, asked, default_axes(of.program, g, first)) for g in groups}
+    wanted = {name: dims for g, xy in axes.items() for name, dims in _wanted(of.program, tree, g, xy).items()}
+    drawn = small(of.program, wanted, asked.sizes)
+    note = ", ".join(f"tiles of {a} as {b}" for a, b in shrinking.items())
+    notes = tuple(filter(None, (drawn.note, note)))
+    return [Frame(Subject(drawn.program, tree, of.scheduled), g, x, y, drawn, notes) for g, (x, y) in axes.items()]
+
+
+def _axes(of: Subject, group: tuple[str, ...], asked: Asked, found: tuple[str, str]) -> tuple[str, str]:
+    """The axes asked for; the one left open is the most telling one that remains."""
+    if asked.x is None and asked.y is None:
+        return found
+    if asked.x is not None and asked.y is not None:
+        return asked.x, asked.y
+    named = asked.x or asked.y or ""
+    dims = [d for s in group for d in of.program.statement(s).dims]
+    other = next((d for d in (*found, *reversed(dims)) if d and d != named), "")
+    return (named, other) if asked.x is not None else (other, named)
+
+
+def _wanted(program: Program, tree: Tree, group: tuple[str, ...], axes: tuple[str, str]) -> Wanted:
+    """How many values the dims behind the axes should have: a handful, or two tiles and a rest; by operator statement."""
+    wanted: Wanted = {}
+    for s in group:
+        own = program.statement(s)
+        for axis, values in zip(axes, WANTED, strict=True):
+            for dim in _dims_of(program, tree, s, axis):
+                inside = axis == axes[0] and tuple(reversed(axes)) in windows(own)
+                tile = largest_tile(tree, dim)
+                count = max(values, 2 * tile + 1) if tile else IN_WINDOW if inside else values
+                wanted.setdefault(_operator_name(own), {})[dim] = count
+    return wanted
+
+
+def _dims_of(program: Program, tree: Tree, statement: str, axis: str) -> list[str]:
+    """The dims an axis depends on: itself, or those in the row of a loop."""
+    dims = program.statement(statement).dims
+    if axis in dims:
+        return [axis]
+    rows = [loop.row(statement) for loop in path(tree, statement) if loop.name == axis]
+    return [d for d in dims for row in rows if d in index_names(row)]
+
+
+def _operator_name(statement: ProgramStatement) -> str:
+    """Name of the operator's statement behind one of the program (an initialisation belongs to its reduction)."""
+    return statement.name.partition(".init")[0] if statement.kind == "initialise" else statement.name

@@ -1,0 +1,75 @@
+"""Colours by role, for light and dark grounds, as CSS variables with literal fallbacks.
+
+The statements' colours follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1 and text
+of 4.5:1; red is kept for what is wrong.  A shape and a line pattern always say the same as the colour.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Theme = Literal["light", "dark", "auto"]
+
+# Role → (on white, on dark).
+COLOURS = {
+    "ground": ("#ffffff", "#16191d"),
+    "ink": ("#1f2328", "#e6e9ec"),
+    "soft": ("#5b636d", "#a3abb5"),
+    "grid": ("#d5dae0", "#3a4048"),
+    "panel": ("#f5f7f9", "#20252b"),
+    "bad": ("#c8102e", "#ff7373"),
+    "s0": ("#0067a8", "#5ab8f2"),
+    "s1": ("#b35c00", "#f0a63a"),
+    "s2": ("#00795a", "#3ccf9f"),
+    "s3": ("#98398f", "#e795cf"),
+    "s4": ("#6b6000", "#d9cb55"),
+    "s5": ("#0b7a86", "#6fdbe6"),
+    "keyword": ("#8a2a86", "#dd9be0"),
+    "type": ("#005f87", "#79c4ee"),
+    "comment": ("#5b6b60", "#93a699"),
+    "number": ("#8a4b00", "#e8b06a"),
+    "directive": ("#7a5300", "#d9b96a"),
+    "loop": ("#0067a8", "#5ab8f2"),
+}
+SHAPES = ("disc", "square", "diamond", "triangle", "ring", "cross")
+STATEMENT_COLOURS = 6
+
+
+def statement_role(position: int) -> str:
+    """The colour role of the n-th statement of a program."""
+    return f"s{position % STATEMENT_COLOURS}"
+
+
+def shape(position: int) -> str:
+    """The marker of the n-th statement of a program."""
+    return SHAPES[position % len(SHAPES)]
+
+
+def colour(role: str, theme: Theme) -> str:
+    """The literal colour of a role (the light one where the theme is not fixed)."""
+    return COLOURS[role][1 if theme == "dark" else 0]
+
+
+def variables(theme: Theme) -> str:
+    """CSS that defines `--wb-<role>` for everything of class `wb`, following the reader's theme when it is "auto"."""
+    if theme != "auto":
+        return f".wb{{{_values(theme)}}}"
+    dark, light = _values("dark"), _values("light")
+    return (
+        f".wb{{{light}}}"
+        f"@media (prefers-color-scheme:dark){{.wb{{{dark}}}}}"
+        f"{_selector(_LIGHT)}{{{light}}}{_selector(_DARK)}{{{dark}}}"
+    )
+
+
+# How notebooks and documentation sites say which theme they show.
+_DARK = ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]", "[data-theme=dark]", ".dark-theme")
+_LIGHT = ("[data-jp-theme-light=true]", ".vscode-light", "html[theme=light]", "[data-theme=light]")
+
+
+def _selector(hosts: tuple[str, ...]) -> str:
+    return ",".join(f"{host} .wb" for host in hosts)
+
+
+def _values(theme: Theme) -> str:
+    return ";".join(f"--wb-{role}:{colour(role, theme)}" for role in COLOURS)

@@ -1,0 +1,146 @@
+"""Sizes small enough to draw: chosen so that the dims one looks at have a handful of values, the others two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from workbench import poly
+from workbench.errors import LoweringError
+from workbench.lang.expr import Expr, Size, index_names, walk
+from workbench.lang.folding import fold
+from workbench.lang.operator import Operator, Range, Statement
+from workbench.poly.program import Program
+
+LARGEST = 24
+MOST_POINTS = 4000
+TARGET = 6
+VALUES = range(1, 13)
+KEPT = 4
+ELSEWHERE = 2
+WINDOW = 12
+ROUNDS = 3
+
+Wanted = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Small:
+    """A program small enough to enumerate, values for its symbols, and what to tell the reader.
+
+    `window` limits the drawing to the first values of each dim when the sizes cannot be changed.
+    """
+
+    program: Program
+    sizes: dict[str, int]
+    note: str = ""
+    window: int | None = None
+
+
+def small(
+    program: Program,
+    axes: Wanted,
+    given: Mapping[str, int] | None = None,
+) -> Small:
+    """The program at sizes fit for a picture.
+
+    `axes` says for each statement of the operator how many values are wanted in the dims that will be axes; `given` are
+    sizes the reader asks for.  Bound sizes are kept when they are small.
+    """
+    definition = program.definition
+    if definition is None:
+        return Small(program, {n: (given or {}).get(n, TARGET) for n in program.symbols}, window=WINDOW)
+    statements = [s for s in definition.statements() if s.name in axes]
+    fixed = {**program.sizes, **(given or {})}
+    if not program.symbols and not (given or {}) and _fits(statements, fixed, axes):
+        return Small(program, {})
+    keep = set(given or {}) | {n for n, v in program.sizes.items() if v <= KEPT and _is_detail(definition, n)}
+    start = {n: v for n, v in fixed.items() if n in keep}
+    chosen = _search(definition, statements, axes, start)
+    changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in (given or {})}
+    return _lowered(program, definition, chosen, changed)
+
+
+def _is_detail(definition: Operator, name: str) -> bool:
+    """Whether a size says how cells are addressed (a stride), so that changing it would change the picture's kind."""
+    return name in definition.scalars
+
+
+def _lowered(program: Program, definition: Operator, chosen: dict[str, int], changed: dict[str, int]) -> Small:
+    symbols = {n: chosen[n] for n in program.symbols if n in chosen}
+    note = ""
+    if changed:
+        note = "drawn for " + ", ".join(f"{n} = {v}" for n, v in changed.items())
+        bound = [f"{n} = {program.sizes[n]}" for n in changed if n in program.sizes]
+        note += f" instead of {', '.join(bound)}" if bound else ""
+    if all(program.sizes.get(n, v) == v for n, v in chosen.items()):
+        return Small(program, symbols, note)
+    try:
+        return Small(poly.lower(definition, chosen), {}, note)
+    except LoweringError:
+        missing = {n: TARGET for n in program.symbols}
+        return Small(program, missing | symbols, f"the first {WINDOW} values of each dim", WINDOW)
+
+
+def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> bool:
+    total = 0
+    for statement in statements:
+        extents = extents_of(statement, sizes)
+        if any(extents[dim] > LARGEST for dim in axes[statement.name]):
+            return False
+        count = 1
+        for n in extents.values():
+            count *= max(n, 0)
+        total += count
+    return total <= MOST_POINTS
+
+
+def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many values each index of a statement takes at these sizes (bounding box)."""
+    box: dict[str, tuple[int, int]] = {}
+    for r in statement.ranges:
+        corners = list(_corners(r, box))
+        low = min(fold(r.lower, {**sizes, **c}) for c in corners)
+        high = max(fold(r.upper, {**sizes, **c}) for c in corners)
+        box[r.index] = (low, high)
+    return {index: high - low for index, (low, high) in box.items()}
+
+
+def _corners(r: Range, box: dict[str, tuple[int, int]]) -> Iterator[dict[str, int]]:
+    """Extreme values of the earlier indices that a range depends on."""
+    names = [n for n in box if n in index_names(r.lower) | index_names(r.upper)]
+    for values in product(*((box[n][0], max(box[n][0], box[n][1] - 1)) for n in names)):
+        yield dict(zip(names, values, strict=True))
+
+
+def _search(
+    definition: Operator, statements: list[Statement], axes: Wanted, start: dict[str, int]
+) -> dict[str, int]:
+    """Coordinate descent over the free sizes: some rounds, each size in turn."""
+    names = [n for n in (*definition.size_names, *definition.scalars) if n not in start]
+    sizes = {**start, **{n: _first_guess(statements, axes, n) for n in names}}
+    for _ in range(ROUNDS):
+        for name in names:
+            sizes[name] = min(VALUES, key=lambda v, n=name: (_cost(statements, {**sizes, n: v}, axes), v))
+    return sizes
+
+
+def _first_guess(statements: list[Statement], axes: Wanted, name: str) -> int:
+    bounds = [b for s in statements for r in s.ranges if r.index in axes[s.name] for b in (r.lower, r.upper)]
+    return TARGET if any(_mentions(b, name) for b in bounds) else ELSEWHERE
+
+
+def _mentions(expr: Expr, name: str) -> bool:
+    return any(isinstance(node, Size) and node.name == name for node in walk(expr))
+
+
+def _cost(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> float:
+    """Distance from what is wanted; dims that are no axes should be short, and nothing may be empty."""
+    cost = 0.0
+    for statement in statements:
+        wanted = axes[statement.name]
+        for index, n in extents_of(statement, sizes).items():
+            cost += 4.0 * abs(n - wanted[index]) if index in wanted else 0.5 * abs(n - ELSEWHERE)
+            cost += 100.0 if n <= 0 else 0.0
+    return cost
