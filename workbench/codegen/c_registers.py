@@ -102,7 +102,8 @@ def flush(values: Values, node: Accumulate) -> list[str]:
     reduction = node.reduction
     if isinstance(reduction, Monoid):
         head = f"for (int wb_l = 0; wb_l < {local.lanes}; wb_l++)"
-        return looped(values, dims, [head, *tuple_lane(values, node, reduction)])
+        first, *rest = tuple_lane(values, node, reduction)
+        return looped(values, dims, [f"{head} {first}", *rest])
     vectors = [local.name + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
     total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
     name = values.helpers.text(*horizontal(values, reduction, dtype, local.lanes))

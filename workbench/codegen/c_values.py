@@ -269,13 +269,17 @@ def constant_text(value: int | float | bool, dtype: DType) -> str:
 def float_text(value: float, dtype: DType) -> str:
     suffix = "f" if dtype == FLOAT32 else ""
     if math.isnan(value):
-        return f"({dtype.c_name})NAN"
+        return "NAN" if dtype == FLOAT32 else f"({dtype.c_name})NAN"
     if math.isinf(value):
-        return f"{'-' if value < 0 else ''}({dtype.c_name})INFINITY"
+        return infinity(value, dtype)
     rounded = np.float32(value) if dtype == FLOAT32 else np.float64(value)
     if np.isinf(rounded):
-        return f"{'-' if value < 0 else ''}({dtype.c_name})INFINITY"
+        return infinity(value, dtype)
     return f"{rounded!s}{suffix}"
+
+
+def infinity(value: float, dtype: DType) -> str:
+    return ("-" if value < 0 else "") + ("INFINITY" if dtype == FLOAT32 else f"({dtype.c_name})INFINITY")
 
 
 def half_bits(value: float, dtype: DType) -> str:

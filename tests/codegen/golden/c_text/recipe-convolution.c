@@ -1,0 +1,93 @@
+/* convolution: N = 1, C = 3, H = 9, W = 21, F = 5, KH = 3, KW = 2 */
+/* schedule: naive | decompose_reduction('O') | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O/f_i') | vectorize('O/w_i') | vectorize('O.init/w') */
+
+#include <math.h>
+#include <stdint.h>
+
+int64_t convolution_workspace(int threads)
+{
+    (void)threads;
+    return 0;
+}
+
+int convolution(const float *restrict I_, const float *restrict K, float *restrict O, void *workspace, int threads)
+{
+    (void)workspace;
+    (void)threads;
+    for (int64_t f = 0; f < 5; f++) {
+        for (int64_t h = 0; h < 7; h++) {
+            for (int64_t w = 0; w < 16; w += 8) {
+                /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+                *(wb_v8f32_u *)&O[f*140 + h*20 + w] = wb_all_v8f32(0.0f);
+            }
+            for (int64_t w = 16; w < 20; w++) {
+                O[f*140 + h*20 + w] = 0.0f;
+            }
+        }
+    }
+    for (int64_t h = 0; h < 7; h++) {
+        for (int64_t w_o = 0; w_o < 2; w_o++) {
+            if (20 - 16 * w_o >= 16) {
+                wb_v8f32 O_r[5][2];
+                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++)
+                    WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                        O_r[f_i][w_i / 8] = *(const wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i];
+                    }
+                for (int64_t c = 0; c < 3; c++) {
+                    for (int64_t kh = 0; kh < 3; kh++) {
+                        for (int64_t kw = 0; kw < 2; kw++) {
+                            WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                                WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                                    /* O: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+                                    O_r[f_i][w_i / 8] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                }
+                            }
+                        }
+                    }
+                }
+                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++)
+                    WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                        *(wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r[f_i][w_i / 8];
+                    }
+            } else {
+                for (int64_t w_i = 0; w_i < wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i += 8) {
+                    wb_v8f32 O_r2[5];
+                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                        O_r2[f_i] = *(const wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i];
+                    }
+                    for (int64_t c = 0; c < 3; c++) {
+                        for (int64_t kh = 0; kh < 3; kh++) {
+                            for (int64_t kw = 0; kw < 2; kw++) {
+                                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                                    O_r2[f_i] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                }
+                            }
+                        }
+                    }
+                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                        *(wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r2[f_i];
+                    }
+                }
+                for (int64_t w_i = wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i < wb_min_i64(20 - 16 * w_o, 16); w_i++) {
+                    float O_r3[5];
+                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                        O_r3[f_i] = O[f_i*140 + h*20 + 16 * w_o + w_i];
+                    }
+                    for (int64_t c = 0; c < 3; c++) {
+                        for (int64_t kh = 0; kh < 3; kh++) {
+                            for (int64_t kw = 0; kw < 2; kw++) {
+                                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                                    O_r3[f_i] += I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * K[f_i*18 + c*6 + kh*2 + kw];
+                                }
+                            }
+                        }
+                    }
+                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                        O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r3[f_i];
+                    }
+                }
+            }
+        }
+    }
+    return 0;
+}

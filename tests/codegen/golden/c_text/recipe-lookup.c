@@ -1,0 +1,54 @@
+/* lookup: E = 7, D = 19, B = 3, L = 4 */
+/* schedule: naive | decompose_reduction('O') | tile({'O/d': 32}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | vectorize('O.init/d') */
+
+#include <math.h>
+#include <stdint.h>
+
+int64_t lookup_workspace(int threads)
+{
+    (void)threads;
+    return 0;
+}
+
+int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict O, void *workspace, int threads)
+{
+    int wb_failed = 0;
+    if ((wb_failed = lookup_check(T, I_, O, workspace, threads)) != 0) return wb_failed;
+    (void)workspace;
+    (void)threads;
+    for (int64_t b = 0; b < 3; b++) {
+        for (int64_t d = 0; d < 16; d += 8) {
+            /* O.init: O(b, d) +=! T(I(b, l), d) */
+            *(wb_v8f32_u *)&O[b*19 + d] = wb_all_v8f32(0.0f);
+        }
+        for (int64_t d = 16; d < 19; d++) {
+            O[b*19 + d] = 0.0f;
+        }
+    }
+    for (int64_t b = 0; b < 3; b++) {
+        {
+            wb_v8f32 O_r[2];
+            WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
+                O_r[d_i / 8] = *(const wb_v8f32_u *)&O[b*19 + d_i];
+            }
+            for (int64_t l = 0; l < 4; l++) {
+                WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
+                    /* O: O(b, d) +=! T(I(b, l), d) */
+                    O_r[d_i / 8] += *(const wb_v8f32_u *)&T[I_[b*4 + l]*19 + d_i];
+                }
+            }
+            WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
+                *(wb_v8f32_u *)&O[b*19 + d_i] = O_r[d_i / 8];
+            }
+        }
+        for (int64_t d_i = 16; d_i < 19; d_i++) {
+            float O_r2;
+            O_r2 = O[b*19 + d_i];
+            for (int64_t l = 0; l < 4; l++) {
+                O_r2 += T[I_[b*4 + l]*19 + d_i];
+            }
+            O[b*19 + d_i] = O_r2;
+        }
+    }
+    return wb_failed;
+}

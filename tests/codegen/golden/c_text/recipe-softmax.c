@@ -1,0 +1,76 @@
+/* softmax: M = 5, N = 41 */
+/* schedule: naive | merge('top', 'Y') | merge('Y', 'total.init') | merge('total', 'Y.1') | merge('Y', 'total') | vectorize('top/n') | vectorize('total/n') | vectorize('Y.1/n') */
+
+#include <math.h>
+#include <stdint.h>
+
+int64_t softmax_workspace(int threads)
+{
+    (void)threads;
+    return 128;
+}
+
+int softmax(const float *restrict X, float *restrict Y, void *workspace, int threads)
+{
+    float *restrict top = (float *)((char *)workspace + 0);
+    float *restrict total = (float *)((char *)workspace + 64);
+    (void)threads;
+    for (int64_t m = 0; m < 5; m++) {
+        /* top.init: top(m) max=! X(m, n) */
+        top[m] = -INFINITY;
+        {
+            wb_v8f32 top_r[4];
+            WB_UNROLL for (int64_t n_u = 0; n_u < 4; n_u++) {
+                top_r[n_u] = wb_all_v8f32(-INFINITY);
+            }
+            for (int64_t n = 0; n < 32; n += 32) {
+                WB_UNROLL for (int64_t n_u = 0; n_u < 4; n_u++) {
+                    /* top: top(m) max=! X(m, n) */
+                    top_r[n_u] = wb_max_v8f32(top_r[n_u], *(const wb_v8f32_u *)&X[m*41 + 8 * n_u + n]);
+                }
+            }
+            top[m] = wb_max_f32(top[m], wb_v8f32_max(wb_max_v8f32(wb_max_v8f32(top_r[0], top_r[1]), wb_max_v8f32(top_r[2], top_r[3]))));
+        }
+        {
+            wb_v8f32 top_r2;
+            top_r2 = wb_all_v8f32(-INFINITY);
+            for (int64_t n = 32; n < 40; n += 8) {
+                top_r2 = wb_max_v8f32(top_r2, *(const wb_v8f32_u *)&X[m*41 + n]);
+            }
+            top[m] = wb_max_f32(top[m], wb_v8f32_max(top_r2));
+        }
+        {
+            float top_r3;
+            top_r3 = top[m];
+            for (int64_t n = 40; n < 41; n++) {
+                top_r3 = wb_max_f32(top_r3, X[m*41 + n]);
+            }
+            top[m] = top_r3;
+        }
+        /* total.init: total(m) +=! Y(m, n) */
+        total[m] = 0.0f;
+        {
+            wb_v8f32 total_r;
+            total_r = wb_all_v8f32(0.0f);
+            for (int64_t n = 0; n < 40; n += 8) {
+                /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
+                *(wb_v8f32_u *)&Y[m*41 + n] = wb_exp_v8f32((*(const wb_v8f32_u *)&X[m*41 + n] - wb_all_v8f32(top[m])));
+                /* total: total(m) +=! Y(m, n) */
+                total_r += *(const wb_v8f32_u *)&Y[m*41 + n];
+            }
+            total[m] += wb_v8f32_sum(total_r);
+        }
+        for (int64_t n = 40; n < 41; n++) {
+            Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top[m]);
+            total[m] += Y[m*41 + n];
+        }
+        for (int64_t n = 0; n < 40; n += 8) {
+            /* Y.1: Y(m, n) = Y(m, n) / total(m) */
+            *(wb_v8f32_u *)&Y[m*41 + n] = (*(const wb_v8f32_u *)&Y[m*41 + n] / wb_all_v8f32(total[m]));
+        }
+        for (int64_t n = 40; n < 41; n++) {
+            Y[m*41 + n] = Y[m*41 + n] / total[m];
+        }
+    }
+    return 0;
+}
