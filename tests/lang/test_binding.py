@@ -160,3 +160,8 @@ def f(float(M) A, float(K) B) -> (C) { C = add(A, B) }
 
 def test_zero_sized_arrays_fit():
     assert bind(MATMUL, (zeros(0, 3), zeros(3, 0)), {}).sizes == {"M": 0, "K": 3, "N": 0}
+
+
+def test_a_type_for_which_the_operator_means_nothing():
+    with pytest.raises(CallError, match=r"scale means nothing for T = bool"):
+        bind(GENERIC, (zeros(3, dtype="bool"), zeros(3, dtype="bool"), True), {})

@@ -195,3 +195,32 @@ def test_symbolic_bounds_agree_with_numbers(a, b, c, size, count):
     sizes = {"N": size, "K": count}
     expected = largest_interval(-200, 200, [(a, b, c, size)], range(count))
     assert set(np.arange(fold(solved.lower, sizes), fold(solved.upper, sizes))) == expected
+
+
+# -- what must not become a bound ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("subscript", ["I(0) + i", "i + (s & 3)", "int8(i)", "i % 3", "min(i, 3)", "i * i", "i * j"])
+def test_a_subscript_that_is_not_plain_says_nothing(subscript):
+    with pytest.raises(OperatorError, match="could not infer the range of 'i'"):
+        operator(body("float(N) A, int32(N) I, int32 s", f"O(i,j) = A({subscript}) where j in 0:4"))
+
+
+@pytest.mark.parametrize("bound", ["abs(s)", "s & 3", "s > 0 ? s : 1", "int8(s)"])
+def test_bounds_are_plain_arithmetic(bound):
+    with pytest.raises(OperatorError, match=r"a bound of i is made of integers, sizes"):
+        operator(body("float(N) A, int32 s", f"O(i) = A(0) where i in 0:{bound}"))
+
+
+def test_unsigned_arithmetic_in_a_subscript_keeps_its_type():
+    op = operator(body("float(N) A, uint8(N) U", "O(U(i) + U(i)) +=! A(i)", "float(300) O"))
+    (statement,) = op.statements()
+    assert statement.targets[0].subscripts[0].dtype.name == "uint8"
+
+
+def test_a_loop_may_shape_a_called_def_but_not_its_dimensions():
+    inner = "def g(float(N) X, int32 k) -> ({} Y) {{ Y(i) = X(i+k) }}\n"
+    outer = "def f(float(N) A) -> (O) { O(i) = 0.0 where i in 0:N  for t in 0:3 { B = g(A, t)  O(i) += B(i) } }"
+    assert extents(operator(inner.format("").replace("( Y)", "(Y)") + outer), "B") == ["N - 2"]
+    with pytest.raises(OperatorError, match="a dimension of g depends on the loop t"):
+        operator(inner.format("float(N+k)") + outer)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import CallError, unknown_name
+from workbench.errors import CallError, OperatorError, unknown_name
 from workbench.lang.call_sizes import check_conditions, solve_sizes
 from workbench.lang.call_types import Slot, datum, type_variables
 from workbench.lang.dtypes import DType
@@ -63,10 +63,16 @@ def bind(op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any], out:
     types = type_variables(op, slots + results)
     solve_sizes(op, slots, results, plan.shaping, sizes)
     check_conditions(op, sizes)
-    data = {
-        name: datum(op, name, given[name], types.get(v, d) if v else d) for name, (d, v) in plan.data.items()
-    }
-    return Binding(instantiate(op, types) if op.generic else op, sizes, tensors, data, outputs)
+    data = {name: datum(op, name, given[name], types.get(v, d) if v else d) for name, (d, v) in plan.data.items()}
+    return Binding(_instance(op, types) if op.generic else op, sizes, tensors, data, outputs)
+
+
+def _instance(op: Operator, types: dict[str, DType]) -> Operator:
+    try:
+        return instantiate(op, types)
+    except OperatorError as error:
+        given = ", ".join(f"{name} = {of.name}" for name, of in types.items())
+        raise CallError(f"{op.name} means nothing for {given}:\n{error}") from None
 
 
 @lru_cache(maxsize=1024)
@@ -132,9 +138,7 @@ def _integer(op: Operator, name: str, value: Any) -> int:
         return index(value)
     except TypeError:
         shown = type(value).__name__
-        raise CallError(
-            f"{op.name}: {name!r} shapes the program: expected an integer but found {shown}"
-        ) from None
+        raise CallError(f"{op.name}: {name!r} shapes the program: expected an integer but found {shown}") from None
 
 
 def _outputs(op: Operator, out: Any) -> dict[str, Any]:

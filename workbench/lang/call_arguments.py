@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
-from workbench.lang.expr import Binary, Expr, Read, Size, walk
+from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.names import element_type
 from workbench.lang.operator import Condition
-from workbench.lang.polynomial import Poly, add, as_constant, divide, expression, polynomial, simplify
+from workbench.lang.polynomial import (
+    Poly,
+    add,
+    as_constant,
+    divide,
+    expression,
+    indices_of,
+    is_plain,
+    polynomial,
+    simplify,
+)
 from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
@@ -47,29 +57,21 @@ def _tensor_argument(scope: Scope, parameter: Parameter, argument: Term) -> Tens
     state = scope.tensors.get(argument.name) if isinstance(argument, Name) else None
     if state is None:
         fix = "write the name of a tensor; give other values a name first"
-        message = (
-            f"parameter {parameter.name.name} is a tensor: expected a tensor but found {print_term(argument)}"
-        )
+        message = f"parameter {parameter.name.name} is a tensor: expected a tensor but found {print_term(argument)}"
         raise Problem(message, argument.span, fix)
     if state.broken:
         raise AlreadyReported
     if not state.written and state.role not in ("input", "inout"):
-        raise Problem(
-            f"undefined variable {state.name!r} used here: nothing has been written to it yet", argument.span
-        )
+        raise Problem(f"undefined variable {state.name!r} used here: nothing has been written to it yet", argument.span)
     state.read = True
     rank, expected = state.rank, len(parameter.type.dims)
     if rank != expected:
-        message = (
-            f"parameter {parameter.name.name} has {expected} dimensions: expected {expected} but found {rank}"
-        )
+        message = f"parameter {parameter.name.name} has {expected} dimensions: expected {expected} but found {rank}"
         raise Problem(message, argument.span)
     return state
 
 
-def _bind_type(
-    inner: Scope, generics: set[str], parameter: Parameter, found: DType | None, span: Span
-) -> DType:
+def _bind_type(inner: Scope, generics: set[str], parameter: Parameter, found: DType | None, span: Span) -> DType:
     assert parameter.type is not None
     assert found is not None
     word = parameter.type.element.name
@@ -105,16 +107,12 @@ def _scalar(
         raise AlreadyReported
     converted = convert(expr, dtype)
     if not _fits(expr, converted, dtype):
-        message = (
-            f"parameter {parameter.name.name}: expected type {type_name(dtype)} but found {expr.dtype.name}"
-        )
+        message = f"parameter {parameter.name.name}: expected type {type_name(dtype)} but found {expr.dtype.name}"
         raise Problem(message, argument.span, f"write {type_name(dtype)}({print_term(argument)})")
     if is_shaping and dtype.is_integral:
-        if any(isinstance(node, Read) for node in walk(converted)):
-            message = (
-                f"parameter {parameter.name.name} shapes {inner.define.name.name}: it may not depend on data"
-            )
-            raise Problem(message, argument.span)
+        if not is_plain(converted):
+            message = f"parameter {parameter.name.name} shapes {inner.define.name.name}: "
+            raise Problem(message + "it takes sizes and integers with + - * / % min max, no data", argument.span)
         return simplify(converted)
     return converted
 
@@ -137,9 +135,7 @@ def _solve_sizes(context: Context, inner: Scope, tensors: list[tuple[Parameter, 
     dims = [
         (dim, add(high, low, -1), f"{parameter.name.name} of {inner.define.name.name} is {state.name}")
         for parameter, state, _ in tensors
-        for dim, (low, high) in zip(
-            parameter.type.dims if parameter.type else (), state.box or [], strict=True
-        )
+        for dim, (low, high) in zip(parameter.type.dims if parameter.type else (), state.box or [], strict=True)
     ]
     _substitute_sizes(context, inner, dims, unknown)
     for dim, extent, what in dims:
@@ -153,9 +149,7 @@ def _solve_sizes(context: Context, inner: Scope, tensors: list[tuple[Parameter, 
             context.require(Condition(expr, f"{what}, with dimension {print_term(dim)}"))
 
 
-def _substitute_sizes(
-    context: Context, inner: Scope, dims: list[tuple[Term, Poly, str]], unknown: set[str]
-) -> None:
+def _substitute_sizes(context: Context, inner: Scope, dims: list[tuple[Term, Poly, str]], unknown: set[str]) -> None:
     progress = True
     while unknown and progress:
         progress = False
@@ -170,12 +164,14 @@ def _substitute_sizes(
                 progress = True
     if unknown:
         names = ", ".join(sorted(unknown))
-        raise Problem(
-            f"cannot solve the dimensions of {inner.define.name.name} for {names}", inner.define.name.span
-        )
+        raise Problem(f"cannot solve the dimensions of {inner.define.name.name} for {names}", inner.define.name.span)
 
 
 def dim_poly(context: Context, inner: Scope, dim: Term) -> Poly:
     """A dimension of the callee over the caller's sizes."""
     resolver = ExprResolver(context, inner, None, "a dimension", tensors=False)
-    return polynomial(simplify(resolver.integer(dim)))
+    form = polynomial(resolver.bound(dim))
+    if indices_of(form):
+        loops = ", ".join(sorted(indices_of(form)))
+        raise Problem(f"a dimension of {inner.define.name.name} depends on the loop {loops}", dim.span)
+    return form

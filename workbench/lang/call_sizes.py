@@ -46,9 +46,7 @@ def _check_solved(op: Operator, wanted: frozenset[str], sizes: dict[str, int]) -
     missing = sorted(wanted - sizes.keys())
     if missing:
         known = ", ".join(f"{name}={value}" for name, value in sizes.items()) or "nothing"
-        raise CallError(
-            f"{op.name}: no shape tells {missing[0]}; give it as {missing[0]}=... (known: {known})"
-        )
+        raise CallError(f"{op.name}: no shape tells {missing[0]}; give it as {missing[0]}=... (known: {known})")
 
 
 def _shape(op: Operator, slot: Slot, array: Any) -> tuple[int, ...]:
@@ -99,9 +97,7 @@ def _root(expr: Expr, name: str, extent: int, sizes: dict[str, int]) -> int | No
     return (extent - at_0) // slope if slope and at_2 - at_1 == slope else None
 
 
-def _check_extent(
-    op: Operator, slot: Slot, dimension: int, extent: Expr, found: int, sizes: dict[str, int]
-) -> None:
+def _check_extent(op: Operator, slot: Slot, dimension: int, extent: Expr, found: int, sizes: dict[str, int]) -> None:
     expected = max(0, fold(extent, sizes))
     if expected != found:
         where = f"{op.name}: {slot.name}, dimension {dimension}"
@@ -116,6 +112,4 @@ def check_conditions(op: Operator, sizes: dict[str, int]) -> None:
     for condition in op.conditions:
         if not fold(condition.expr, sizes):
             known = ", ".join(f"{name} = {sizes[name]}" for name in sorted(unknowns(condition.expr)))
-            raise CallError(
-                f"{op.name}: {show(condition.expr)} does not hold for {known}: {condition.reason}"
-            )
+            raise CallError(f"{op.name}: {show(condition.expr)} does not hold for {known}: {condition.reason}")

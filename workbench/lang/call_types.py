@@ -53,14 +53,10 @@ def element_type(op: Operator, name: str, array: Any) -> DType:
         found = _known(array.dtype)
     except AttributeError:
         shown = type(array).__name__
-        raise CallError(
-            f"{op.name}: {name} expected an array (with shape and dtype) but found {shown}"
-        ) from None
+        raise CallError(f"{op.name}: {name} expected an array (with shape and dtype) but found {shown}") from None
     if found is None:
         known = ", ".join(DTYPES)
-        raise CallError(
-            f"{op.name}: {name} has dtype {array.dtype}, which is not an element type; known: {known}"
-        )
+        raise CallError(f"{op.name}: {name} has dtype {array.dtype}, which is not an element type; known: {known}")
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from workbench.errors import unknown_name
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import FLOAT32, DType
+from workbench.lang.dtypes import FLOAT32, INT32, INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.names import check_new_name, element_type
-from workbench.lang.polynomial import polynomial, simplify
+from workbench.lang.polynomial import polynomial
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Box, Context, Scope, TensorState
 from workbench.lang.shaping import shaping_names
@@ -56,7 +56,8 @@ def _declare_sizes(context: Context, scope: Scope) -> None:
     for name, parameter in params.items():
         dtype = element_type(scope, parameter.type.element.name) if parameter.type else None
         if parameter.type and not parameter.type.dims and name in shaping and dtype and dtype.is_integral:
-            scope.values[name] = Size(name, dtype)
+            wide = dtype.bits + (dtype.kind == "uint") > INT32.bits
+            scope.values[name] = Size(name, INT64 if wide else INT32)
     for owner in (*define.parameters, *define.outputs):
         for dim in owner.type.dims if owner.type else ():
             for term in terms(dim):
@@ -82,6 +83,8 @@ def _declare_input(context: Context, scope: Scope, parameter: Parameter) -> None
 
 def _declare_output(context: Context, scope: Scope, output: Parameter) -> None:
     name = output.name.name
+    if name in scope.values:
+        raise Problem(f"{name!r} already defined: it is a size", output.name.span, "choose another name")
     state = TensorState(name, "output", output.name.span)
     scope.tensors[name] = context.states[name] = state
     if output.type is not None:
@@ -96,16 +99,14 @@ def declared_type(scope: Scope, node: TypeNode) -> DType:
     dtype = element_type(scope, node.element.name)
     if dtype is None:
         known = ["float", "double", "int", "half", "bool", "int8", "uint8", "int64", "bfloat16", *scope.types]
-        raise Problem(
-            f"expected a scalar type: {unknown_name('type', node.element.name, known)}", node.element.span
-        )
+        raise Problem(f"expected a scalar type: {unknown_name('type', node.element.name, known)}", node.element.span)
     return dtype
 
 
 def declared_box(context: Context, scope: Scope, node: TypeNode) -> Box:
     """The box of an annotation: every dimension starts at 0."""
     resolver = ExprResolver(context, scope, None, "a dimension", tensors=False)
-    return [({}, polynomial(simplify(resolver.integer(dim)))) for dim in node.dims]
+    return [({}, polynomial(resolver.bound(dim))) for dim in node.dims]
 
 
 def declare_temporaries(context: Context, scope: Scope) -> None:

@@ -37,9 +37,7 @@ def operator(text: str) -> Operator:
     called = {name for define in unit.defs() for name in used_names(unit, define) - {define.name.name}}
     roots = [name for name in found if name not in called]
     if len(roots) != 1:
-        raise OperatorError(
-            f"the text defines several operators ({', '.join(roots)}); use operators(text)[name]"
-        )
+        raise OperatorError(f"the text defines several operators ({', '.join(roots)}); use operators(text)[name]")
     return found[roots[0]]
 
 
@@ -58,7 +56,5 @@ def _check_names(unit: Unit, diagnostics: Diagnostics) -> None:
     seen: set[str] = set()
     for item in unit.items:
         if item.name.name in seen:
-            diagnostics.add(
-                Problem(f"{item.name.name!r} already defined", item.name.span, "choose another name")
-            )
+            diagnostics.add(Problem(f"{item.name.name!r} already defined", item.name.span, "choose another name"))
         seen.add(item.name.name)

@@ -46,9 +46,7 @@ class Facts:
             product *= low
         return product
 
-    def _opaque(
-        self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, factor: int, depth: int
-    ) -> int | None:
+    def _opaque(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, factor: int, depth: int) -> int | None:
         if len(monomial) > 1:
             return self._opaque_product(rest, monomial, part, factor, depth)
         match part:
@@ -69,9 +67,7 @@ class Facts:
             case _:
                 return None
 
-    def _opaque_product(
-        self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, x: int, depth: int
-    ) -> int | None:
+    def _opaque_product(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, x: int, depth: int) -> int | None:
         others = list(monomial)
         others.remove(part)
         if x > 0 and self.at_least({(part,): 1}, 0, depth) and self.at_least({tuple(others): 1}, 0, depth):

@@ -32,8 +32,7 @@ def einsum(spec: str, element: str | None = None, name: str = "einsum") -> Opera
         for operand, tensor in zip(operands, tensors, strict=True)
     )
     product = " * ".join(
-        tensor + _brackets([indices[x] for x in operand])
-        for operand, tensor in zip(operands, tensors, strict=True)
+        tensor + _brackets([indices[x] for x in operand]) for operand, tensor in zip(operands, tensors, strict=True)
     )
     assign = "=" if set(letters) <= set(result) else "+=!"
     generics = "" if element else f"<{variable}>"
@@ -52,11 +51,7 @@ def _parts(spec: str) -> tuple[list[str], str]:
     operands = left.split(",")
     for position, letter in enumerate(text.replace("->", "  ")):
         if letter not in ", " and not (letter.isascii() and letter.isalpha()):
-            what = (
-                "an ellipsis is not supported: name the axes"
-                if letter == "."
-                else "indices are single letters"
-            )
+            what = "an ellipsis is not supported: name the axes" if letter == "." else "indices are single letters"
             raise OperatorError(f"einsum {spec!r}: unexpected {letter!r} at position {position}; {what}")
     if "->" in result:
         raise OperatorError(f"einsum {spec!r}: more than one ->")

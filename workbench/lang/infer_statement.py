@@ -85,13 +85,9 @@ def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interv
         for name in indices_of(solved[index].lower) | indices_of(solved[index].upper):
             if name not in used and name not in solved:
                 message = f"the range of {index!r} uses {name!r}, which the statement does not"
-                raise Problem(
-                    message, clause.span, "bounds use sizes, scalars and indices of the same statement"
-                )
+                raise Problem(message, clause.span, "bounds use sizes, scalars and indices of the same statement")
         if index not in used and draft.reduction is None:
-            raise Problem(
-                f"{index!r} has a range but the statement does not use it", clause.span, "leave it out"
-            )
+            raise Problem(f"{index!r} has a range but the statement does not use it", clause.span, "leave it out")
 
 
 def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> None:
@@ -112,9 +108,7 @@ def _unsolved(draft: Draft, inference: Inference, names: list[str]) -> Problem:
     notes = [f"known: {', '.join(solved)}"] if solved else []
     free = [name for name in inference.unsolved if not _reasons(inference, name)]
     notes += [f"no subscript that is affine uses {name!r}" for name in free]
-    open_reasons = dict.fromkeys(
-        reason for name in inference.unsolved for reason in _reasons(inference, name)
-    )
+    open_reasons = dict.fromkeys(reason for name in inference.unsolved for reason in _reasons(inference, name))
     notes += [f"open: {reason}" for reason in list(open_reasons)[:6]]
     close = get_close_matches(index, names, n=1, cutoff=0.6)
     hint = f"; or did you mean {close[0]!r}?" if close else ""
@@ -139,9 +133,7 @@ def _in_loop_order(context: Context, draft: Draft, inference: Inference) -> tupl
     rest += [index for index in draft.local.ranges if index not in free and index not in rest]
     ordered = _sorted(draft, free, inference, axes)
     ordered += _sorted(draft, rest, inference, axes | set(free))
-    return tuple(
-        _range(draft, index, "free" if index in free else "reduction", inference) for index in ordered
-    )
+    return tuple(_range(draft, index, "free" if index in free else "reduction", inference) for index in ordered)
 
 
 def _sorted(draft: Draft, indices: list[str], inference: Inference, before: set[str]) -> list[str]:

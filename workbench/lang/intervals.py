@@ -67,10 +67,7 @@ def _open_terms(form: Poly, ranges: dict[str, Interval], sign: Sign) -> tuple[Po
 def _innermost(present: set[str], ranges: dict[str, Interval]) -> str:
     """An index on which the range of no other present index depends."""
     used = {
-        name
-        for index in present
-        for bound in (ranges[index].lower, ranges[index].upper)
-        for name in indices_of(bound)
+        name for index in present for bound in (ranges[index].lower, ranges[index].upper) for name in indices_of(bound)
     }
     return min(present - used or present)
 

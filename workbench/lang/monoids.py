@@ -18,9 +18,7 @@ def monoid_for(context: Context, scope: Scope, node: Assign, name: str | None, v
     """The monoid of a tuple statement, its type variables fixed by the values."""
     declared = context.monoids.get(name or "")
     if declared is None:
-        raise Problem(
-            unknown_name("monoid", name or "", context.monoids), node.op.span, "declare it: monoid name(...)"
-        )
+        raise Problem(unknown_name("monoid", name or "", context.monoids), node.op.span, "declare it: monoid name(...)")
     expected, targets, found = len(declared.fields), len(node.targets), len(values)
     if not expected == targets == found:
         message = f"monoid {name} has {expected} fields: found {targets} targets and {found} values"
@@ -43,9 +41,7 @@ def _type_variables(declared: MonoidNode, scope: Scope, values: list[Expr]) -> d
             types[variable] = unify(types[variable], dtype) if variable in types else dtype
     floors = {name: convert(Const(0.0, WEAK), dtype).dtype for name, dtype in types.items() if dtype.is_float}
     default = settled(Const(0.0, WEAK)).dtype
-    settled_types = {
-        name: default if dtype == WEAK else floors.get(name, dtype) for name, dtype in types.items()
-    }
+    settled_types = {name: default if dtype == WEAK else floors.get(name, dtype) for name, dtype in types.items()}
     return {**scope.types, **{name.name: default for name in declared.generics}, **settled_types}
 
 
@@ -57,9 +53,7 @@ def resolve_monoid(context: Context, node: MonoidNode, types: dict[str, DType]) 
     count = len(fields)
     _check_counts(node, count)
     constants = ExprResolver(context, scope, None, f"the identity of {node.name.name}", False)
-    identity = tuple(
-        _identity(constants, term, dtype) for term, dtype in zip(node.identity, dtypes, strict=True)
-    )
+    identity = tuple(_identity(constants, term, dtype) for term, dtype in zip(node.identity, dtypes, strict=True))
     combine = _combine(context, scope, node, dtypes)
     left, right = (tuple(name.name for name in names) for names in (node.left, node.right))
     return Monoid(node.name.name, fields, dtypes, identity, left, right, combine)
@@ -92,9 +86,7 @@ def _check_counts(node: MonoidNode, count: int) -> None:
     names = [name.name for name in (*node.left, *node.right)]
     for name in (*node.left, *node.right):
         if names.count(name.name) > 1:
-            raise Problem(
-                f"{name.name!r} already defined: operands of combine need different names", name.span
-            )
+            raise Problem(f"{name.name!r} already defined: operands of combine need different names", name.span)
 
 
 def _identity(resolver: ExprResolver, term: Term, dtype: DType) -> Expr:
@@ -121,9 +113,7 @@ def _fitted(expr: Expr, dtype: DType, what: str, span: Span) -> Expr:
     converted = convert(expr, dtype)
     fits = expr.dtype in (WEAK, dtype) or unify(expr.dtype, dtype) == dtype or not isinstance(converted, Cast)
     if not fits or (expr.dtype == WEAK and not dtype.is_float):
-        raise Problem(
-            f"{what} must be {dtype.name} but is {expr.dtype.name}", span, f"write {dtype.name}(...)"
-        )
+        raise Problem(f"{what} must be {dtype.name} but is {expr.dtype.name}", span, f"write {dtype.name}(...)")
     return converted
 
 

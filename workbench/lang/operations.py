@@ -149,9 +149,7 @@ def _number(operand: Operand, what: str) -> Expr:
 def _boolean(operand: Operand, what: str) -> Expr:
     if operand.dtype != BOOL:
         fix = f"write {print_term(operand.term, 7)} != 0"
-        raise Problem(
-            f"expected boolean but found {type_words(operand.dtype)}: {what}", operand.term.span, fix
-        )
+        raise Problem(f"expected boolean but found {type_words(operand.dtype)}: {what}", operand.term.span, fix)
     return operand.expr
 
 

@@ -57,9 +57,7 @@ def parse(text: str) -> Unit:
 @cache
 def _lark() -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text()
-    return Lark(
-        grammar, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(), maybe_placeholders=False
-    )
+    return Lark(grammar, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(), maybe_placeholders=False)
 
 
 def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
@@ -150,9 +148,7 @@ class _Build(Transformer[Token, Any]):
     def start(self, *items: Any) -> Unit:
         return Unit(items)
 
-    def define(
-        self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any
-    ) -> Define:
+    def define(self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any) -> Define:
         return Define(name(word), generics, params, results, promises, steps)
 
     def generics(self, *parts: Token) -> tuple[Name, ...]:

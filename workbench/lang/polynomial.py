@@ -7,7 +7,7 @@ is how bounds are simplified and compared.
 
 from __future__ import annotations
 
-from workbench.lang.dtypes import INT32
+from workbench.lang.dtypes import INT32, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size, Unary, index_names
 from workbench.lang.folding import floor_divide, floor_remainder
 
@@ -84,10 +84,31 @@ def polynomial(expr: Expr) -> Poly:
             return remainder(polynomial(left), polynomial(right))
         case Call("min" | "max" as which, arguments, _):
             return extreme(which, [polynomial(argument) for argument in arguments])
-        case Cast(operand, dtype) if dtype.is_integral and operand.dtype.is_integral:
+        case Cast(operand, dtype) if _widens(operand.dtype, dtype):
             return polynomial(operand)
         case _:
             return atom(expr)
+
+
+def _widens(old: DType, new: DType) -> bool:
+    return old.is_integral and new.kind == "int" and new.bits >= old.bits + (old.kind == "uint")
+
+
+def is_plain(expr: Expr) -> bool:
+    """Whether only sizes, indices, numbers, `+ - * / %`, min and max occur, in signed arithmetic."""
+    match expr:
+        case Const() | Size() | Index():
+            return expr.dtype.is_integral
+        case Unary("-", operand, dtype):
+            return dtype.kind == "int" and is_plain(operand)
+        case Binary("+" | "-" | "*" | "/" | "%", left, right, dtype):
+            return dtype.kind == "int" and is_plain(left) and is_plain(right)
+        case Call("min" | "max", arguments, _):
+            return all(is_plain(argument) for argument in arguments)
+        case Cast(operand, dtype):
+            return _widens(operand.dtype, dtype) and is_plain(operand)
+        case _:
+            return False
 
 
 def divide(a: Poly, b: Poly) -> Poly:
@@ -221,4 +242,11 @@ def simplify(expr: Expr) -> Expr:
 
 def indices_of(a: Poly) -> set[str]:
     """Names of the iteration variables that occur."""
-    return {name for monomial in a for part in monomial for name in index_names(part)}
+    names: set[str] = set()
+    for monomial in a:
+        for part in monomial:
+            if isinstance(part, Index):
+                names.add(part.name)
+            elif not isinstance(part, Size):
+                names |= index_names(part)
+    return names

@@ -5,7 +5,6 @@ from __future__ import annotations
 from workbench.errors import unknown_name
 from workbench.lang.diagnostics import Problem
 from workbench.lang.operator import Promise
-from workbench.lang.polynomial import simplify
 from workbench.lang.printer import print_term
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Context, Scope
@@ -38,12 +37,10 @@ def _promise(context: Context, scope: Scope, node: PromiseNode) -> Promise:
     subject = node.arguments[0]
     state = scope.tensors.get(subject.name) if isinstance(subject, Name) else None
     if state is None or (state.role != "input" and not scope.inlined) or not state.rank:
-        raise Problem(
-            f"{word} promises something of an input tensor; found {print_term(subject)}", subject.span
-        )
+        raise Problem(f"{word} promises something of an input tensor; found {print_term(subject)}", subject.span)
     if state.dtype is None or not state.dtype.is_integral:
         raise Problem(f"{word}: expected integral type but {state.name!r} is not of one", subject.span)
     resolver = ExprResolver(context, scope, None, f"a bound of {word}", tensors=False)
-    bounds = tuple(simplify(resolver.integer(argument)) for argument in node.arguments[1:])
+    bounds = tuple(resolver.bound(argument) for argument in node.arguments[1:])
     text = f"{word}({', '.join(map(print_term, node.arguments))})"
     return Promise(word, state.name, bounds, text)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from workbench.lang.polynomial import (
     exact_quotient,
     expression,
     indices_of,
+    is_plain,
     multiply,
     polynomial,
     scale,
@@ -90,9 +91,7 @@ class Inference:
                     self.positive[part.name] = f"{part.name} multiplies an index"
         return sign
 
-    def _intersect(
-        self, index: str, bounds: list[tuple[Constraint, Poly]]
-    ) -> tuple[Interval, list[str]] | None:
+    def _intersect(self, index: str, bounds: list[tuple[Constraint, Poly]]) -> tuple[Interval, list[str]] | None:
         lowers: list[Poly] = []
         uppers: list[Poly] = []
         reasons: list[str] = []
@@ -141,6 +140,8 @@ def split_linear(form: Poly, index: str) -> tuple[Poly, Poly] | None:
 
 def access_constraints(subscript: Expr, lower: Poly, upper: Poly, reason: str, tier: int) -> list[Constraint]:
     """`lower <= subscript < upper` as constraints; a floor division on top is opened first."""
+    if not is_plain(subscript):
+        return []
     form = polynomial(subscript)
     opened = _open_division(form)
     if opened:

@@ -8,7 +8,7 @@ from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Index, Size
 from workbench.lang.names import check_new_name
 from workbench.lang.operator import For, Operator, Range, Step, Tensor
-from workbench.lang.polynomial import add, polynomial, simplify
+from workbench.lang.polynomial import add, polynomial
 from workbench.lang.printer import print_clause
 from workbench.lang.promises import resolve_promises
 from workbench.lang.resolve_expr import ExprResolver
@@ -49,9 +49,7 @@ def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics) -> Oper
     return None
 
 
-def _finish(
-    unit: Unit, context: Context, scope: Scope, body: tuple[Step, ...], before: int
-) -> Operator | None:
+def _finish(unit: Unit, context: Context, scope: Scope, body: tuple[Step, ...], before: int) -> Operator | None:
     define = scope.define
     _check_outputs(context, scope)
     if len(context.diagnostics.problems) > before:
@@ -116,9 +114,7 @@ def _resolve_step(context: Context, scope: Scope, step: StepNode) -> tuple[Step,
             return (_resolve_for(context, scope, step),)
         case CallStep(results, callee, arguments, span):
             return resolve_call(context, scope, results, callee, arguments, span, resolve_steps)
-        case Assign((target,), op, (Apply(name, arguments, _),), (), False, span) if _is_call(
-            context, scope, op, name
-        ):
+        case Assign((target,), op, (Apply(name, arguments, _),), (), False, span) if _is_call(context, scope, op, name):
             return resolve_call(context, scope, (target,), name, arguments, span, resolve_steps)
         case Assign():
             return (resolve_assign(context, scope, step),)
@@ -134,7 +130,7 @@ def _resolve_for(context: Context, scope: Scope, step: ForStep) -> For:
     if word in scope.known():
         raise Problem(f"{word!r} already defined", step.range.index.span, "choose another name for the loop")
     resolver = ExprResolver(context, scope, None, f"a bound of {word}", tensors=False)
-    lower, upper = (simplify(resolver.integer(term)) for term in (step.range.lower, step.range.upper))
+    lower, upper = (resolver.bound(term) for term in (step.range.lower, step.range.upper))
     if context.facts.at_least(add(polynomial(lower), polynomial(upper), -1), 0):
         raise Problem(f"empty range for {word!r}: {print_clause(step.range)}", step.range.span)
     actual = context.fresh(word) if scope.inlined else word
@@ -154,9 +150,7 @@ def _resolve_for(context: Context, scope: Scope, step: ForStep) -> For:
 
 
 def _check_outputs(context: Context, scope: Scope) -> None:
-    read_sizes = {
-        name for p in scope.define.parameters if p.type for dim in p.type.dims for name in _names(dim)
-    }
+    read_sizes = {name for p in scope.define.parameters if p.type for dim in p.type.dims for name in _names(dim)}
     for output in scope.define.outputs:
         state = scope.tensors[output.name.name]
         if not state.written and not state.broken:
@@ -169,9 +163,7 @@ def _check_outputs(context: Context, scope: Scope) -> None:
 
 def _never_written(context: Context, output: Name) -> Problem:
     known = [state.name for state in context.states.values() if state.role == "temporary"]
-    fix = (
-        f"the body writes {', '.join(known)}: is one of them meant?" if known else "write a statement for it"
-    )
+    fix = f"the body writes {', '.join(known)}: is one of them meant?" if known else "write a statement for it"
     return Problem(f"undefined variable {output.name!r}: this output is never written", output.span, fix)
 
 

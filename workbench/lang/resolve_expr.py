@@ -22,7 +22,7 @@ from workbench.lang.operations import (
     ternary,
     type_words,
 )
-from workbench.lang.polynomial import add, expression, polynomial
+from workbench.lang.polynomial import add, expression, is_plain, polynomial, simplify
 from workbench.lang.printer import print_term
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState, free_name
 from workbench.lang.syntax import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
@@ -66,12 +66,18 @@ class ExprResolver:
             raise Problem(f"{self.what} must be an integer but is {type_words(expr.dtype)}", term.span, fix)
         return expr
 
+    def bound(self, term: Term) -> Expr:
+        """A bound or dimension in normal form: integers, sizes and indices under `+ - * / %`, min and max."""
+        expr = self.integer(term)
+        if not is_plain(expr):
+            message = f"{self.what} is made of integers, sizes, integer scalars and indices with + - * / % min max"
+            raise Problem(message, term.span)
+        return simplify(expr)
+
     def _resolve(self, term: Term) -> Expr:
         self.nodes += 1
         if self.nodes > LARGEST_EXPR:
-            raise Problem(
-                f"the expression has more than {LARGEST_EXPR} terms once its lets are put in", term.span
-            )
+            raise Problem(f"the expression has more than {LARGEST_EXPR} terms once its lets are put in", term.span)
         match term:
             case Literal(value, span):
                 return literal(value, span)
@@ -107,9 +113,7 @@ class ExprResolver:
         check_new_name(self.scope, name, "an index")
         if self.local is None:
             message = unknown_name("name", word, [*self.scope.values, *self.scope.axes])
-            raise Problem(
-                f"{message} ({self.what} uses sizes, integer scalars and enclosing loops)", name.span
-            )
+            raise Problem(f"{message} ({self.what} uses sizes, integer scalars and enclosing loops)", name.span)
         if word not in self.local.indices:
             used = {index.name for index in self.local.indices.values()}
             actual = free_name(word, self.context.taken | used) if self.scope.inlined else word
@@ -152,9 +156,7 @@ class ExprResolver:
             raise self._forbidden(state, name, span)
         self._check_readable(state, name)
         self._check_rank(state, name, subscripts, span)
-        inner = ExprResolver(
-            self.context, self.scope, self.local, f"a subscript of {name.name}", True, self.nodes
-        )
+        inner = ExprResolver(self.context, self.scope, self.local, f"a subscript of {name.name}", True, self.nodes)
         resolved = tuple(inner.integer(subscript) for subscript in subscripts)
         self.nodes = inner.nodes
         state.read = True
@@ -166,9 +168,7 @@ class ExprResolver:
             message = f"{self.what} must be an integer but {name.name!r} is {state.dtype.name}"
             return Problem(message, span, f"declare it as an integer: int32 {name.name}")
         fix = "use the largest range and a condition: index < limit ? ... : 0"
-        return Problem(
-            f"tensor accesses cannot be used here: {self.what} may not read {name.name!r}", span, fix
-        )
+        return Problem(f"tensor accesses cannot be used here: {self.what} may not read {name.name!r}", span, fix)
 
     def _shifted(self, state: TensorState, name: Name, subscripts: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """A parameter of an inlined def starts at 0 whatever the argument's box."""
@@ -200,9 +200,7 @@ class ExprResolver:
             return
         if found == 0:
             fix = f"write {name.name}({', '.join('ijklmnpq'[:rank])})"
-            raise Problem(
-                f"expected a scalar but {name.name!r} is a tensor with {rank} dimensions", span, fix
-            )
+            raise Problem(f"expected a scalar but {name.name!r} is a tensor with {rank} dimensions", span, fix)
         if rank == 0:
             fix = f"write {name.name} without parentheses"
             raise Problem(f"expected a tensor but {name.name!r} is a scalar", span, fix)

@@ -12,7 +12,7 @@ from workbench.lang.infer_statement import infer_ranges
 from workbench.lang.monoids import monoid_for
 from workbench.lang.names import check_new_name
 from workbench.lang.operator import Monoid, Range, Statement, Target
-from workbench.lang.polynomial import simplify
+from workbench.lang.polynomial import is_plain, simplify
 from workbench.lang.printer import print_clause, print_statement, print_target, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState
@@ -65,13 +65,7 @@ def _writable(scope: Scope, target: TargetNode) -> TensorState:
     name = target.name.name
     state = scope.tensors.get(name)
     if state is None:
-        kind = (
-            "a scalar"
-            if name in scope.values
-            else "a loop"
-            if name in scope.axes
-            else "a word of the language"
-        )
+        kind = "a scalar" if name in scope.values else "a loop" if name in scope.axes else "a word of the language"
         raise Problem(f"cannot assign to {name!r}: it is {kind}", target.span)
     if state.role == "input" or name in scope.inputs:
         fix = f"write to an output and start it with {name}, as in O(i) = {name}(i)"
@@ -89,14 +83,8 @@ def _clauses(resolver: ExprResolver, local: Local, node: Assign) -> list[Expr]:
                 _range_clause(resolver, local, clause)
             case LetClause(name, value):
                 check_new_name(resolver.scope, name, "a let")
-                if (
-                    name.name in local.lets
-                    or name.name in local.indices
-                    or name.name in resolver.scope.known()
-                ):
-                    raise Problem(
-                        f"{name.name!r} already defined", name.span, "choose another name for the let"
-                    )
+                if name.name in local.lets or name.name in local.indices or name.name in resolver.scope.known():
+                    raise Problem(f"{name.name!r} already defined", name.span, "choose another name for the let")
                 resolver.what, resolver.tensors = f"the let {name.name}", True
                 local.lets[name.name] = resolver.resolve(value)
             case ExistsClause(value):
@@ -116,7 +104,7 @@ def _range_clause(resolver: ExprResolver, local: Local, clause: RangeClause) -> 
         first = print_clause(local.clauses[index.name])
         raise Problem(f"index {word!r} has two ranges: {first} came first", clause.span, "keep one of them")
     resolver.what, resolver.tensors = f"a bound of {word}", False
-    bounds = simplify(resolver.integer(clause.lower)), simplify(resolver.integer(clause.upper))
+    bounds = resolver.bound(clause.lower), resolver.bound(clause.upper)
     resolver.tensors = True
     local.ranges[index.name], local.clauses[index.name] = bounds, clause
 
@@ -127,7 +115,7 @@ def _target_subscripts(resolver: ExprResolver, target: TargetNode) -> tuple[Expr
 
 
 def _in_normal_form(subscript: Expr) -> Expr:
-    return subscript if isinstance(subscript, Index) else simplify(subscript)
+    return simplify(subscript) if is_plain(subscript) else subscript
 
 
 def _check_targets(
@@ -137,18 +125,14 @@ def _check_targets(
     for target, state, exprs in zip(node.targets, states, subscripts, strict=True):
         if state.rank is not None and state.rank != len(exprs):
             plural = "s" if state.rank != 1 else ""
-            message = (
-                f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} subscript{plural} "
-            )
+            message = f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} subscript{plural} "
             message += f"but found {len(exprs)}"
             raise Problem(message, target.span)
         plain = [expr.name for expr in exprs if isinstance(expr, Index) and expr.name not in axes]
         for name in plain:
             if plain.count(name) > 1:
                 fix = f"for a diagonal: {state.name}({name}, {name}2) where {name}2 in {name}:{name}+1"
-                raise Problem(
-                    f"{name!r} already defined: it stands twice on the left-hand side", target.span, fix
-                )
+                raise Problem(f"{name!r} already defined: it stands twice on the left-hand side", target.span, fix)
         if exprs != subscripts[0]:
             raise Problem("all targets of a tuple statement have the same subscripts", target.span)
     if len({state.name for state in states}) < len(states):
@@ -177,9 +161,7 @@ def _unreduced(draft: Draft, name: str, known: list[str]) -> None:
     if close:
         fix += f"; or did you mean {close[0]!r}?"
     span = draft.local.spans.get(name, draft.span)
-    raise Problem(
-        f"the statement includes reduction variable {name!r} but does not specify a reduction", span, fix
-    )
+    raise Problem(f"the statement includes reduction variable {name!r} but does not specify a reduction", span, fix)
 
 
 def _check_initialised(context: Context, draft: Draft) -> None:
@@ -191,9 +173,7 @@ def _check_initialised(context: Context, draft: Draft) -> None:
             continue
         fix = f"write {draft.node.op.name}! to start from the identity"
         if state.role == "temporary":
-            raise Problem(
-                f"{state.name!r} is accumulated into before anything is written to it", draft.span, fix
-            )
+            raise Problem(f"{state.name!r} is accumulated into before anything is written to it", draft.span, fix)
         state.role, state.box = "inout", state.declared
         context.warnings.append(
             f"Reduction without initialization: {state.name!r} must be given as out=; "
@@ -210,9 +190,7 @@ def _settle_types(draft: Draft) -> None:
                           "write int32(...) around the value")  # fmt: skip
         if dtype is not None:
             assert isinstance(draft.reduction, Monoid)
-            value = _fitted(
-                value, dtype, f"field {draft.reduction.fields[at]} of {draft.reduction.name}", span
-            )
+            value = _fitted(value, dtype, f"field {draft.reduction.fields[at]} of {draft.reduction.name}", span)
         if state.dtype is None:
             state.dtype = dtype or _first_type(value, draft.reduction is not None)
         draft.values[at] = _fitted(value, state.dtype, state.name, span)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Binary, Expr, Index, Read, walk
+from workbench.lang.expr import Binary, Expr, Index
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.operator import Condition, Range, Tensor
-from workbench.lang.polynomial import ONE, Poly, add, expression, indices_of, polynomial
+from workbench.lang.polynomial import ONE, Poly, add, expression, indices_of, is_plain, polynomial
 from workbench.lang.printer import show, type_name
 from workbench.lang.scope import Box, Context, TensorState
 
@@ -39,7 +39,7 @@ def record_write(
 
 
 def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tuple[Poly, Poly] | None:
-    if any(isinstance(node, Read) for node in walk(subscript)):
+    if not is_plain(subscript):
         return None
     form = polynomial(subscript)
     low, high = lowest(form, intervals, facts.sign), highest(form, intervals, facts.sign)
@@ -54,17 +54,13 @@ def _no_shape(state: TensorState, subscript: Expr, draft: Draft) -> Problem:
     fix = f"annotate the output: -> ({dtype}({dims}) {state.name})"
     if state.role == "temporary":
         fix = f"make {state.name} an output with an annotated type"
-    return Problem(
-        f"the extent of {state.name!r} cannot be inferred from subscript {show(subscript)}", draft.span, fix
-    )
+    return Problem(f"the extent of {state.name!r} cannot be inferred from subscript {show(subscript)}", draft.span, fix)
 
 
 def _hull(facts: Facts, box: Box | None, written: Box) -> Box:
     if box is None:
         return written
-    return [
-        (facts.smallest([a, c]), facts.largest([b, d])) for (a, b), (c, d) in zip(box, written, strict=True)
-    ]
+    return [(facts.smallest([a, c]), facts.largest([b, d])) for (a, b), (c, d) in zip(box, written, strict=True)]
 
 
 def _record_cover(
@@ -81,9 +77,7 @@ def _record_cover(
     if draft.initialise and is_scatter and state.declared is not None:
         state.covered.append(state.declared)
         return
-    if len(set(plain)) < len(plain) or any(
-        indices_of(polynomial(s)) for s in subscripts if not isinstance(s, Index)
-    ):
+    if len(set(plain)) < len(plain) or any(indices_of(polynomial(s)) for s in subscripts if not isinstance(s, Index)):
         return
     for name in plain:
         if indices_of(intervals[name].lower) | indices_of(intervals[name].upper):
@@ -104,9 +98,7 @@ def is_covered(facts: Facts, box: Box, covered: list[Box]) -> bool:
 
 def _chain(facts: Facts, box: Box, covered: list[Box], dimension: int) -> bool:
     usable = [
-        part
-        for part in covered
-        if all(_holds(facts, part[d], box[d]) for d in range(len(box)) if d != dimension)
+        part for part in covered if all(_holds(facts, part[d], box[d]) for d in range(len(box)) if d != dimension)
     ]
     reached, end = box[dimension]
     progress = True
@@ -132,9 +124,7 @@ def finished(context: Context, state: TensorState) -> Tensor:
         box = _annotated(context, state, box, state.declared)
     lower = tuple(expression(low) for low, _ in box)
     extent = tuple(expression(add(high, low, -1)) for low, high in box)
-    partial = state.role in ("output", "temporary", "inout") and not is_covered(
-        context.facts, box, state.covered
-    )
+    partial = state.role in ("output", "temporary", "inout") and not is_covered(context.facts, box, state.covered)
     return Tensor(state.name, state.dtype, lower, extent, state.role, partial)
 
 
@@ -146,9 +136,7 @@ def _annotated(context: Context, state: TensorState, box: Box, declared: Box) ->
     return declared
 
 
-def _check_inside(
-    context: Context, state: TensorState, dimension: int, low: Poly, high: Poly, dim: Poly
-) -> None:
+def _check_inside(context: Context, state: TensorState, dimension: int, low: Poly, high: Poly, dim: Poly) -> None:
     facts = context.facts
     words = f"dimension {dimension} of {state.name} is annotated {show(expression(dim))}"
     cells = f"its statements write {show(expression(low))}:{show(expression(high))}"

@@ -63,9 +63,7 @@ def _of_assign(step: Assign, defs: dict[str, Define], active: tuple[str, ...]) -
     return found
 
 
-def _of_call(
-    callee: str, arguments: tuple[Term, ...], defs: dict[str, Define], active: tuple[str, ...]
-) -> set[str]:
+def _of_call(callee: str, arguments: tuple[Term, ...], defs: dict[str, Define], active: tuple[str, ...]) -> set[str]:
     define = defs.get(callee)
     if define is None or callee in active:
         return set()
