@@ -13,8 +13,9 @@ LETTERS = {"float": "f", "int": "i", "uint": "u"}
 
 @dataclass
 class Helpers:
-    """Collects helper texts while a unit is printed."""
+    """Collects helper texts while a unit is printed; `register_bytes` is the width of a vector register."""
 
+    register_bytes: int = 0
     texts: dict[str, str] = field(default_factory=dict)
 
     def scalar(self, function: str, dtype: DType) -> str:
@@ -23,7 +24,7 @@ class Helpers:
 
     def vector(self, function: str, dtype: DType, lanes: int) -> str | None:
         """Name of the vector function, or None if there is none."""
-        helper = vector(function, dtype, lanes)
+        helper = vector(function, dtype, lanes, register_bytes=self.register_bytes)
         return None if helper is None else self.add(helper)
 
     def conversion(self, source: DType, target: DType, lanes: int = 1) -> str:

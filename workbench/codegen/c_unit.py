@@ -40,7 +40,7 @@ class Unit:
 
 def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str], *, checked: bool) -> Unit:
     """The C file that executes `nest`."""
-    names, helpers = Names(), Helpers()
+    names, helpers = Names(), Helpers(target.vector_bits // 8)
     helpers.add(BASE)
     helpers.text("wb_unroll", PRELUDE)
     function = names("function", program.name)
