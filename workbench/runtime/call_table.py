@@ -115,7 +115,10 @@ class CallTable:
 
 def call_table(op: Operator) -> CallTable:
     """The table of an operator, kept in the operator itself, so that both go together."""
-    table = op.__dict__.get("calls")
-    if table is None:
-        table = op.__dict__.setdefault("calls", CallTable(op))
-    return table
+    with _making:
+        if op.__dict__.get("calls") is None:  # never called, or stored and come back
+            op.__dict__["calls"] = CallTable(op)
+    return op.__dict__["calls"]
+
+
+_making = Lock()

@@ -110,7 +110,8 @@ def _outputs(op: Operator, out: Any) -> Any:
         return None
     names = op.outputs if isinstance(out, tuple | list) else op.outputs[:1]
     if len(several(out)) != len(op.outputs):
-        bind(op, (), {}, out)
+        expected = f"{len(op.outputs)} ({', '.join(op.outputs)})"
+        raise CallError(f"{op.name}: out= expected {expected} but found {len(several(out))} arrays")
     arrays = [None if o is None else as_output(o, name) for o, name in zip(several(out), names, strict=False)]
     ready = tuple(a if a is None or is_plain(a) else plain_copy(a) for a in arrays)
     return ready if isinstance(out, tuple | list) else ready[0]

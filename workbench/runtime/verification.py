@@ -60,6 +60,8 @@ def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **
     agree exactly unless those change them.  `out` is not changed.
     """
     op = _operator(what)
+    if isinstance(what, CompiledKernel):
+        scalars = {**_built_in(what, op, len(arrays)), **scalars}
     arrays, scalars = as_numpy_arguments(op, arrays, scalars)
     given = tuple(None if o is None else np.array(o) for o in several(out))
     outputs = None if out is None else given if len(op.outputs) > 1 else given[0]
@@ -79,6 +81,13 @@ def _operator(what: CompiledKernel | Operator) -> Operator:
     if program is None or program.definition is None:
         raise CallError("verify needs a kernel that was built from a schedule, or an operator")
     return program.definition
+
+
+def _built_in(kernel: CompiledKernel, op: Operator, given: int) -> dict[str, Any]:
+    """Integer scalars that the call leaves out because the kernel was built for their value."""
+    left = op.parameters[given:]
+    sizes = kernel.kernel.sizes
+    return {name: sizes[name] for name in left if name in op.scalars and name in sizes}
 
 
 def _run(what: Callable[..., Any], arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Any:
