@@ -22,7 +22,9 @@ from workbench.settings import settings
 from workbench.target import Target
 
 if TYPE_CHECKING:
+    from workbench.codegen.kernel import Kernel
     from workbench.poly.program import Program
+    from workbench.schedules.scheduled_program import Schedule
 
 __version__ = "0.1.0"
 
@@ -34,7 +36,6 @@ NAMES = {
     "operators": "workbench.lang:operators",
     "einsum": "workbench.lang:einsum",
     "schedule": "workbench.schedules:schedule",
-    "autoschedule": "workbench.schedules:autoschedule",
     "check": "workbench.schedules:check",
     "affine": "workbench.schedules:affine",
     "decompose_reduction": "workbench.schedules:decompose_reduction",
@@ -47,7 +48,6 @@ NAMES = {
     "together": "workbench.schedules:together",
     "unroll": "workbench.schedules:unroll",
     "vectorize": "workbench.schedules:vectorize",
-    "generate": "workbench.codegen:generate",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
     "verify": "workbench.runtime:verify",
@@ -64,7 +64,7 @@ METHODS = {
     "bytes": "workbench.ops:bytes",
 }
 
-__all__ = ["Operator", "Target", "errors", "lower", "settings", *sorted(NAMES), *ROOMS]
+__all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "settings", *sorted(NAMES), *ROOMS]
 
 
 def lower(operator: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:
@@ -74,6 +74,33 @@ def lower(operator: Operator, /, sizes: Mapping[str, int] | None = None, **symbo
     before a scalar is known; the message names the scalar.
     """
     return _load("workbench.poly:lower")(operator, sizes={**(sizes or {}), **symbols})
+
+
+def autoschedule(
+    operator: Operator | Program, /, target: str | Target = "c", *, fusion: str | None = None,
+    sizes: Mapping[str, int] | None = None, **symbols: int,
+) -> Schedule:  # fmt: skip
+    """A schedule chosen by the workbench: the default recipe for this machine (or for a `Target`).
+
+    With `fusion` ("none", "default" or "max") the order of isl's scheduler instead, as one `affine` step.  Sizes
+    are given as keywords or as `sizes={...}`; what is left out stays symbolic.
+    """
+    chosen = _load("workbench.schedules:autoschedule")
+    return chosen(operator, _here(target), fusion=fusion, sizes=sizes, **symbols)
+
+
+def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False) -> Kernel:
+    """The kernel of a schedule as text: for this machine ("c"), or for a `Target`; no compiler is needed.
+
+    `unchecked=True` leaves out the checks of data-dependent subscripts.  Raises IllegalSchedule when the schedule
+    would compute something else than its operator.
+    """
+    return _load("workbench.codegen:generate")(schedule, _here(target), unchecked=unchecked)
+
+
+def _here(target: str | Target) -> str | Target:
+    """The target itself; `"c"` is C for this machine."""
+    return _load("workbench.runtime:this_machine")() if target == "c" else target
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from workbench.errors import ScheduleError, unknown_name
@@ -90,6 +91,18 @@ def sites(tree: Tree, path: Path = ()) -> list[Site]:
 
 def find_loop(program: Program, tree: Tree, name: str) -> Site:
     """The loop called `name`, or `statement/name` where several nests use the name."""
+    return find_loops(program, tree, (name,))[0]
+
+
+def find_loops(program: Program, tree: Tree, names: Iterable[str]) -> list[Site]:
+    """The loops of one step: a name that several nests use means the loop in the nest of the other names."""
+    found = {name: named(program, tree, name) for name in names}
+    nests = {sites[0].path for sites in found.values() if len(sites) == 1}
+    return [_only(program, name, [s for s in sites if s.path in nests] or sites) for name, sites in found.items()]
+
+
+def named(program: Program, tree: Tree, name: str) -> list[Site]:
+    """Every loop that `name` may mean; ScheduleError if there is none."""
     statement, _, plain = name.rpartition("/")
     found = [s for s in sites(tree) if s.loop.name == plain]
     if statement:
@@ -97,6 +110,10 @@ def find_loop(program: Program, tree: Tree, name: str) -> Site:
         found = [s for s in found if identifier in dict(s.loop.rows)]
     if not found:
         raise ScheduleError(unknown_name("loop", name, dict.fromkeys(x.name for x in loops(tree))))
+    return found
+
+
+def _only(program: Program, name: str, found: list[Site]) -> Site:
     if len(found) > 1:
         names = [qualified(program, s) for s in found]
         raise ScheduleError(f"loop {name!r} stands in several nests; say which: {', '.join(names)}")

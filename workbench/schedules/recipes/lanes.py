@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
+from workbench.schedules.blocking import at_least
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
@@ -75,7 +76,7 @@ def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> 
     total = 0
     for s in ids:
         dim = dim_of(band, position, s)
-        if dim is None:
+        if dim is None or not at_least(structure(program, s).trip(dim), 4):
             return 0
         total += structure(program, s).contiguous(dim)
     return total

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Sequence, Tree, statements
-from workbench.schedules.edit import Path, at, distribute, find_loop, leaf_path, statement_id
+from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path, statement_id
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -61,7 +61,7 @@ def enclosing_sequence(tree: Tree, statement: str) -> tuple[Path, int] | None:
 
 def in_the_way(schedule: Schedule, names: list[str]) -> tuple[Transform, ...]:
     """The decomposition that makes loops of one reduction nest perfect, if they are not yet."""
-    found = [find_loop(schedule.program, schedule.tree, name) for name in names]
+    found = find_loops(schedule.program, schedule.tree, names)
     if len({site.path for site in found}) <= 1:
         return ()
     deepest = max(found, key=lambda site: len(site.path))

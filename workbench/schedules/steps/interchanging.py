@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band
-from workbench.schedules.edit import find_loop, put, sites
+from workbench.schedules.edit import find_loops, put, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.tiling import one_band
@@ -30,7 +30,7 @@ class Interchange(Transform):
         return in_the_way(schedule, list(self.order))
 
     def apply(self, schedule: Schedule) -> Schedule:
-        found = [find_loop(schedule.program, schedule.tree, name) for name in self.order]
+        found = find_loops(schedule.program, schedule.tree, self.order)
         band = one_band(self, found)
         own = list(band.loops)
         for place, site in zip(sorted(s.position for s in found), found, strict=True):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band
-from workbench.schedules.edit import Site, find_loop, put, require_new, sites
+from workbench.schedules.edit import Site, find_loops, put, require_new, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.splitting import divided
@@ -34,7 +34,7 @@ class Tile(Transform):
         return in_the_way(schedule, [name for name, _ in self.sizes])
 
     def apply(self, schedule: Schedule) -> Schedule:
-        found = [find_loop(schedule.program, schedule.tree, name) for name, _ in self.sizes]
+        found = find_loops(schedule.program, schedule.tree, [name for name, _ in self.sizes])
         band = one_band(self, found)
         chosen = {name: (outer, inner) for name, outer, inner in self.names}
         halves = {
