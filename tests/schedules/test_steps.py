@@ -35,6 +35,14 @@ def test_tile_of_an_imperfect_nest_moves_the_initialisation_and_says_so() -> Non
     ]
 
 
+def test_loops_named_together_are_those_of_one_nest() -> None:
+    tiled = naive(MATMUL) | wb.tile(m=4, n=8, k=16)
+    assert [str(step) for step in tiled.trace] == ["decompose_reduction('C')", "tile(m=4, n=8, k=16)"]
+    assert tiled.tree == (naive(MATMUL) | wb.tile({"C/m": 4, "C/n": 8, "C/k": 16})).tree
+    with pytest.raises(ScheduleError, match=r"say which: C.init/m, C/m"):
+        naive(MATMUL) | wb.decompose_reduction("C") | wb.interchange("m", "n")
+
+
 def test_split_twice_nests_the_names() -> None:
     twice = naive(MATMUL) | wb.split("m", 16) | wb.split("m_i", 4)
     assert names(twice)[:3] == ["m_o", "m_i_o", "m_i_i"]

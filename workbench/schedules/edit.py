@@ -96,9 +96,9 @@ def find_loop(program: Program, tree: Tree, name: str) -> Site:
 
 def find_loops(program: Program, tree: Tree, names: Iterable[str]) -> list[Site]:
     """The loops of one step: a name that several nests use means the loop in the nest of the other names."""
-    found = {name: named(program, tree, name) for name in names}
-    nests = {sites[0].path for sites in found.values() if len(sites) == 1}
-    return [_only(program, name, [s for s in sites if s.path in nests] or sites) for name, sites in found.items()]
+    found = [(name, named(program, tree, name)) for name in names]
+    nests = {sites[0].path for _, sites in found if len(sites) == 1}
+    return [_only(program, name, [s for s in sites if s.path in nests] or sites) for name, sites in found]
 
 
 def named(program: Program, tree: Tree, name: str) -> list[Site]:
