@@ -73,3 +73,22 @@ def test_two_unrelated_defs_are_not_one_operator():
     assert list(operators(text)) == ["f", "g"]
     with pytest.raises(OperatorError, match=r"several operators \(f, g\)"):
         operator(text)
+
+
+def test_too_many_statements_are_refused():
+    with pytest.raises(OperatorError, match="more than 4000 statements"):
+        operators("def f(float(N) A) -> (B) {" + "B(i) = A(i)\n" * 5000 + "}")
+
+
+def test_calls_that_double_are_refused():
+    defs = "".join(
+        f"def f{n + 1}(float(N) A, int32 k) -> (B) {{ T = f{n}(A, k)  B = f{n}(T, k) }}\n" for n in range(40)
+    )
+    with pytest.raises(OperatorError, match="statements|deep"):
+        operators("def f0(float(N) A, int32 k) -> (B) { B(i) = A(i) where i in 0:k }\n" + defs)
+
+
+def test_a_long_chain_of_calls_is_refused():
+    defs = "".join(f"def f{n + 1}(float(N) A) -> (B) {{ B = f{n}(A) }}\n" for n in range(2000))
+    with pytest.raises(OperatorError, match="calls are nested more than 16 deep"):
+        operators("def f0(float(N) A) -> (B) { B(i) = A(i) }\n" + defs)

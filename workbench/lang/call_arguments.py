@@ -21,7 +21,6 @@ from workbench.lang.polynomial import (
 from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
-from workbench.lang.shaping import shaping_names
 from workbench.lang.solving import solve_for
 from workbench.lang.syntax import Name, Parameter, Span, Term, terms
 from workbench.lang.unify import convert, settled, unify
@@ -30,7 +29,7 @@ from workbench.lang.unify import convert, settled, unify
 def bind_arguments(context: Context, scope: Scope, inner: Scope, arguments: tuple[Term, ...]) -> None:
     """Give the callee's parameters, type variables and sizes their meaning in the caller."""
     define = inner.define
-    shaping = shaping_names(define, context.defs)
+    shaping = context.shaping.names(define)
     tensors: list[tuple[Parameter, TensorState, Span]] = []
     generics = {name.name for name in define.generics}
     pairs = list(zip(define.parameters, arguments, strict=True))

@@ -8,6 +8,7 @@ from workbench.errors import unknown_name
 from workbench.lang.call_arguments import bind_arguments, dim_poly
 from workbench.lang.declarations import declare_temporaries
 from workbench.lang.diagnostics import Problem
+from workbench.lang.limits import DEEPEST_CALLS
 from workbench.lang.names import element_type
 from workbench.lang.operator import Step
 from workbench.lang.printer import type_name
@@ -15,7 +16,6 @@ from workbench.lang.promises import inlined_promises
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
 from workbench.lang.syntax import Apply, Define, Name, Span, StepNode, TargetNode, Term, terms
 
-DEEPEST_CALLS = 16
 Resolve = Callable[[Context, Scope, tuple[StepNode, ...]], tuple[Step, ...]]
 
 

@@ -10,7 +10,6 @@ from workbench.lang.names import check_new_name, element_type
 from workbench.lang.polynomial import polynomial
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Box, Context, Scope, TensorState
-from workbench.lang.shaping import shaping_names
 from workbench.lang.syntax import Assign, Name, Parameter, TypeNode, statements_of, terms
 
 
@@ -51,7 +50,7 @@ def _once(context: Context, seen: set[str], name: Name) -> None:
 def _declare_sizes(context: Context, scope: Scope) -> None:
     """Scalars that shape the program, then every other name in a dimension, in order of appearance."""
     define = scope.define
-    shaping = shaping_names(define, context.defs)
+    shaping = context.shaping.names(define)
     params = {parameter.name.name: parameter for parameter in define.parameters}
     for name, parameter in params.items():
         dtype = element_type(scope, parameter.type.element.name) if parameter.type else None

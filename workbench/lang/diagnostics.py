@@ -29,10 +29,11 @@ class Problem(Exception):
 
 @dataclass
 class Diagnostics:
-    """Problems and warnings found so far in one text."""
+    """Problems found so far in one text, and how many statements were resolved."""
 
     text: str
     problems: list[Problem] = field(default_factory=list)
+    statements: int = 0
 
     @contextmanager
     def collect(self) -> Iterator[None]:

@@ -103,10 +103,6 @@ class Facts:
             return -1
         return 0
 
-    def copy(self) -> Facts:
-        """The same facts, to add assumptions to."""
-        return Facts(dict(self.lowest))
-
 
 def _best(options: list[int | None]) -> int | None:
     known = [option for option in options if option is not None]

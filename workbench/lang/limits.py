@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.lang.diagnostics import Problem
+from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Expr, children
 from workbench.lang.syntax import Span, Term, operands
 
@@ -12,6 +12,17 @@ DEEPEST_BRACKETS = 200
 DEEPEST_TERM = 200
 DEEPEST_EXPR = 250
 LARGEST_EXPR = 20_000
+MOST_STATEMENTS = 4_000
+DEEPEST_CALLS = 16
+
+
+def count_statement(diagnostics: Diagnostics, span: Span) -> None:
+    """Stop at once if a text has too many statements, those of inlined calls included."""
+    diagnostics.statements += 1
+    if diagnostics.statements > MOST_STATEMENTS:
+        message = f"the text has more than {MOST_STATEMENTS} statements, those of inlined calls included"
+        diagnostics.add(Problem(message, span))
+        diagnostics.check()
 
 
 def check_depth(term: Term) -> None:

@@ -6,6 +6,7 @@ from workbench.lang.calls import resolve_call
 from workbench.lang.declarations import declare
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Index, Size
+from workbench.lang.limits import count_statement
 from workbench.lang.names import check_new_name
 from workbench.lang.operator import For, Operator, Range, Step, Tensor
 from workbench.lang.polynomial import add, polynomial
@@ -13,7 +14,7 @@ from workbench.lang.printer import print_clause
 from workbench.lang.promises import resolve_promises
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.resolve_statement import resolve_assign
-from workbench.lang.scope import AlreadyReported, Context, Scope
+from workbench.lang.scope import AlreadyReported, Context, Scope, free_name
 from workbench.lang.shapes import finished
 from workbench.lang.syntax import (
     Apply,
@@ -90,6 +91,7 @@ def resolve_steps(context: Context, scope: Scope, steps: tuple[StepNode, ...]) -
     """The steps of a block; a problem in one does not stop the others."""
     resolved: list[Step] = []
     for step in steps:
+        count_statement(context.diagnostics, step.span)
         try:
             resolved += _resolve_step(context, scope, step)
         except Problem as problem:
@@ -133,7 +135,7 @@ def _resolve_for(context: Context, scope: Scope, step: ForStep) -> For:
     lower, upper = (resolver.bound(term) for term in (step.range.lower, step.range.upper))
     if context.facts.at_least(add(polynomial(lower), polynomial(upper), -1), 0):
         raise Problem(f"empty range for {word!r}: {print_clause(step.range)}", step.range.span)
-    actual = context.fresh(word) if scope.inlined else word
+    actual = free_name(word, context.taken) if scope.inlined else word
     context.taken.add(actual)
     axis = Range(actual, lower, upper, "sequential", "given by the for")
     scope.axes[word] = Index(actual)

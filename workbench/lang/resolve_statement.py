@@ -34,7 +34,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     values = [resolver.resolve(value) for value in node.values]
     reduction = monoid_for(context, scope, node, reduction_name, values) if node.is_tuple else reduction_name
     draft = Draft(node, states, subscripts, values, exists, local, reduction, initialise)
-    _check_reduced(context, draft, scope.known())
+    _check_reduced(context, draft, list(scope.tensors))
     _check_initialised(context, draft)
     _settle_types(draft)
     ranges = infer_ranges(context, draft)
@@ -157,7 +157,8 @@ def _check_reduced(context: Context, draft: Draft, known: list[str]) -> None:
 def _unreduced(draft: Draft, name: str, known: list[str]) -> None:
     target = print_target(draft.node.targets[0])
     fix = f"write {target} +=! ... to sum over {name}, or put {name} on the left"
-    close = get_close_matches(name, known, n=1, cutoff=0.6) or [k for k in known if k.lower() == name.lower()]
+    similar = [each for each in known if each.lower() == name.lower()]
+    close = similar or get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         fix += f"; or did you mean {close[0]!r}?"
     span = draft.local.spans.get(name, draft.span)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.dtypes import DType
@@ -10,6 +12,7 @@ from workbench.lang.expr import Expr, Index
 from workbench.lang.facts import Facts
 from workbench.lang.operator import Condition, Monoid, Promise, Range, Role
 from workbench.lang.polynomial import Poly
+from workbench.lang.shaping import Shaping
 from workbench.lang.syntax import NOWHERE, Define, MonoidNode, RangeClause, Span
 
 Box = list[tuple[Poly, Poly]]
@@ -95,9 +98,19 @@ class Context:
     used_items: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
 
+    @cached_property
+    def shaping(self) -> Shaping:
+        """Which scalars of which def shape the program."""
+        return Shaping(self.defs)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """Every word of the text."""
+        return set(re.findall(r"\w+", self.diagnostics.text))
+
     def fresh(self, wanted: str) -> str:
-        """A name that nothing else bears; remembered as taken."""
-        name = free_name(wanted, self.taken)
+        """A name for a tensor that nothing else in the text bears; remembered as taken."""
+        name = free_name(wanted, self.taken | self.words)
         self.taken.add(name)
         return name
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import ALIASES, DTYPES
+from workbench.lang.limits import DEEPEST_CALLS
 from workbench.lang.syntax import (
     Apply,
     Assign,
@@ -17,78 +18,82 @@ from workbench.lang.syntax import (
     RangeClause,
     StepNode,
     Term,
-    operands,
+    terms,
 )
 
 
-def shaping_names(define: Define, defs: dict[str, Define], active: tuple[str, ...] = ()) -> set[str]:
-    """Every name that stands where a number shapes the program; lets and calls are followed."""
-    found: set[str] = set()
-    for parameter in (*define.parameters, *define.outputs):
-        for dim in parameter.type.dims if parameter.type else ():
-            found |= _names(dim)
-    for promise in define.promises:
-        for argument in promise.arguments[1:]:
-            found |= _names(argument)
-    for step in define.body:
-        found |= _of_step(step, defs, (*active, define.name.name))
-    return found
+@dataclass
+class Shaping:
+    """Names that shape each def of a text, found once."""
+
+    defs: dict[str, Define]
+    known: dict[str, set[str]] = field(default_factory=dict)
+    active: list[str] = field(default_factory=list)
+
+    def names(self, define: Define) -> set[str]:
+        """Every name that stands where a number shapes the program; lets and calls are followed."""
+        word = define.name.name
+        if word in self.active or len(self.active) > DEEPEST_CALLS:
+            return set()
+        if word not in self.known:
+            self.active.append(word)
+            self.known[word] = self._of_define(define)
+            self.active.pop()
+        return self.known[word]
+
+    def _of_define(self, define: Define) -> set[str]:
+        found: set[str] = set()
+        for parameter in (*define.parameters, *define.outputs):
+            for dim in parameter.type.dims if parameter.type else ():
+                found |= _names(dim)
+        for promise in define.promises:
+            for argument in promise.arguments[1:]:
+                found |= _names(argument)
+        generics = frozenset(name.name for name in define.generics)
+        return found.union(*(self._of_step(step, generics) for step in define.body))
+
+    def _of_step(self, step: StepNode, generics: frozenset[str]) -> set[str]:
+        match step:
+            case ForStep(bounds, body, _):
+                found = _names(bounds.lower) | _names(bounds.upper)
+                return found.union(*(self._of_step(each, generics) for each in body))
+            case CallStep(_, callee, arguments, _):
+                return self._of_call(callee.name, arguments)
+            case Assign(_, Name("="), (Apply(name, arguments, _),), _, _, _) if name.name in self.defs:
+                return self._of_call(name.name, arguments)
+            case Assign():
+                return _of_assign(step, generics)
+
+    def _of_call(self, callee: str, arguments: tuple[Term, ...]) -> set[str]:
+        define = self.defs.get(callee)
+        inner = self.names(define) if define else set()
+        pairs = zip(define.parameters if define else (), arguments, strict=False)
+        return set().union(*(_names(argument) for parameter, argument in pairs if parameter.name.name in inner))
 
 
-def _of_step(step: StepNode, defs: dict[str, Define], active: tuple[str, ...]) -> set[str]:
-    match step:
-        case ForStep(bounds, body, _):
-            found = _names(bounds.lower) | _names(bounds.upper)
-            return found.union(*(_of_step(each, defs, active) for each in body))
-        case CallStep(_, callee, arguments, _):
-            return _of_call(callee.name, arguments, defs, active)
-        case Assign():
-            return _of_assign(step, defs, active)
-
-
-def _of_assign(step: Assign, defs: dict[str, Define], active: tuple[str, ...]) -> set[str]:
-    match step.values:
-        case (Apply(name, arguments, _),) if name.name in defs and step.op.name == "=":
-            return _of_call(name.name, arguments, defs, active)
+def _of_assign(step: Assign, generics: frozenset[str]) -> set[str]:
     lets = {clause.name.name: clause.value for clause in step.clauses if isinstance(clause, LetClause)}
     found = set().union(*(_names(s) for target in step.targets for s in target.subscripts))
     for clause in step.clauses:
         if isinstance(clause, RangeClause):
             found |= _names(clause.lower) | _names(clause.upper)
     values = [*step.values, *(c.value for c in step.clauses if not isinstance(c, RangeClause))]
-    found = found.union(*(_subscripted(value) for value in values))
+    found = found.union(*(_subscripted(value, generics) for value in values))
     for name in reversed(list(lets)):
         if name in found:
             found |= _names(lets[name])
     return found
 
 
-def _of_call(callee: str, arguments: tuple[Term, ...], defs: dict[str, Define], active: tuple[str, ...]) -> set[str]:
-    define = defs.get(callee)
-    if define is None or callee in active:
-        return set()
-    inner = shaping_names(define, defs, active)
-    pairs = zip(define.parameters, arguments, strict=False)
-    return set().union(*(_names(argument) for parameter, argument in pairs if parameter.name.name in inner))
-
-
 def _names(term: Term) -> set[str]:
-    return {node.name for node in _walk(term) if isinstance(node, Name)}
+    return {node.name for node in terms(term) if isinstance(node, Name)}
 
 
-def _walk(term: Term) -> Iterator[Term]:
-    stack = [term]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(operands(node))
-
-
-def _subscripted(term: Term) -> set[str]:
+def _subscripted(term: Term, generics: frozenset[str]) -> set[str]:
     """Names inside the subscripts of tensor accesses."""
     found: set[str] = set()
-    for node in _walk(term):
-        if isinstance(node, Apply) and not _is_function(node.name.name):
+    for node in terms(term):
+        if isinstance(node, Apply) and not (node.name.name in generics or _is_function(node.name.name)):
             found = found.union(*(_names(argument) for argument in node.arguments))
     return found
 

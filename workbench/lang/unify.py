@@ -5,7 +5,7 @@ A float literal is *weak*: it has type WEAK until its context decides, and float
 
 from __future__ import annotations
 
-from workbench.lang.dtypes import BOOL, DTYPES, FLOAT32, INT32, INT64, DType
+from workbench.lang.dtypes import DTYPES, FLOAT32, INT32, INT64, DType
 from workbench.lang.expr import Cast, Const, Expr, Read, children, rebuild
 
 WEAK = DType("float literal", "float", 0, "")
@@ -98,8 +98,3 @@ def integer_type(value: int) -> DType | None:
         if lowest <= value <= largest:
             return dtype
     return None
-
-
-def is_boolean(expr: Expr) -> bool:
-    """Whether the expression is a truth value."""
-    return expr.dtype == BOOL
