@@ -17,7 +17,7 @@ from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.launch import CompiledKernel
 from workbench.runtime.machine import thread_count
 from workbench.runtime.toolchain import Toolchain
-from workbench.schedules import Schedule, default_schedule
+from workbench.schedules import Schedule, default_schedule, reasons
 from workbench.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -52,11 +52,12 @@ class Plan:
         return "\n".join([
             f"{self.op.name}({', '.join(self.op.parameters)}) for {sizes}",
             f"arrays:   {'; '.join(layouts) or 'dense, row after row'}",
-            f"schedule: {self.schedule.python()}",
+            "schedule:",
+            *(f"  {step}: {why}" for step, why in reasons(self.schedule)),
             f"machine:  {machine}, parallel loops by {target.parallel}",
             f"compiler: {self.toolchain}",
             f"indices:  {'not checked' if self.unchecked else 'checked'}",
-            str(self.schedule),
+            *str(self.schedule).partition("\nloops\n")[2].splitlines(),
         ])  # fmt: skip
 
     def __repr__(self) -> str:

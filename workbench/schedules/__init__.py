@@ -2,7 +2,7 @@
 
 from workbench.schedules.automatic import autoschedule
 from workbench.schedules.legality import Verdict
-from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes import default_schedule, reasons
 from workbench.schedules.scheduled_program import Schedule, check, schedule
 from workbench.schedules.steps import (
     affine,
@@ -20,6 +20,6 @@ from workbench.schedules.transform import Recipe, Transform, from_json, replay, 
 
 __all__ = [
     "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
-    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "replay", "schedule",
+    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "reasons", "replay", "schedule",
     "split", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

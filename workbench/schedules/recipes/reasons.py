@@ -1,0 +1,100 @@
+"""Why a schedule's steps are there: one line a step, from the structure of what it touches."""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.poly.program import Program
+from workbench.poly.tree import Loop, loops
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import (
+    Affine,
+    DecomposeReduction,
+    Interchange,
+    Merge,
+    Parallelize,
+    Split,
+    Tile,
+    Unroll,
+    Vectorize,
+)
+from workbench.schedules.structure import Structure, structure
+from workbench.schedules.transform import Transform
+
+
+def reasons(schedule: Schedule) -> list[tuple[str, str]]:
+    """(step, why) for every step of the trace; a single line for the naive order."""
+    if not schedule.trace:
+        return [("naive", "too little work, or no loop that is contiguous in memory and free of dependences")]
+    return [(str(step), reason(schedule, step)) for step in schedule.trace]
+
+
+def reason(schedule: Schedule, step: Transform) -> str:
+    """Why one step is there."""
+    program = schedule.program
+    match step:
+        case Merge(first, second, _):
+            return f"{first} and {second} run over the same values; one pass keeps them in cache"
+        case DecomposeReduction(name):
+            return f"{name} needs a nest of its own before its loops can be blocked"
+        case Tile(sizes, _):
+            return blocks(program, dict(sizes))
+        case Split():
+            return "blocks of one loop"
+        case Interchange(order):
+            return f"{plain(order[0])} outermost, {plain(order[-1])} innermost"
+        case Unroll(loop):
+            return f"the block over {plain(loop)} is written out: its cells are registers"
+        case Vectorize(loop):
+            return lanes(program, loop)
+        case Parallelize(loop):
+            return f"iterations of {plain(loop)} do not depend on one another{count(schedule, loop)}"
+        case Affine(_, origin):
+            return f"the order of {origin or 'the given tree'}"
+    return "asked for"
+
+
+def plain(loop: str) -> str:
+    """The loop's name without its statement."""
+    return loop.rpartition("/")[2]
+
+
+def blocks(program: Program, sizes: dict[str, int]) -> str:
+    """Which reuse the blocks of a tile serve."""
+    shape = shape_of(program, next(iter(sizes)))
+    if shape is None:
+        return "blocks that stay in cache"
+    found = []
+    for loop in sizes:
+        kept = sorted({r.array for r in shape.reads if r.along(plain(loop)) == 0})
+        if kept:
+            found.append(f"{', '.join(kept)} is used again along {plain(loop)}")
+    return "; ".join(found) or "small squares, read along one loop and written along another, fill whole cache lines"
+
+
+def lanes(program: Program, loop: str) -> str:
+    """Which arrays are walked element by element."""
+    shape = shape_of(program, loop)
+    dim = plain(loop).removesuffix("_i")
+    if shape is None or dim not in shape.statement.dims:
+        return "neighbouring elements in the lanes of a register"
+    walked = sorted({t.array for t in (*shape.writes, *shape.reads) if t.along(dim) == 1})
+    partial = " (each lane keeps a partial result)" if dim in shape.reduced else ""
+    return f"{', '.join(walked) or 'the cells'} lie next to one another along {dim}{partial}"
+
+
+def shape_of(program: Program, loop: str) -> Structure | None:
+    """The structure of the statement that a qualified loop name points at."""
+    statement = loop.rpartition("/")[0]
+    known = {s.name: s.id for s in program.statements}
+    return structure(program, known[statement]) if statement in known else None
+
+
+def count(schedule: Schedule, loop: str) -> str:
+    """`; 64 of them`, where the number of iterations is known."""
+    found: list[Loop] = [x for x in loops(schedule.tree) if x.name == plain(loop) and x.kind == "parallel"]
+    for statement, row in (r for x in found for r in x.rows):
+        name = getattr(row, "name", None)
+        if name is not None:
+            extent = poly.extent(schedule.program, statement, name)
+            return f"; {extent} of them" if extent is not None else ""
+    return ""
