@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.poly.making import matmul, op, read, span, statement, tensor
+from workbench.lang import operator
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, Read
 from workbench.poly import lower
@@ -42,3 +43,8 @@ def test_may_accesses_and_scalars_say_so():
     assert "float32 s     output" in text
     assert "reads T(idx(i))  (any cell: not affine)" in text
     assert "S0 s: s += T(idx(i))" in text
+
+
+def test_a_box_that_starts_elsewhere_shows_both_ends():
+    text = str(lower(operator("def shift(float(N) A) -> (B) { B(i) = A(i-1) + A(i+1) }")))
+    assert "float32 B(1:N - 1)  output" in text

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
+from workbench.lang.polynomial import add, expression, polynomial
 from workbench.lang.printer import show
 from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
 
@@ -39,7 +40,10 @@ def _array(array: Array) -> str:
 
 
 def _range(lower: Expr, extent: Expr) -> str:
-    return show(extent) if show(lower) == "0" else f"{show(lower)} + {show(extent)}"
+    """An extent, or `lower:upper` of a box that starts elsewhere than at 0."""
+    if show(lower) == "0":
+        return show(extent)
+    return f"{show(lower)}:{show(expression(add(polynomial(lower), polynomial(extent))))}"
 
 
 def _statement(statement: ProgramStatement) -> Iterator[str]:
