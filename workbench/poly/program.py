@@ -13,6 +13,7 @@ from typing import Literal
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
+from workbench.poly.program_text import program_sheet
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -100,7 +101,7 @@ class Nest:
     body: tuple[Nest | str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """An operator lowered for some sizes.
 
@@ -142,6 +143,12 @@ class Program:
 
     def __str__(self) -> str:
         return import_module("workbench.poly.sheet").program_sheet(self)  # keeps printing out of start-up
+
+    def __str__(self) -> str:
+        return program_sheet(self)
+
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: {', '.join(s.name for s in self.statements)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Program) and self.key == other.key

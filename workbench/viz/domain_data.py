@@ -47,7 +47,8 @@ class Arrow:
 class Panel:
     """One coordinate system: statements that share a loop.
 
-    `hidden` names statements with neither axis; `within` counts dependences between instances that share a cell.
+    `hidden` names statements with neither axis; `within` counts dependences between instances that share a cell, or is
+    None when there are too many dependences to draw.
     """
 
     x: str
@@ -55,7 +56,7 @@ class Panel:
     layers: tuple[Layer, ...]
     arrows: tuple[Arrow, ...]
     hidden: tuple[str, ...]
-    within: int
+    within: int | None
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ def panel(f: Frame) -> Panel:
         own = program.statement(s)
         lane = "".join(letter for letter, g in zip("xy", f.coordinates[s], strict=True) if g is None)
         layers.append(Layer(own.name, order.index(s), own.dims, cells, len(f.points[s]), lane))
-    arrows, within = _arrows(f)
+    try:
+        arrows, within = _arrows(f)
+    except WorkbenchError:
+        arrows, within = tuple(_violated(f)), None
     hidden = tuple(program.statement(s).name for s in f.group if s not in f.shown)
     return Panel(f.x, f.y, tuple(layers), arrows, hidden, within)
 

@@ -12,7 +12,9 @@ def captions(found: Domain) -> list[str]:
     """What a reader must know: sizes, instances behind a point, what is not shown."""
     notes = [_sentence(note) for note in found.notes]
     notes += _behind(found)
-    within = sum(p.within for p in found.panels)
+    within = sum(p.within or 0 for p in found.panels)
+    if any(p.within is None for p in found.panels):
+        notes.append("There are too many dependences to draw; choose smaller sizes.")
     if within:
         notes.append(f"{within} {'dependence stays' if within == 1 else 'dependences stay'} within a point.")
     hidden = [name for p in found.panels for name in p.hidden]

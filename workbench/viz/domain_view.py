@@ -48,9 +48,9 @@ def domain(
     return Picture(domain_text(found), domain_scene(found), data=found)
 
 
-def domain_scene(found: Domain) -> Scene:
-    """Panels side by side, then the legend of the arrows and what must be said."""
-    panels = beside([panel_scene(p) for p in found.panels])
+def domain_scene(found: Domain, *, limit: float = 860.0) -> Scene:
+    """Panels side by side as far as `limit` pixels allow, then the legend of the arrows and what must be said."""
+    panels = beside([panel_scene(p) for p in found.panels], limit=limit)
     kinds = [k for k in STROKES if any(a.kind == k and not a.bad for p in found.panels for a in p.arrows)]
     bad = any(a.bad for p in found.panels for a in p.arrows)
     notes = captions(found)
@@ -155,7 +155,8 @@ def _arrows(axes: Axes, panel: Panel, shifts: list[float]) -> list[Mark]:
     marks: list[Mark] = []
     for arrow in panel.arrows:
         ends = frozenset({(arrow.source, arrow.start), (arrow.target, arrow.end)})
-        nth = pairs[ends] = pairs.get(ends, -1) + 1
+        nth = 0 if arrow.bad else pairs.get(ends, -1) + 1
+        pairs[ends] = nth
         line = _arrow(axes, arrow, shifts, nth, faint=faint)
         if not nth or arrow.bad or hypot(line.end[0] - line.start[0], line.end[1] - line.start[1]) > SHORT:
             marks.append(line)

@@ -55,8 +55,8 @@ def _font(name: str, size: int) -> Any:
 class _Canvas:
     """An image with marks painted on it; translucent marks go over it as a layer of their own."""
 
-    def __init__(self, image: Any, fine: float, theme: Theme) -> None:
-        self.image, self.fine, self.theme = image, fine, theme
+    def __init__(self, image: Any, fine: float, theme: Theme, corner: tuple[int, int] = (0, 0)) -> None:
+        self.image, self.fine, self.theme, self.corner = image, fine, theme, corner
 
     def paint(self, mark: Mark) -> None:
         from PIL import Image, ImageDraw
@@ -65,13 +65,24 @@ class _Canvas:
         if opacity >= 1:
             self._draw(ImageDraw.Draw(self.image), mark, lambda role: colour(role, self.theme))
             return
-        mask = Image.new("L", self.image.size, 0)
-        self._draw(ImageDraw.Draw(mask), mark, lambda _: round(255 * opacity))
+        left, top, right, bottom = self._bounds(mark)
+        part = _Canvas(Image.new("L", (right - left, bottom - top), 0), self.fine, self.theme, (left, top))
+        part._draw(ImageDraw.Draw(part.image), mark, lambda _: round(255 * opacity))
         role = mark.fill or mark.edge if isinstance(mark, Box) else mark.role
-        self.image.paste(colour(role or "ink", self.theme), (0, 0), mask)
+        self.image.paste(colour(role or "ink", self.theme), (left, top, right, bottom), part.image)
+
+    def _bounds(self, mark: Mark) -> tuple[int, int, int, int]:
+        """Pixels a mark may touch, generously."""
+        spots, reach = _extent(mark)
+        xs, ys = zip(*(self.at(p) for p in spots), strict=True)
+        room = (reach + 3) * self.fine
+        width, height = self.image.size
+        left, top = max(0, int(min(xs) - room)), max(0, int(min(ys) - room))
+        right, bottom = min(width, int(max(xs) + room) + 1), min(height, int(max(ys) + room) + 1)
+        return left, top, max(right, left + 1), max(bottom, top + 1)
 
     def at(self, point: XY) -> XY:
-        return (point[0] + MARGIN) * self.fine, (point[1] + MARGIN) * self.fine
+        return (point[0] + MARGIN) * self.fine - self.corner[0], (point[1] + MARGIN) * self.fine - self.corner[1]
 
     def _draw(self, pen: ImageDraw, mark: Mark, ink: Any) -> None:
         match mark:
@@ -130,6 +141,23 @@ class _Canvas:
         font = _font(face + style, round(text.size * self.fine * (1.0 if text.mono else 0.94)))
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
         pen.text(self.at((text.x, text.y)), text.text, fill=ink, font=font, anchor=anchor)
+
+
+def _extent(mark: Mark) -> tuple[tuple[XY, ...], float]:
+    """Points that span a mark, and how far it reaches beyond them."""
+    match mark:
+        case Line(start, end):
+            return (start, end, bent(mark)), mark.width + 8
+        case Path(points, _, width):
+            return points, width
+        case Polygon(points, _, _, grow):
+            return points, grow
+        case Box(x, y, width, height):
+            return ((x, y), (x + width, y + height)), 1.0
+        case Marker(x, y, _, _, size):
+            return ((x, y),), 2 * size
+        case Text(x, y, _, size):
+            return ((x - mark.width, y - size), (x + mark.width, y + size)), 2.0
 
 
 def _curve(start: XY, control: XY, end: XY, steps: int) -> list[XY]:

@@ -24,10 +24,12 @@ _RULES = f"""
 .wb pre{{margin:0;line-height:1.5;white-space:pre;color:inherit;background:none;padding:0;border:none}}
 .wb details{{margin:6px 0}}
 .wb summary{{cursor:pointer;color:var(--wb-soft);font-size:12.5px}}
-.wb math{{font-size:118%}}
-.wb .wb-f{{margin:6px 0 6px 4px;overflow-x:auto}}
-.wb .wb-side{{display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start}}
+.wb math{{font-size:118%;font-family:math,"STIX Two Math","Latin Modern Math","Cambria Math","STIX Math",serif}}
+.wb .wb-f{{margin:2px 0 2px 4px;padding:3px 0;overflow-x:auto}}
+.wb .wb-note math{{font-size:104%}}
+.wb .wb-side{{display:flex;flex-wrap:wrap;gap:12px 28px;align-items:flex-start}}
 .wb .wb-side>div{{min-width:0;max-width:100%}}
+.wb .wb-side>.wb-wide{{flex:1 1 520px}}
 .wb .wb-code{{overflow-x:auto;max-width:100%;background:var(--wb-panel);border-radius:6px;padding:8px 12px 8px 0}}
 .wb .wb-l{{color:var(--wb-soft);display:inline-block;width:3.2em;text-align:right;padding-right:1.1em;
 user-select:none;opacity:.75}}

@@ -47,10 +47,12 @@ def _mark(mark: Mark, theme: Theme) -> Markup:
                 "polyline", points=_points(points), fill="none", stroke_width=width, stroke_linejoin="round",
                 **_paint("stroke", role, theme), **_see(opacity),
             )  # fmt: skip
+        case Polygon((point,), role, opacity, grow):
+            return element("circle", cx=point[0], cy=point[1], r=grow, **_see(opacity), **_paint("fill", role, theme))
         case Polygon(points, role, opacity, grow):
             return element(
                 "polygon", points=_points(points), stroke_width=2 * grow, stroke_linejoin="round",
-                opacity=opacity, **_both(role, theme),
+                **_see(opacity), **_both(role, theme),
             )  # fmt: skip
         case Box():
             return _box(mark, theme)

@@ -1,0 +1,80 @@
+"""The printed form of a program: its arrays and statements, as one writes them on a board."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.lang.expr import Binary, Expr
+from workbench.lang.operator import Monoid, Tensor
+from workbench.lang.printer import show, type_name
+
+if TYPE_CHECKING:
+    from workbench.poly.program import Array, Program, ProgramStatement
+
+Row = tuple[str, ...]
+
+
+def program_sheet(program: Program) -> str:
+    """Sizes, arrays, and each statement with its domain."""
+    lines = [f"program {program.name}", *(f"  {line}" for line in size_lines(program))]
+    for title, rows in (("arrays", array_rows(program)), ("statements", statement_rows(program))):
+        lines += [title, *_aligned(rows)]
+    return "\n".join(lines)
+
+
+def size_lines(program: Program) -> list[str]:
+    """What is bound, what is symbolic, and what is known of it."""
+    lines = []
+    if program.sizes:
+        lines.append("for " + ", ".join(f"{name} = {value}" for name, value in program.sizes.items()))
+    if program.symbols:
+        lines.append(f"symbolic {', '.join(program.symbols)}")
+    known = program.context.rpartition(":")[2].strip(" }") if ":" in program.context else ""
+    return [*lines, f"where {known}"] if known else lines
+
+
+def array_rows(program: Program) -> list[Row]:
+    """Name, role, element type, shape (and where it starts) of each array."""
+    return [(a.name, a.role, type_name(a.dtype), shape_text(a)) for a in program.arrays.values()]
+
+
+def shape_text(array: Array | Tensor) -> str:
+    """`M × (H + 2)`; a box that does not start at 0 says where; a scalar says so."""
+    if not array.extent:
+        return "scalar"
+    shape = " × ".join(_factor(e) for e in array.extent)
+    lower = [show(e) for e in array.lower]
+    return shape if set(lower) <= {"0"} else f"{shape}, from ({', '.join(lower)})"
+
+
+def _factor(expr: Expr) -> str:
+    return f"({show(expr)})" if isinstance(expr, Binary) else show(expr)
+
+
+def statement_rows(program: Program) -> list[Row]:
+    """Name with dims, what an instance does, and the conditions of its domain."""
+    return [(f"{s.name}({', '.join(s.dims)})", statement_line(s), domain_text(s)) for s in program.statements]
+
+
+def domain_text(statement: ProgramStatement) -> str:
+    """The conditions on the dims, in isl's words (`0 <= m < M and 0 <= n < N`); empty when there are none."""
+    _, found, conditions = statement.domain.partition(":")
+    return conditions.rpartition("}")[0].strip() if found else ""
+
+
+def statement_line(statement: ProgramStatement) -> str:
+    """What one instance does, as text: `C(m, n) += A(m, k) * B(k, n)`."""
+    targets = [f"{array}({', '.join(map(show, e))})" if e else array for array, e in statement.targets]
+    values = [show(v) for v in statement.values]
+    sign = "="
+    if statement.kind == "update":
+        reduction = statement.reduction
+        sign = f"{reduction.name}=" if isinstance(reduction, Monoid) else f"{reduction}="
+    if len(targets) == 1:
+        return f"{targets[0]} {sign} {values[0]}"
+    return f"({', '.join(targets)}) {sign} ({', '.join(values)})"
+
+
+def _aligned(rows: list[Row]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

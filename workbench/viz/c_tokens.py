@@ -1,0 +1,94 @@
+"""C text cut into coloured runs: enough of C to read generated kernels, no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+KEYWORDS = frozenset(
+    "break case const continue default do else enum extern for goto if inline restrict return signed sizeof static struct "
+    "switch typedef union unsigned volatile while __attribute__ _Pragma __global__ __device__ __shared__".split()
+)
+TYPES = frozenset("void char short int long float double size_t bool half __half __nv_bfloat16".split())
+_TYPE = re.compile(r"u?int\d+_t|wb_v\d+\w+|float\d+|int\d")
+_TOKEN = re.compile(
+    r"(?P<comment>/\*.*?(?:\*/|$)|//.*)"
+    r'|(?P<string>"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')'
+    r"|(?P<number>(?<![\w.])(?:0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?|\d[\d.]*(?:[eE][+-]?\d+)?)[uUlLfF]*)"
+    r"|(?P<name>[A-Za-z_]\w*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of text in the colour of a role ("" for the page's own)."""
+
+    text: str
+    role: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """One line of source with its number, counted from 1."""
+
+    number: int
+    runs: tuple[Run, ...]
+
+
+def code_lines(
+    source: str, loop_names: Iterable[str] = (), statements: Mapping[str, str] | None = None
+) -> tuple[CodeLine, ...]:
+    """Every line in runs.  `loop_names` are shown as loops; a comment `/* name: ...` about a statement gets the role
+    that `statements` has for its name.
+    """
+    names, comments = frozenset(loop_names), statements or {}
+    found = []
+    open_comment = False
+    for number, line in enumerate(source.rstrip("\n").split("\n"), 1):
+        if open_comment:
+            runs, open_comment = _continued(line, names, comments)
+        else:
+            runs = _runs(line, names, comments)
+            open_comment = bool(runs) and runs[-1].role == "comment" and _unclosed(runs[-1].text)
+        found.append(CodeLine(number, tuple(runs)))
+    return tuple(found)
+
+
+def _unclosed(comment: str) -> bool:
+    return comment.startswith("/*") and not comment.endswith("*/")
+
+
+def _continued(line: str, names: frozenset[str], comments: Mapping[str, str]) -> tuple[list[Run], bool]:
+    """A line that starts inside a comment."""
+    inside, end, rest = line.partition("*/")
+    return [Run(inside + end, "comment"), *(_runs(rest, names, comments) if rest else [])], not end
+
+
+def _runs(line: str, names: frozenset[str], comments: Mapping[str, str]) -> list[Run]:
+    if line.lstrip().startswith("#"):
+        return [Run(line, "directive")]
+    runs: list[Run] = []
+    at = 0
+    for token in _TOKEN.finditer(line):
+        if token.start() > at:
+            runs.append(Run(line[at : token.start()]))
+        runs.append(_run(token, names, comments))
+        at = token.end()
+    return [*runs, Run(line[at:])] if at < len(line) else runs
+
+
+def _run(token: re.Match[str], names: frozenset[str], comments: Mapping[str, str]) -> Run:
+    text = token.group()
+    match token.lastgroup:
+        case "comment":
+            about = text.removeprefix("/*").partition(":")[0].strip()
+            return Run(text, comments.get(about, "comment"), about in comments)
+        case "string" | "number":
+            return Run(text, "number")
+    if text in names:
+        return Run(text, "loop", bold=True)
+    if text in KEYWORDS:
+        return Run(text, "keyword")
+    return Run(text, "type" if text in TYPES or _TYPE.fullmatch(text) else "")

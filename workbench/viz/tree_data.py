@@ -1,0 +1,74 @@
+"""A schedule's tree as plain data: loops with what they count, statements with what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.lang.expr import Const, Index, substitute
+from workbench.lang.printer import show
+from workbench.poly.program import Program
+from workbench.poly.program_text import statement_line
+from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree
+
+
+@dataclass(frozen=True)
+class LoopNode:
+    """`for name = detail`, executed as `kind` says, around `children`."""
+
+    name: str
+    detail: str
+    kind: LoopKind
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class StatementNode:
+    """A statement: `number` is its position in the program, `line` what it computes."""
+
+    name: str
+    dims: tuple[str, ...]
+    number: int
+    line: str
+
+
+@dataclass(frozen=True)
+class MarkNode:
+    """A remark for the code generator around `children`."""
+
+    text: str
+    children: tuple[Node, ...]
+
+
+Node = LoopNode | StatementNode | MarkNode
+
+
+def tree_data(program: Program, tree: Tree) -> tuple[Node, ...]:
+    """What stands at the outermost level, in order of execution."""
+    match tree:
+        case Leaf(statement):
+            own = program.statement(statement)
+            number = [s.id for s in program.statements].index(statement)
+            return (StatementNode(own.name, own.dims, number, statement_line(own)),)
+        case Sequence(children):
+            return tuple(node for child in children for node in tree_data(program, child))
+        case Mark(name, value, child):
+            text = name if value is None else f"{name} {value}"
+            return (MarkNode(text, tree_data(program, child)),)
+        case Band(own, child):
+            nodes = tree_data(program, child)
+            for loop in reversed(own):
+                nodes = (LoopNode(loop.name, loop_detail(program, loop), loop.kind, nodes),)
+            return nodes
+
+
+def loop_detail(program: Program, loop: Loop) -> str:
+    """What the loop counts: nothing for a plain dim, else its expression; by statement where they differ.
+
+    >>> from workbench.lang.dtypes import INT32
+    >>> from workbench.lang.expr import Binary, integer
+    >>> loop_detail(None, Loop("m_o", (("S0", Binary("/", Index("m"), integer(4), INT32)),)))
+    'm / 4'
+    """
+    known = {n: Const(v, Index("").dtype) for n, v in (program.sizes if program else {}).items()}
+    texts = dict.fromkeys(show(substitute(row, known)) for _, row in loop.rows)
+    return "" if list(texts) == [loop.name] else " | ".join(texts)
