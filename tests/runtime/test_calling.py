@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 import workbench as wb
 from tests.runtime.hand import numbers
+from tests.support import ROOT
 from workbench.errors import CallError, KernelError, WorkbenchError
 from workbench.lang import Operator, evaluate
 from workbench.runtime import call_table, measure, preparing, verify
@@ -331,7 +334,7 @@ def test_a_plan_says_what_will_run_and_compiles_nothing(matmul: Operator, monkey
     text = str(plan)
     assert plan.sizes == {"M": 64, "K": 32, "N": 16}
     assert plan.strides == {"B": (1, 32)}
-    for part in ("for M=64, K=32, N=16", "B with strides (1, 32)", "schedule: naive", "compiler: ", "checked"):
+    for part in ("for M=64, K=32, N=16", "B with strides (1, 32)", "decompose_reduction", "compiler: ", "checked"):
         assert part in text
     assert repr(plan) == text
     with pytest.raises(CallError, match="mismatched sizes"):
@@ -416,3 +419,26 @@ def test_parallel_operators_with_every_compiler(family: str) -> None:
         agree(op, a)
         agree(op, a.T)
         agree(wb.build(plan.schedule), a)
+
+
+FORK = """
+import os, sys
+import numpy as np, workbench as wb
+op = wb.operator("def mix(float(M,N) A) -> (B) { s(m) +=! A(m,n)\\n B(m,n) = s(m) - A(m,n) }")
+a = np.arange(60_000, dtype="f4").reshape(300, 200)
+with wb.settings(threads=4, compiler=sys.argv[1]):
+    first = op(a)
+    child = os.fork()
+    same = np.array_equal(op(a), first)
+    if not child:
+        os._exit(0 if same else 3)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if same else 4)
+"""
+
+
+@pytest.mark.parametrize("family", ["gcc", "clang"])
+def test_a_forked_child_computes_too(family: str) -> None:
+    if family not in {t.family for t in every_toolchain()}:
+        pytest.skip(f"install {family}: this C compiler was not found")
+    done = subprocess.run([sys.executable, "-c", FORK, family], cwd=ROOT, capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")

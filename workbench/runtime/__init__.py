@@ -1,19 +1,49 @@
 """From a kernel's text to results: compilers, the build cache, calls, measurement.
 
-`build` compiles and loads, `call` and `plan` are what an operator does with arrays, `measure` and `verify`
-judge a kernel, `doctor` the machine.
+`build` compiles and loads, `call` and `plan` are what an operator does with arrays, `measure` and `verify` judge
+a kernel, `doctor` the machine.  A name is loaded from its module on first use: a call needs no doctor.
 """
 
-from workbench.runtime.building import build
-from workbench.runtime.calling import call, plan
-from workbench.runtime.examining import Finding, Report, doctor
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.machine import this_machine
-from workbench.runtime.preparing import Plan
-from workbench.runtime.timing import Measurement, measure
-from workbench.runtime.verification import Verification, verify
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.runtime.building import build
+    from workbench.runtime.calling import call, plan
+    from workbench.runtime.examining import Finding, Report, doctor
+    from workbench.runtime.launch import CompiledKernel
+    from workbench.runtime.machine import this_machine
+    from workbench.runtime.preparing import Plan
+    from workbench.runtime.timing import Measurement, measure
+    from workbench.runtime.verification import Verification, verify
+
+# Public name → module.
+NAMES = {
+    "CompiledKernel": "launch",
+    "Finding": "examining",
+    "Measurement": "timing",
+    "Plan": "preparing",
+    "Report": "examining",
+    "Verification": "verification",
+    "build": "building",
+    "call": "calling",
+    "doctor": "examining",
+    "measure": "timing",
+    "plan": "calling",
+    "this_machine": "machine",
+    "verify": "verification",
+}
 
 __all__ = [
     "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call", "doctor",
     "measure", "plan", "this_machine", "verify",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    return value

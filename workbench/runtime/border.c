@@ -101,9 +101,24 @@ static void wb_border_give(wb_border_block *block) {
     wb_border_free(block);
 }
 
+/* GCC's OpenMP waits for ever in a forked child for threads that only the parent has; one thread needs none. */
+#if defined(_OPENMP) && !defined(__clang__)
+extern int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+static int wb_border_forked;
+static void wb_border_note_fork(void) {
+    wb_border_forked = 1;
+}
+__attribute__((constructor)) static void wb_border_watch_forks(void) {
+    pthread_atfork(NULL, NULL, wb_border_note_fork);
+}
+#else
+enum { wb_border_forked = 0 };
+#endif
+
 /* The kernel with its workspace.  Needs nothing of Python. */
 __attribute__((visibility("default")))
 int64_t wb_border_plain(void *const *data, const wb_border_value *values, const int64_t *symbols, int threads) {
+    if (wb_border_forked) threads = 1;
     int64_t bytes = wb_border_workspace(symbols, threads);
     if (bytes <= 0) return wb_border_kernel(data, values, symbols, NULL, threads);
     wb_border_block *block = wb_border_take(bytes);

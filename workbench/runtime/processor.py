@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,8 +44,8 @@ def linux_processor(root: Path) -> Processor:
     features = entries.get("flags") or entries.get("Features") or ""
     parts = [entries.get(key, "") for key in ("model name", "CPU implementer", "CPU part", "stepping")]
     return Processor(
-        model=" ".join(p for p in parts if p) or platform.processor() or "unknown",
-        architecture=platform.machine(),
+        model=" ".join(p for p in parts if p) or "unknown",
+        architecture=os.uname().machine,
         features=frozenset(features.split()),
         cores=_linux_cores(root),
         cache_bytes=caches,
@@ -162,11 +161,11 @@ def _darwin() -> Processor:
     l1, l2, l3 = (found or default for found, default in zip(caches, DEFAULT_CACHES, strict=True))
     x86 = {"sse4_2": "sse4_2", "avx1_0": "avx", "avx2_0": "avx2", "fma": "fma", "avx512f": "avx512f"}
     features = {name for key, name in x86.items() if _sysctl(f"hw.optional.{key}")}
-    if platform.machine() == "arm64":
+    if os.uname().machine == "arm64":
         features.add("neon")
     return Processor(
-        model=f"{platform.processor()} family {_sysctl('hw.cpufamily')}",
-        architecture=platform.machine(),
+        model=f"{os.uname().machine} family {_sysctl('hw.cpufamily')}",
+        architecture=os.uname().machine,
         features=frozenset(features),
         cores=cores,
         cache_bytes=(l1, l2, l3),
