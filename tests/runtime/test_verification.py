@@ -137,6 +137,15 @@ def test_depth_counts_the_roundings() -> None:
     assert gamma(op, Depth(2**24)) == float("inf")
 
 
+def test_a_cell_that_reads_only_itself_is_no_recurrence() -> None:
+    biased = "def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) { C(m,n) +=! A(m,k)*B(k,n)\n C(m,n) = C(m,n) + c(n) }"
+    assert depths(wb.operator(biased), {"M": 4, "K": 30, "N": 5})["C"] == Depth(32)
+    prefix = "def f(float(N) A) -> (S) { S(i) = A(i)\n S(i) = S(i) + S(i-1) }"
+    assert depths(wb.operator(prefix), {"N": 100})["S"].arithmetic >= 99
+    summed = "def f(float(N,K) A) -> (S) { S(i) = A(i,0)\n S(i) += S(i) * A(i,k) }"
+    assert depths(wb.operator(summed), {"N": 4, "K": 50})["S"].arithmetic >= 50
+
+
 @pytest.mark.parametrize("text", [
     SOFTMAX,
     "def half(float(N) A) -> (B) { B(i) = A(i) / 3.0 }",

@@ -91,7 +91,7 @@ def _statement(op: Operator, statement: Statement, found: Depths, spans: Spans) 
     written = {target.tensor for target in statement.targets}
     for target, value in zip(statement.targets, statement.values, strict=True):
         name = target.tensor
-        recurs = any(isinstance(n, Read) and n.tensor in written for n in walk(value))
+        recurs = _recurs(statement, value)
         own = _combined(statement, _depth(value, found), extents["reduction"])
         if op.tensors[name].dtype.is_half:
             own += Depth(0, extents["reduction"])
@@ -100,6 +100,17 @@ def _statement(op: Operator, statement: Statement, found: Depths, spans: Spans) 
             own = own * extents["free"]
         keeps = statement.reduction and not statement.initialise
         found[name] = found[name] + own if keeps else found[name] | own
+
+
+def _recurs(statement: Statement, value: Expr) -> bool:
+    """Whether an instance may read what another wrote; `O(i) = O(i) + b` alone reads only its own cell."""
+    cells = {target.tensor: target.subscripts for target in statement.targets}
+    free = {axis.index for axis in statement.ranges if axis.kind == "free"}
+    once = not any(axis.kind == "reduction" for axis in statement.ranges) and all(
+        free <= {s.name for s in subscripts if isinstance(s, Index)} for subscripts in cells.values()
+    )
+    reads = [node for node in walk(value) if isinstance(node, Read) and node.tensor in cells]
+    return any(not once or read.subscripts != cells[read.tensor] for read in reads)
 
 
 def _combined(statement: Statement, value: Depth, terms: int) -> Depth:
