@@ -114,7 +114,7 @@ def registers(write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used:
     along = bool(lane.variable) and not all(independent(c, lane.variable) for c in write.cells)
     locals_ = tuple(
         Local(
-            fresh(f"{cell.array}_r", used),
+            fresh(f"{cell.array}.r", used),
             cell,
             dims,
             lane.count,

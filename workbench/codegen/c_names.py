@@ -45,7 +45,9 @@ class Names:
 
     def _new(self, name: str) -> str:
         candidate = name.replace(".", "_")
+        if candidate.startswith(("wb_", "_")):
+            candidate = f"x{candidate}"
         while reserved(candidate) or candidate in self.taken:
-            candidate = ("x" if candidate.startswith("_") else "") + candidate + "_"
+            candidate += "_"
         self.taken.add(candidate)
         return candidate

@@ -9,7 +9,7 @@ from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import lane_write, scalar_write
-from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, walk
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Write, walk
 from workbench.lang.expr import Call, Expr
 from workbench.poly.polynomial import depends, is_constant
 from workbench.poly.program import Program
@@ -51,6 +51,8 @@ class Printer:
                 name = self.values.names("index", variable)
                 head = f"const int64_t {name} = {self.values.text(value)};"
                 return ["{", *indented([head, *self.scoped(variable, body, lane)]), "}"]
+            case Hold():
+                return self.hold(nest, lane)
             case Accumulate():
                 return self.accumulate(nest, lane)
             case For():
@@ -81,6 +83,18 @@ class Printer:
         if node.otherwise is not None:
             lines += ["} else {", *indented(unbraced(self.lines(node.otherwise, lane)))]
         return [*lines, "}"]
+
+    def hold(self, node: Hold, lane: Lane) -> list[str]:
+        """Constants before the body; nested ones share one pair of braces."""
+        lines: list[str] = []
+        nest: Nest = node
+        while isinstance(nest, Hold):
+            text = self.values.text(nest.value)
+            name = self.values.names("array", nest.name)
+            self.values.by_value.add(nest.name)
+            lines.append(f"const {nest.value.dtype.c_name} {name} = {text};")
+            nest = nest.body
+        return ["{", *indented([*lines, *self.lines(nest, lane)]), "}"]
 
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
         first, last = before(self.values, node), after(self.values, node)

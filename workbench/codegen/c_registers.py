@@ -26,7 +26,7 @@ def declaration(values: Values, local: Local) -> str:
     """`wb_v8f32 C_r[6][2];`."""
     dtype = storage(local.cell.dtype)
     name = values.helpers.type(dtype, local.lanes) if local.lanes > 1 else dtype.c_name
-    return f"{name} {local.name}{''.join(f'[{extent(x)}]' for x in local.dims)};"
+    return f"{name} {values.names('register', local.name)}{''.join(f'[{extent(x)}]' for x in local.dims)};"
 
 
 def storage(dtype: DType) -> DType:
@@ -104,7 +104,8 @@ def flush(values: Values, node: Accumulate) -> list[str]:
         head = f"for (int wb_l = 0; wb_l < {local.lanes}; wb_l++)"
         first, *rest = tuple_lane(values, node, reduction)
         return looped(values, dims, [f"{head} {first}", *rest])
-    vectors = [local.name + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
+    register = values.names("register", local.name)
+    vectors = [register + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
     total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
     name = values.helpers.text(*horizontal(values, reduction, dtype, local.lanes))
     element = values.element(local.cell.array, local.cell.subscripts)

@@ -150,6 +150,7 @@ def lane_tuple(lanes: Lanes, write: Write, monoid: Monoid, held: list[Local | No
     saved = list(values.held)
     for place, dtype, variable, text in fields:
         lines.append(f"const {lanes.type(dtype)} {variable} = {text};")
+        values.names.given["register", variable] = variable
         values.held.append(Local(variable, Cell(place, (), dtype), (), lanes.lane.count, lanes.lane.variable))
     results = [lanes.vector(e) for e in operand_reads(monoid)]
     values.held[:] = saved

@@ -78,6 +78,15 @@ class Define:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """A scalar with one value during `body`; inside it is a Read of `name` without subscripts."""
+
+    name: str
+    value: Expr
+    body: Nest
+
+
+@dataclass(frozen=True, slots=True)
 class Local:
     """Registers that stand for cells during `body`: an array over the unrolled loops `dims`.
 
@@ -106,7 +115,7 @@ class Accumulate:
     body: Nest
 
 
-Nest = Write | For | If | Block | Define | Accumulate
+Nest = Write | For | If | Block | Define | Hold | Accumulate
 
 
 def children(nest: Nest) -> tuple[Nest, ...]:
@@ -114,7 +123,7 @@ def children(nest: Nest) -> tuple[Nest, ...]:
     match nest:
         case Write():
             return ()
-        case For() | Define() | Accumulate():
+        case For() | Define() | Hold() | Accumulate():
             return (nest.body,)
         case If(_, then, otherwise):
             return (then,) if otherwise is None else (then, otherwise)
@@ -127,7 +136,7 @@ def rebuild(nest: Nest, parts: tuple[Nest, ...]) -> Nest:
     match nest:
         case Write():
             return nest
-        case For() | Define() | Accumulate():
+        case For() | Define() | Hold() | Accumulate():
             return replace(nest, body=parts[0])
         case If(condition, _, otherwise):
             return If(condition, parts[0], None if otherwise is None else parts[1])
@@ -166,7 +175,7 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
                 return replace(n, lower=change(n.lower), upper=change(n.upper))
             case If():
                 return replace(n, condition=change(n.condition))
-            case Define():
+            case Define() | Hold():
                 return replace(n, value=change(n.value))
             case Accumulate():
                 return replace(n, locals=tuple(replace(x, cell=cell(x.cell)) for x in n.locals))

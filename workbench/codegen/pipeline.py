@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench import poly
 from workbench.codegen.from_program import nest_of
+from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.nest import Nest
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.program import Program
@@ -22,7 +23,10 @@ class Rewrite:
     apply: Callable[[Nest, Target], Nest]
 
 
-REWRITES: tuple[Rewrite, ...] = (Rewrite("vector loops and register tiles", vectorize_loops),)
+REWRITES: tuple[Rewrite, ...] = (
+    Rewrite("vector loops and register tiles", vectorize_loops),
+    Rewrite("invariant values", hoist_invariants),
+)
 
 
 def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:

@@ -231,7 +231,7 @@ def stripped(nest: Nest, variable: str, width: int, unrolled: int, used: set[str
     """The nest shifted by `width * u` and the loop over u, when several vectors are processed at once."""
     if unrolled == 1:
         return nest, None
-    name = fresh(f"{variable}_u", used)
+    name = fresh(f"{variable}.u", used)
     step = Binary("*", Const(width, INT64), Index(name, INT64), INT64)
     moved = Binary("+", Index(variable, INT64), step, INT64)
     shifted = map_expressions(nest, lambda e: substitute(e, {variable: moved}))

@@ -29,9 +29,10 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
     }
     for (int64_t m = 0; m < 5; m++) {
+        const float top_v = top[m];
         for (int64_t n = 0; n < 41; n++) {
             /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
-            Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top[m]);
+            Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top_v);
         }
     }
     for (int64_t m = 0; m < 5; m++) {
@@ -48,9 +49,10 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
     }
     for (int64_t m = 0; m < 5; m++) {
+        const float total_v = total[m];
         for (int64_t n = 0; n < 41; n++) {
             /* Y.1: Y(m, n) = Y(m, n) / total(m) */
-            Y[m*41 + n] = Y[m*41 + n] / total[m];
+            Y[m*41 + n] = Y[m*41 + n] / total_v;
         }
     }
     return 0;

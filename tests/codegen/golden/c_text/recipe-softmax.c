@@ -52,24 +52,36 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         {
             wb_v8f32 total_r;
             total_r = wb_all_v8f32(0.0f);
-            for (int64_t n = 0; n < 40; n += 8) {
-                /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
-                *(wb_v8f32_u *)&Y[m*41 + n] = wb_exp_v8f32((*(const wb_v8f32_u *)&X[m*41 + n] - wb_all_v8f32(top[m])));
-                /* total: total(m) +=! Y(m, n) */
-                total_r += *(const wb_v8f32_u *)&Y[m*41 + n];
+            {
+                const float top_v = top[m];
+                for (int64_t n = 0; n < 40; n += 8) {
+                    /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
+                    *(wb_v8f32_u *)&Y[m*41 + n] = wb_exp_v8f32((*(const wb_v8f32_u *)&X[m*41 + n] - wb_all_v8f32(top_v)));
+                    /* total: total(m) +=! Y(m, n) */
+                    total_r += *(const wb_v8f32_u *)&Y[m*41 + n];
+                }
             }
             total[m] += wb_v8f32_sum(total_r);
         }
-        for (int64_t n = 40; n < 41; n++) {
-            Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top[m]);
-            total[m] += Y[m*41 + n];
+        {
+            const float top_v2 = top[m];
+            for (int64_t n = 40; n < 41; n++) {
+                Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top_v2);
+                total[m] += Y[m*41 + n];
+            }
         }
-        for (int64_t n = 0; n < 40; n += 8) {
-            /* Y.1: Y(m, n) = Y(m, n) / total(m) */
-            *(wb_v8f32_u *)&Y[m*41 + n] = (*(const wb_v8f32_u *)&Y[m*41 + n] / wb_all_v8f32(total[m]));
+        {
+            const float total_v = total[m];
+            for (int64_t n = 0; n < 40; n += 8) {
+                /* Y.1: Y(m, n) = Y(m, n) / total(m) */
+                *(wb_v8f32_u *)&Y[m*41 + n] = (*(const wb_v8f32_u *)&Y[m*41 + n] / wb_all_v8f32(total_v));
+            }
         }
-        for (int64_t n = 40; n < 41; n++) {
-            Y[m*41 + n] = Y[m*41 + n] / total[m];
+        {
+            const float total_v2 = total[m];
+            for (int64_t n = 40; n < 41; n++) {
+                Y[m*41 + n] = Y[m*41 + n] / total_v2;
+            }
         }
     }
     return 0;
