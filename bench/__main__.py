@@ -1,0 +1,139 @@
+"""`python -m bench`: run the suite and the latencies, write JSON and a table, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import facts, latency
+from bench.contenders import BACKENDS, EVERYONE
+from bench.record import Comparison, Record, Row
+from bench.rounds import Effort, compare, crew
+from bench.suite import BACKEND_CASES, CASES, Case
+from bench.table import markdown, ratio
+
+BENCH = Path(__file__).resolve().parent
+FULL = Effort(rounds=5, seconds=0.15)
+QUICK = Effort(rounds=2, seconds=0.02)
+PARTS = ("operators", "backends", "latency")
+BUSY_LOAD = 0.3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status 1 if results differed or something failed, 2 for arguments that do not fit."""
+    options = _options(arguments)
+    cases = [case for case in CASES if not options.filters or any(f in case.name for f in options.filters)]
+    if options.list or not cases:
+        print("\n".join(case.name for case in CASES))
+        return 0 if options.list else _refused("no case has such a name; those above are known")
+    effort = Effort(options.rounds or _default(options).rounds, options.seconds or _default(options).seconds)
+    before = facts.load()
+    if before[0] > BUSY_LOAD:
+        _say(f"load average {before[0]}: something else is running here, figures will be noisy")
+    rows = tuple(_rows(options, cases, effort))
+    record = Record(
+        facts.machine(),
+        facts.software(),
+        {**asdict(effort), "quick": options.quick, "contenders": list(options.contenders)},
+        {"before": before, "after": facts.load()},
+        rows,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    _leave(record, options.output or BENCH / ("out" if options.quick else "results"))
+    return int(_went_wrong(rows))
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench", description=__doc__)
+    add = parser.add_argument
+    add("filters", nargs="*", help="parts of names of cases; all cases if none")
+    add("--list", action="store_true", help="the names of all cases")
+    add("--quick", action="store_true", help="few and short rounds, into bench/out")
+    add("--only", type=_names, help=f"with commas: {','.join(PARTS)} (all; operators if there are filters)")
+    add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
+    add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
+    add("--rounds", type=int, help=f"turns for each contender ({FULL.rounds})")
+    add("--seconds", type=float, help=f"length of a turn ({FULL.seconds})")
+    add("--output", type=Path, help="folder for the JSON and the table")
+    options = parser.parse_args(arguments)
+    options.only = options.only or (("operators",) if options.filters else PARTS)
+    for what, given, known in (("contender", options.contenders, EVERYONE), ("part", options.only, PARTS)):
+        if unknown := set(given) - set(known):
+            parser.error(f"unknown {what} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
+    if (options.rounds or 1) < 1 or (options.seconds or 1) <= 0:
+        parser.error("--rounds and --seconds are positive")
+    options.threads = _thread_counts(options.threads, parser)
+    return options
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _thread_counts(texts: Sequence[str], parser: argparse.ArgumentParser) -> list[int]:
+    """Numbers of threads; "all" is one for each core."""
+    cores = facts.machine()["cores"]
+    if not all(text == "all" or (text.isdigit() and 1 <= int(text) <= cores) for text in texts):
+        parser.error(f"--threads takes numbers up to {cores} and 'all'")
+    return list(dict.fromkeys(cores if text == "all" else int(text) for text in texts))
+
+
+def _default(options: argparse.Namespace) -> Effort:
+    return QUICK if options.quick else FULL
+
+
+def _rows(options: argparse.Namespace, cases: Sequence[Case], effort: Effort) -> Iterator[Row]:
+    if "operators" in options.only:
+        names = list(dict.fromkeys(["workbench", *options.contenders]))
+        for threads in options.threads:
+            yield from _compared(cases, names, threads, effort)
+    if "backends" in options.only:
+        few = [case for case in cases if case.name in BACKEND_CASES]
+        for threads in options.threads if few else []:
+            yield from _compared(few, ["workbench", *BACKENDS], threads, effort)
+    if "latency" in options.only:
+        yield from latency.measured(_say, quick=options.quick)
+
+
+def _compared(cases: Sequence[Case], contenders: Sequence[str], threads: int, effort: Effort) -> Iterator[Comparison]:
+    with crew(contenders, threads) as workers:
+        for case in cases:
+            row = compare(case, workers, effort)
+            ratios = [f"{name} {ratio(found.get('fresh'))}" for name, found in row.ratios.items() if found]
+            _say(f"{threads} thread{'s' * (threads > 1)}, {case.name}: {', '.join(ratios) or 'no peer'}")
+            yield row
+
+
+def _leave(record: Record, folder: Path) -> None:
+    """Write the files, print the table and where the files are."""
+    stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
+    file = folder / f"{stamp}-{facts.short_commit()}.json"
+    record.write(file)
+    table = markdown(record)
+    file.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
+    print(table, flush=True)
+    _say(f"written: {file} and {file.with_suffix('.md').name}")
+
+
+def _went_wrong(rows: Sequence[Row]) -> bool:
+    """Whether a contender that was there failed, or computed something else."""
+    comparisons = [row for row in rows if isinstance(row, Comparison)]
+    reasons = [result.missing for row in comparisons for result in row.results.values()]
+    return any(reason.startswith(("failed", "differs")) for reason in reasons)
+
+
+def _refused(why: str) -> int:
+    _say(why)
+    return 2
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
