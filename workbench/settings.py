@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from workbench.errors import WorkbenchError, unknown_name
 
@@ -87,7 +88,7 @@ def _initial() -> Settings:
         raise WorkbenchError(message) from None
 
 
-def _checked(changes: dict[str, object]) -> dict[str, object]:
+def _checked(changes: dict[str, object]) -> dict[str, Any]:
     known = [f.name for f in fields(Settings)]
     for name in changes:
         if name not in known:

@@ -422,13 +422,14 @@ def test_parallel_operators_with_every_compiler(family: str) -> None:
 
 
 FORK = """
-import os, sys
+import os, signal, sys
 import numpy as np, workbench as wb
 op = wb.operator("def mix(float(M,N) A) -> (B) { s(m) +=! A(m,n)\\n B(m,n) = s(m) - A(m,n) }")
 a = np.arange(60_000, dtype="f4").reshape(300, 200)
 with wb.settings(threads=4, compiler=sys.argv[1]):
     first = op(a)
     child = os.fork()
+    signal.alarm(60)
     same = np.array_equal(op(a), first)
     if not child:
         os._exit(0 if same else 3)

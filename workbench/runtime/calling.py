@@ -32,7 +32,8 @@ def call(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None 
     if scalars:
         arrays, scalars = _positional(op, arrays, scalars)
     runners = table.runners(current(), unchecked)
-    runner = runners.get(table.key(arrays, out, scalars))
+    key = table.key(arrays, out, scalars)
+    runner = None if key is None else runners.get(key)
     if runner is None:
         return _first_call(op, runners, arrays, out, scalars, unchecked)
     return runner(arrays, out)

@@ -101,7 +101,7 @@ def _back(target: Array, given: Array | None) -> Array:
 def share_memory(a: Array, b: Array) -> bool:
     """Whether two arrays have an element in common; True when that is too hard to tell."""
     try:
-        return np.shares_memory(a, b, max_work=OVERLAP_WORK)
+        return np.shares_memory(a, b, OVERLAP_WORK)  # pyright: ignore[reportArgumentType] (any number is)
     except np.exceptions.TooHardError:
         return True
 

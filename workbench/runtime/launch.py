@@ -82,9 +82,13 @@ class CompiledKernel:
     def run(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """The call with its positional arguments as a tuple."""
         layout = self._only or self._layouts.get(tuple([getattr(a, "shape", ()) for a in arrays]))
-        if layout is None or self._enter is None or (out is None and layout.results is None):
+        if layout is None or self._enter is None:
             return careful_call(self, arrays, out, {})
-        result = layout.results() if out is None else out
+        result = out
+        if out is None:
+            if layout.results is None:
+                return careful_call(self, arrays, out, {})
+            result = layout.results()
         settings, threads = self._threads
         if settings is not (now := current()):
             threads = self._follow(now)

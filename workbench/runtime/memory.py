@@ -37,7 +37,7 @@ class Spare:
 
 
 _spare: deque[Spare] = deque(maxlen=KEPT_BLOCKS)
-_leases: dict[int, weakref.ref[Block]] = {}
+_leases: dict[int, weakref.ref[Any]] = {}
 
 
 def result_maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[[], np.ndarray[Any, Any]]:
@@ -74,7 +74,7 @@ def _new(size: int) -> Spare:
     return Spare(block, -block.__array_interface__["data"][0] % ALIGNMENT, size)
 
 
-def _given_back(spare: Spare, _: weakref.ref[Block]) -> None:
+def _given_back(spare: Spare, _: weakref.ref[Any]) -> None:
     """The last reference to a result went away."""
     _leases.pop(id(spare), None)
     _spare.append(spare)

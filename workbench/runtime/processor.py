@@ -66,7 +66,7 @@ def _cpuinfo(root: Path) -> dict[str, str]:
 
 def _linux_caches(root: Path) -> tuple[tuple[int, int, int], int]:
     """(L1d, L2, L3) bytes and the line size."""
-    sizes = list(DEFAULT_CACHES)
+    sizes: list[int] = list(DEFAULT_CACHES)
     line = 64
     for index in (root / "sys/devices/system/cpu/cpu0/cache").glob("index*"):
         level, kind, size = (_word(index / name) for name in ("level", "type", "size"))

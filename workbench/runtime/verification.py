@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +89,7 @@ def _built_in(kernel: CompiledKernel, op: Operator, given: int) -> dict[str, Any
     return {name: sizes[name] for name in left if name in op.scalars and name in sizes}
 
 
-def _run(what: Callable[..., Any], arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Any:
+def _run(what: Any, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Any:
     return what(*arrays, **scalars, **({} if out is None else {"out": out}))
 
 
