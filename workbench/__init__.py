@@ -11,6 +11,7 @@ the import itself stays light; the table `NAMES` says what comes from where.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,20 @@ METHODS = {
     "flops": "workbench.ops:flops",
     "bytes": "workbench.ops:bytes",
 }
+
+# Values that a notebook shows as pictures, where their classes stand; their room draws nothing itself.
+SHOWN = (
+    "workbench.lang.operator:Operator",
+    "workbench.poly.program:Program",
+    "workbench.schedules.scheduled_program:Schedule",
+    "workbench.schedules.legality:Verdict",
+    "workbench.codegen.kernel:Kernel",
+    "workbench.runtime.launch:CompiledKernel",
+    "workbench.runtime.preparing:Plan",
+    "workbench.runtime.timing:Measurement",
+    "workbench.runtime.verification:Verification",
+    "workbench.runtime.examining:Report",
+)
 
 __all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "settings", *sorted(NAMES), *ROOMS]
 
@@ -119,7 +134,22 @@ def __dir__() -> list[str]:
 def _load(where: str) -> Any:
     """The attribute that "module:attribute" names."""
     module, _, attribute = where.partition(":")
-    return getattr(import_module(module), attribute)
+    found = getattr(import_module(module), attribute)
+    _give_pictures()
+    return found
+
+
+def _give_pictures() -> None:
+    """Let a notebook show the values whose modules are loaded by now."""
+    for where in SHOWN:
+        module, _, name = where.partition(":")
+        if module in sys.modules and not hasattr(kind := getattr(sys.modules[module], name), "_repr_mimebundle_"):
+            kind._repr_mimebundle_ = _mimebundle
+
+
+def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    """What a notebook shows; see `workbench.viz`."""
+    return _load("workbench.viz:mimebundle")(self)
 
 
 def _late(method: str, where: str) -> Callable[..., Any]:
@@ -146,5 +176,6 @@ def _examples(self: Operator) -> tuple[dict[str, int], ...]:
 
 for _name, _where in METHODS.items():
     setattr(Operator, _name, _late(_name, _where))
+_give_pictures()
 setattr(Operator, "sizes", _sizes)  # noqa: B010 (a frozen dataclass, whose type knows no such attribute)
 setattr(Operator, "examples", property(_examples))  # noqa: B010

@@ -100,9 +100,7 @@ def _enumerated(relation: isl.Map, limit: int) -> tuple[tuple[Point, Point], ...
     return tuple((p[:length], p[length:]) for p in unpack.points(relation.wrap().flatten(), limit))
 
 
-def _domain(
-    program: Program, statement: ProgramStatement, sizes: Mapping[str, int], window: int | None
-) -> isl.Set:
+def _domain(program: Program, statement: ProgramStatement, sizes: Mapping[str, int], window: int | None) -> isl.Set:
     missing = [name for name in program.symbols if name not in sizes]
     if missing:
         raise WorkbenchError(f"instances of {program.name} need a value for {', '.join(missing)}")

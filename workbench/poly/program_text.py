@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.lang.expr import Binary, Expr
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, transform, walk
 from workbench.lang.operator import Monoid, Tensor
 from workbench.lang.printer import show, type_name
+from workbench.poly.simplify import simplify
 
 if TYPE_CHECKING:
     from workbench.poly.program import Array, Program, ProgramStatement
@@ -64,8 +66,9 @@ def domain_text(statement: ProgramStatement) -> str:
 
 def statement_line(statement: ProgramStatement) -> str:
     """What one instance does, as text: `C(m, n) += A(m, k) * B(k, n)`."""
-    targets = [f"{array}({', '.join(map(show, e))})" if e else array for array, e in statement.targets]
-    values = [show(v) for v in statement.values]
+    cells = [(array, map(_tidy, subscripts)) for array, subscripts in statement.targets]
+    targets = [show(Read(array, tuple(subscripts), INT32)) for array, subscripts in cells]
+    values = [show(transform(v, _tidy_read)) for v in statement.values]
     sign = "="
     if statement.kind == "update":
         reduction = statement.reduction
@@ -73,6 +76,16 @@ def statement_line(statement: ProgramStatement) -> str:
     if len(targets) == 1:
         return f"{targets[0]} {sign} {values[0]}"
     return f"({', '.join(targets)}) {sign} ({', '.join(values)})"
+
+
+def _tidy(subscript: Expr) -> Expr:
+    """A subscript in normal form, where it is plain arithmetic on indices (`1 * y + 1 * kh` is `y + kh`)."""
+    plain = all(isinstance(n, Index | Size | Const | Binary | Unary) for n in walk(subscript))
+    return simplify(subscript) if plain else subscript
+
+
+def _tidy_read(node: Expr) -> Expr:
+    return Read(node.tensor, tuple(map(_tidy, node.subscripts)), node.dtype) if isinstance(node, Read) else node
 
 
 def _aligned(rows: list[Row]) -> list[str]:

@@ -78,9 +78,7 @@ class Axes:
             )
 
 
-def axes_for(
-    x: str, y: str, cells: Iterable[Cell], lane_x: Iterable[int] = (), lane_y: Iterable[int] = ()
-) -> Axes:
+def axes_for(x: str, y: str, cells: Iterable[Cell], lane_x: Iterable[int] = (), lane_y: Iterable[int] = ()) -> Axes:
     """Axes around some cells, as large as a notebook's column allows."""
     own = list(cells) or [(0, 0)]
     columns = range(min(c[0] for c in own), max(c[0] for c in own) + 1)

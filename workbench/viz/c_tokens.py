@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-KEYWORDS = frozenset(
-    "break case const continue default do else enum extern for goto if inline restrict return signed sizeof static struct "
-    "switch typedef union unsigned volatile while __attribute__ _Pragma __global__ __device__ __shared__".split()
-)
-TYPES = frozenset("void char short int long float double size_t bool half __half __nv_bfloat16".split())
+KEYWORDS = frozenset({
+    "break", "case", "const", "continue", "default", "do", "else", "enum", "extern", "for", "goto", "if", "inline",
+    "restrict", "return", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "volatile",
+    "while", "__attribute__", "_Pragma", "__global__", "__device__", "__shared__",
+})  # fmt: skip
+TYPES = frozenset({
+    "void", "char", "short", "int", "long", "float", "double", "size_t", "bool", "half", "__half", "__nv_bfloat16",
+})  # fmt: skip
 _TYPE = re.compile(r"u?int\d+_t|wb_v\d+\w+|float\d+|int\d")
 _TOKEN = re.compile(
     r"(?P<comment>/\*.*?(?:\*/|$)|//.*)"
@@ -91,4 +94,6 @@ def _run(token: re.Match[str], names: frozenset[str], comments: Mapping[str, str
         return Run(text, "loop", bold=True)
     if text in KEYWORDS:
         return Run(text, "keyword")
+    if text.startswith("WB_") and text.isupper():
+        return Run(text, "directive")
     return Run(text, "type" if text in TYPES or _TYPE.fullmatch(text) else "")

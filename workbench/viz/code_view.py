@@ -15,7 +15,7 @@ from workbench.viz.domain_view import domain_scene
 from workbench.viz.frame import Asked
 from workbench.viz.markup import Markup, element, escape, join
 from workbench.viz.palette import statement_role
-from workbench.viz.picture import Picture
+from workbench.viz.pictures import Picture
 from workbench.viz.scene import MONO_WIDTH, Mark, Scene, Text
 from workbench.viz.svg_drawing import svg_text
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.program import DependenceKind
+from workbench.schedules.legality import instance
 from workbench.viz.coordinates import Point, Subject, groups, known_axis
 from workbench.viz.frame import Asked, Frame, frames
 
 Cell = tuple[int, int]
+Visit = tuple[str, Point]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Panel:
     """One coordinate system: statements that share a loop.
 
     `hidden` names statements with neither axis; `within` counts dependences between instances that share a cell, or is
-    None when there are too many dependences to draw.
+    None when there are too many dependences to draw.  `violated` says in words what is red.
     """
 
     x: str
@@ -57,6 +59,7 @@ class Panel:
     arrows: tuple[Arrow, ...]
     hidden: tuple[str, ...]
     within: int | None
+    violated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,7 @@ def chosen_groups(of: Subject, statement: str | None) -> list[tuple[str, ...]]:
     try:
         identifier = of.program.statement(statement).id
     except KeyError:
-        raise WorkbenchError(
-            unknown_name("statement", statement, [s.name for s in of.program.statements])
-        ) from None
+        raise WorkbenchError(unknown_name("statement", statement, [s.name for s in of.program.statements])) from None
     return [g for g in found if identifier in g]
 
 
@@ -106,16 +107,17 @@ def panel(f: Frame) -> Panel:
         own = program.statement(s)
         lane = "".join(letter for letter, g in zip("xy", f.coordinates[s], strict=True) if g is None)
         layers.append(Layer(own.name, order.index(s), own.dims, cells, len(f.points[s]), lane))
+    bad = dict(_violated(f))
     try:
         arrows, within = _arrows(f)
     except WorkbenchError:
-        arrows, within = tuple(_violated(f)), None
+        arrows, within = (), None
     hidden = tuple(program.statement(s).name for s in f.group if s not in f.shown)
-    return Panel(f.x, f.y, tuple(layers), arrows, hidden, within)
+    return Panel(f.x, f.y, tuple(layers), (*arrows, *bad), hidden, within, tuple(dict.fromkeys(bad.values())))
 
 
 def _arrows(f: Frame) -> tuple[tuple[Arrow, ...], int]:
-    """Different arrows between cells, the violated ones last, and the number of pairs that share a cell."""
+    """Different arrows between cells, and the number of pairs that share a cell."""
     found: dict[Arrow, None] = {}
     within = 0
     for pairs in poly.dependence_pairs(f.of.program, f.drawn.sizes, among=f.shown, window=f.drawn.window):
@@ -126,18 +128,16 @@ def _arrows(f: Frame) -> tuple[tuple[Arrow, ...], int]:
                 within += 1
             else:
                 found[arrow] = None
-    return (*found, *dict.fromkeys(_violated(f))), within
+    return tuple(found), within
 
 
-def _arrow(
-    f: Frame, kind: DependenceKind, array: str, source: tuple[str, Point], target: tuple[str, Point], *, bad: bool = False
-) -> Arrow:
+def _arrow(f: Frame, kind: DependenceKind, array: str, source: Visit, target: Visit, *, bad: bool = False) -> Arrow:
     a, b = f.shown.index(source[0]), f.shown.index(target[0])
     return Arrow(kind, array, a, f.cell(*source), b, f.cell(*target), bad)
 
 
-def _violated(f: Frame) -> Iterable[Arrow]:
-    """The witnesses of what the drawn order breaks, at the drawn sizes."""
+def _violated(f: Frame) -> Iterable[tuple[Arrow, str]]:
+    """A witness of each dependence that the drawn order breaks, at the drawn sizes, with words for it."""
     if not f.of.scheduled:
         return
     program = f.of.program
@@ -150,4 +150,5 @@ def _violated(f: Frame) -> Iterable[Arrow]:
             if a in f.points[source] and b in f.points[target]:
                 kind = v.dependence.kind if v.dependence else "output"
                 array = v.dependence.array if v.dependence else ""
-                yield _arrow(f, kind, array, (source, a), (target, b), bad=True)
+                ends = f"{instance(program, source, v.source)} → {instance(program, target, v.target)}"
+                yield _arrow(f, kind, array, (source, a), (target, b), bad=True), f"{ends} ({kind}, {v.reason})"

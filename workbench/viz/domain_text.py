@@ -10,7 +10,8 @@ SHARED = "∗"
 
 def captions(found: Domain) -> list[str]:
     """What a reader must know: sizes, instances behind a point, what is not shown."""
-    notes = [_sentence(note) for note in found.notes]
+    notes = [f"Violated: {'; '.join(p.violated)}." for p in found.panels if p.violated]
+    notes += [_sentence(note) for note in found.notes]
     notes += _behind(found)
     within = sum(p.within or 0 for p in found.panels)
     if any(p.within is None for p in found.panels):

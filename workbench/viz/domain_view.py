@@ -14,8 +14,8 @@ from workbench.viz.domain_text import captions, domain_text
 from workbench.viz.frame import Asked
 from workbench.viz.geometry import hull, is_convex
 from workbench.viz.palette import shape, statement_role
-from workbench.viz.picture import Picture
-from workbench.viz.scene import XY, Line, Mark, Marker, Polygon, Scene, Text, above, beside
+from workbench.viz.pictures import Picture
+from workbench.viz.scene import XY, Line, Mark, Marker, Polygon, Scene, Text, above, beside, paragraph
 
 # Kind → (colour role, width, dashes, opacity).
 STROKES: dict[DependenceKind, tuple[str, float, tuple[float, float] | None, float]] = {
@@ -51,12 +51,11 @@ def domain(
 def domain_scene(found: Domain, *, limit: float = 860.0) -> Scene:
     """Panels side by side as far as `limit` pixels allow, then the legend of the arrows and what must be said."""
     panels = beside([panel_scene(p) for p in found.panels], limit=limit)
-    kinds = [k for k in STROKES if any(a.kind == k and not a.bad for p in found.panels for a in p.arrows)]
+    kinds: list[DependenceKind] = [
+        k for k in STROKES if any(a.kind == k and not a.bad for p in found.panels for a in p.arrows)
+    ]
     bad = any(a.bad for p in found.panels for a in p.arrows)
-    notes = captions(found)
-    words = [Text(0, 12 + 17 * i, line, 12, "soft") for i, line in enumerate(notes)]
-    caption = Scene(max((w.width for w in words), default=0), 17.0 * len(words), tuple(words))
-    return above(panels, legend(kinds, bad=bad), caption, gap=8)
+    return above(panels, legend(kinds, bad=bad), paragraph(captions(found), panels.width), gap=8)
 
 
 def legend(kinds: list[DependenceKind], *, bad: bool = False) -> Scene:

@@ -57,10 +57,8 @@ def _equation(s: Statement, again: set[str]) -> Math:
         isinstance(n, Read) and n.tensor in {t.tensor for t in s.targets} for v in s.values for n in walk(v)
     )
     repeated = bool(again & {t.tensor for t in s.targets}) or reads_itself
-    if s.reduction is None:
-        return row(left, Sign("←" if repeated else "="), values[0] if len(values) == 1 else Fence("(", listed(values), ")"))
     right = _reduced(s, values)
-    if s.initialise:
+    if s.reduction is None or s.initialise:
         return row(left, Sign("←" if repeated else "="), right)
     return row(left, Sign("←"), _combined(s.reduction, left, right))
 
@@ -94,5 +92,3 @@ def _combined(reduction: str | Monoid, old: Math, new: Math) -> Math:
             return row(old, Sign("·"), new)
     name = reduction.name if isinstance(reduction, Monoid) else reduction
     return row(Name(name, upright=True), Fence("(", listed([old, new]), ")"))
-
-

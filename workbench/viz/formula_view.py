@@ -11,7 +11,7 @@ from workbench.viz.formula_data import Equation, Repeat, formula_data, range_mat
 from workbench.viz.markup import Markup, element, escape, join
 from workbench.viz.math_printing import latex, mathml, text_of
 from workbench.viz.math_tree import Math
-from workbench.viz.picture import Picture
+from workbench.viz.pictures import Picture
 from workbench.viz.tables import Table, table_html, table_text
 
 ROLES = {"input": "in", "output": "out", "inout": "in, out", "temporary": "temporary"}
@@ -44,8 +44,7 @@ def tensors_table(op: Operator) -> Table:
     """Name, role, element type, shape; inputs in the order of the call, then scalars, outputs, temporaries."""
     names = [*op.parameters, *op.outputs, *(n for n, t in op.tensors.items() if t.role == "temporary")]
     rows = [
-        _tensor_row(op.tensors[n]) if n in op.tensors else (n, "in, shapes the program", "int32", "")
-        for n in dict.fromkeys(names)
+        _tensor_row(op.tensors[n]) if n in op.tensors else (n, "in (a size)", "int32", "") for n in dict.fromkeys(names)
     ]
     return Table(tuple(rows), mono=(0, 2, 3))
 

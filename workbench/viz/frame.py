@@ -86,9 +86,7 @@ class Frame:
         return min(values) - 1 if order.index(statement) < order.index(first) else max(values) + 1
 
 
-def frames(
-    of: Subject, groups: Iterable[tuple[str, ...]], asked: Asked, *, first: tuple[str, ...] = ()
-) -> list[Frame]:
+def frames(of: Subject, groups: Iterable[tuple[str, ...]], asked: Asked, *, first: tuple[str, ...] = ()) -> list[Frame]:
     """A frame for each group of statements, all at the same sizes; `first` are dims to prefer as axes."""
     tree, shrinking = shrunk(of.tree) if of.scheduled else (of.tree, {})
     axes = {g: _axes(of, g, asked, default_axes(of.program, g, first)) for g in groups}
@@ -112,7 +110,7 @@ def _axes(of: Subject, group: tuple[str, ...], asked: Asked, found: tuple[str, s
 
 
 def _wanted(program: Program, tree: Tree, group: tuple[str, ...], axes: tuple[str, str]) -> Wanted:
-    """How many values the dims behind the axes should have: a handful, or two tiles and a rest; by operator statement."""
+    """How many values the dims behind the axes should have: a handful, or two tiles and a rest."""
     wanted: Wanted = {}
     for s in group:
         own = program.statement(s)

@@ -7,13 +7,11 @@ import re
 from workbench.viz.markup import Markup, element, join
 from workbench.viz.math_tree import Big, Cases, Fence, Fraction, Math, Name, Number, Root, Row, Script, Sign
 
-GREEK = dict(
-    zip(
-        "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega".split(),
-        "αβγδεζηθκλμνξπρστφχψω",
-        strict=True,
-    )
-)
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
+    "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
+}  # fmt: skip
 SYMBOLS = {"+": "∑", "*": "∏"}
 LATEX_SIGNS = {
     "·": r"\cdot", "−": "-", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∧": r"\wedge", "∨": r"\vee", "¬": r"\neg",
@@ -68,9 +66,10 @@ def _mathml_script(math: Script) -> Markup:
 
 
 def _mathml_case(value: Math, condition: Math | None) -> Markup:
-    when = element("mtext", "otherwise") if condition is None else join([element("mtext", "if\u00a0"), mathml(condition)])
-    left = "text-align:left"
-    return element("mtr", element("mtd", mathml(value), style=left), element("mtd", when, style=f"{left};padding-left:1em"))
+    otherwise, given = element("mtext", "otherwise"), element("mtext", "if\u00a0")
+    when = otherwise if condition is None else join([given, mathml(condition)])
+    cells = (mathml(value), "text-align:left"), (when, "text-align:left;padding-left:1em")
+    return element("mtr", *(element("mtd", cell, style=style) for cell, style in cells))
 
 
 def latex(math: Math) -> str:

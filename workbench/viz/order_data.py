@@ -145,9 +145,5 @@ def _tile_depth(loops: tuple[Loop, ...]) -> int:
     """Number of loops outside the innermost tile; 0 when no dim is split over two loops."""
     reads = [{n for _, row in loop.rows for n in index_names(row)} for loop in loops]
     plain = [all(isinstance(row, Index) for _, row in loop.rows) for loop in loops]
-    outer = [
-        i for i in range(len(loops)) if not plain[i] and any(reads[i] & later for later in reads[i + 1 :])
-    ]
+    outer = [i for i in range(len(loops)) if not plain[i] and any(reads[i] & later for later in reads[i + 1 :])]
     return max(outer) + 1 if outer else 0
-
-

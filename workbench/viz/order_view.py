@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from workbench.poly.program import Program
 from workbench.schedules import Schedule, Verdict
@@ -12,8 +13,8 @@ from workbench.viz.frame import Asked
 from workbench.viz.geometry import hull, is_convex
 from workbench.viz.order_data import Order, Step, Thread, order_data
 from workbench.viz.palette import STATEMENT_COLOURS, statement_role
-from workbench.viz.picture import Picture
-from workbench.viz.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above
+from workbench.viz.pictures import Picture
+from workbench.viz.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
 
 NUMBERED = 150
 
@@ -44,12 +45,9 @@ def order_scene(found: Order) -> Scene:
     for i, thread in enumerate(found.threads):
         marks += _thread(axes, thread, _role(found, i))
     title = Scene(300, 20, (Text(0, 13, name, 12.5, statement_role(found.number), bold=True),))
-    lines = captions(found)
-    words = tuple(Text(0, 12 + 17 * i, line, 12, "soft") for i, line in enumerate(lines))
-    caption = Scene(max((w.width for w in words), default=0), 17.0 * len(words), words)
     body = Scene(axes.width, axes.height, tuple(marks), f"order of {name}")
-    whole = above(Scene(title.width, title.height, title.marks, body.label), body, _key(found), caption, gap=6)
-    return whole
+    head = Scene(title.width, title.height, title.marks, body.label)
+    return above(head, body, _key(found), paragraph(captions(found), axes.width), gap=6)
 
 
 def _role(found: Order, position: int) -> str:
@@ -93,7 +91,7 @@ def _thread(axes: Axes, thread: Thread, role: str) -> list[Mark]:
 def _direction(stops: tuple[XY, ...], role: str) -> list[Mark]:
     """An arrow tip in the middle of each long jump, where the path turns back."""
     tips: list[Mark] = []
-    for (x0, y0), (x1, y1) in zip(stops, stops[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(stops):
         if abs(x1 - x0) + abs(y1 - y0) > 60:
             middle = (0.45 * x0 + 0.55 * x1, 0.45 * y0 + 0.55 * y1)
             tips.append(Line((x0 + 0.45 * (x1 - x0), y0 + 0.45 * (y1 - y0)), middle, role, 1.5, None, True, 0.0, 0.7))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.util import find_spec
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ class _Canvas:
     """An image with marks painted on it; translucent marks go over it as a layer of their own."""
 
     def __init__(self, image: Any, fine: float, theme: Theme, corner: tuple[int, int] = (0, 0)) -> None:
-        self.image, self.fine, self.theme, self.corner = image, fine, theme, corner
+        self.image, self.fine, self.corner = image, fine, corner
+        self.theme: Theme = theme
 
     def paint(self, mark: Mark) -> None:
         from PIL import Image, ImageDraw
@@ -174,7 +176,7 @@ def _dashes(route: list[XY], on: float, off: float) -> list[list[XY]]:
     """A route cut into dashes of length `on` with gaps of `off`."""
     pieces: list[list[XY]] = [[route[0]]]
     left, drawing = on, True
-    for (x0, y0), (x1, y1) in zip(route, route[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(route):
         length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
         done = 0.0
         while length - done > left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Literal
 
 XY = tuple[float, float]
@@ -16,7 +17,7 @@ SANS_WIDTH = 0.54
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """From start to end; `bend` moves the middle sideways (pixels), `dash` is on, off in pixels, `head` an arrow tip."""
+    """From start to end; `bend` moves the middle sideways, `dash` is on, off (pixels); `head` is an arrow tip."""
 
     start: XY
     end: XY
@@ -156,3 +157,11 @@ def text_scene(text: str, *, size: float = 12.5) -> Scene:
     marks = tuple(Text(0, step * (i + 0.8), line, size, mono=True) for i, line in enumerate(lines) if line.strip())
     width = max((len(line) for line in lines), default=0) * size * MONO_WIDTH
     return Scene(width + 4, step * len(lines) + 4, marks, lines[0])
+
+
+def paragraph(sentences: Iterable[str], width: float, *, size: float = 12.0) -> Scene:
+    """Small print under a picture, wrapped to its width (but never narrower than about fifty characters)."""
+    columns = max(52, int(width / (size * SANS_WIDTH)))
+    lines = [line for sentence in sentences for line in wrap(sentence, columns)]
+    marks = tuple(Text(0, size + (size + 5) * i, line, size, "soft") for i, line in enumerate(lines))
+    return Scene(max((m.width for m in marks), default=0.0), (size + 5) * len(marks), marks)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from workbench import poly
-from workbench.errors import LoweringError
+from workbench.errors import LoweringError, WorkbenchError, unknown_name
 from workbench.lang.expr import Expr, Size, index_names, walk
 from workbench.lang.folding import fold
 from workbench.lang.operator import Operator, Range, Statement
@@ -49,6 +49,9 @@ def small(
     sizes the reader asks for.  Bound sizes are kept when they are small.
     """
     definition = program.definition
+    for name in given or {}:
+        if name not in (known := dict.fromkeys([*program.sizes, *program.symbols])):
+            raise WorkbenchError(unknown_name("size", name, known))
     if definition is None:
         return Small(program, {n: (given or {}).get(n, TARGET) for n in program.symbols}, window=WINDOW)
     statements = [s for s in definition.statements() if s.name in axes]
@@ -71,8 +74,8 @@ def _lowered(program: Program, definition: Operator, chosen: dict[str, int], cha
     symbols = {n: chosen[n] for n in program.symbols if n in chosen}
     note = ""
     if changed:
-        note = "drawn for " + ", ".join(f"{n} = {v}" for n, v in changed.items())
-        bound = [f"{n} = {program.sizes[n]}" for n in changed if n in program.sizes]
+        note = "drawn for " + ", ".join(f"{n}={v}" for n, v in changed.items())
+        bound = [f"{n}={program.sizes[n]}" for n in changed if n in program.sizes]
         note += f" instead of {', '.join(bound)}" if bound else ""
     if all(program.sizes.get(n, v) == v for n, v in chosen.items()):
         return Small(program, symbols, note)
@@ -114,9 +117,7 @@ def _corners(r: Range, box: dict[str, tuple[int, int]]) -> Iterator[dict[str, in
         yield dict(zip(names, values, strict=True))
 
 
-def _search(
-    definition: Operator, statements: list[Statement], axes: Wanted, start: dict[str, int]
-) -> dict[str, int]:
+def _search(definition: Operator, statements: list[Statement], axes: Wanted, start: dict[str, int]) -> dict[str, int]:
     """Coordinate descent over the free sizes: some rounds, each size in turn."""
     names = [n for n in (*definition.size_names, *definition.scalars) if n not in start]
     sizes = {**start, **{n: _first_guess(statements, axes, n) for n in names}}

@@ -17,6 +17,8 @@ _RULES = f"""
 .wb table{{border-collapse:collapse;margin:4px 0 8px;border:none;font-size:13px}}
 .wb th{{font-weight:600;color:var(--wb-soft);text-align:left}}
 .wb td,.wb th{{padding:2px 18px 2px 0;border:none;background:none;vertical-align:baseline;text-align:left}}
+
+.wb td:first-child{{white-space:nowrap}}
 .wb tr{{background:none!important}}
 .wb thead tr{{border-bottom:1px solid var(--wb-grid)}}
 .wb td.wb-n{{text-align:right;font-variant-numeric:tabular-nums}}

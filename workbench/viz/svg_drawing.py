@@ -116,13 +116,15 @@ def _line(line: Line, theme: Theme) -> Markup:
     )  # fmt: skip
     if not line.head:
         return stroke
-    return Markup(stroke + element("polygon", points=_points(tip), **_paint("fill", line.role, theme), **_see(line.opacity)))
+    head = element("polygon", points=_points(tip), **_paint("fill", line.role, theme), **_see(line.opacity))
+    return Markup(stroke + head)
 
 
 def _box(box: Box, theme: Theme) -> Markup:
     fill = colour(box.fill, theme) if box.fill else "none"
     edge = colour(box.edge, theme) if box.edge else "none"
-    styles = [f"fill:var(--wb-{box.fill},{fill})"] * bool(box.fill) + [f"stroke:var(--wb-{box.edge},{edge})"] * bool(box.edge)
+    roles = (("fill", box.fill, fill), ("stroke", box.edge, edge))
+    styles = [f"{what}:var(--wb-{role},{literal})" for what, role, literal in roles if role]
     return element(
         "rect", x=float(box.x), y=float(box.y), width=float(box.width), height=float(box.height), rx=box.radius,
         fill=fill, stroke=edge, style=";".join(styles) if theme == "auto" else None, **_see(box.opacity),
@@ -158,8 +160,8 @@ def _marker(marker: Marker, theme: Theme) -> Markup:
         return element("polygon", *inside, points=_points(corners), **_paint("fill", marker.role, theme))
     at = {"cx": float(marker.x), "cy": float(marker.y)}
     if marker.shape == "ring":
-        ring = _paint("stroke", marker.role, theme)
-        return element("circle", *inside, **at, r=marker.size * 0.8, fill="none", stroke_width=marker.size * 0.45, **ring)
+        at |= {"r": marker.size * 0.8, "stroke_width": marker.size * 0.45}
+        return element("circle", *inside, **at, fill="none", **_paint("stroke", marker.role, theme))
     return element("circle", *inside, **at, r=float(marker.size), **_paint("fill", marker.role, theme))
 
 

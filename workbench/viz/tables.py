@@ -23,12 +23,13 @@ def table_text(table: Table, indent: str = "") -> list[str]:
     """Lines with the columns aligned."""
     rows = [table.head, *table.rows] if table.head else list(table.rows)
     widths = [max(len(r[i]) for r in rows if i < len(r)) for i in range(max(map(len, rows), default=0))]
-    lines = [
-        "  ".join(c.rjust(w) if i in table.right else c.ljust(w) for i, (c, w) in enumerate(zip(r, widths, strict=False)))
-        for r in rows
-    ]
-    body = [f"{indent}{line}".rstrip() for line in lines]
+    body = [f"{indent}{_line(table, row, widths)}".rstrip() for row in rows]
     return [table.title, *(f"  {line}" for line in body)] if table.title else body
+
+
+def _line(table: Table, row: tuple[str, ...], widths: list[int]) -> str:
+    cells = enumerate(zip(row, widths, strict=False))
+    return "  ".join(cell.rjust(w) if i in table.right else cell.ljust(w) for i, (cell, w) in cells)
 
 
 def table_html(table: Table) -> Markup:
@@ -42,9 +43,7 @@ def table_html(table: Table) -> Markup:
 def _cells(table: Table, position: int, row: tuple[str, ...]) -> list[Markup]:
     """`roles[i]`, where given, is the colour role of the first cell of row i."""
     role = table.roles[position] if position < len(table.roles) else ""
-    return [
-        element("td", cell, class_=_style(table, i, role if i == 0 else "") or None) for i, cell in enumerate(row)
-    ]
+    return [element("td", cell, class_=_style(table, i, role if i == 0 else "") or None) for i, cell in enumerate(row)]
 
 
 def _style(table: Table, column: int, role: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.lang.expr import Const, Index, substitute
+from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.lang.printer import show
 from workbench.poly.program import Program
 from workbench.poly.program_text import statement_line
@@ -69,6 +69,6 @@ def loop_detail(program: Program, loop: Loop) -> str:
     >>> loop_detail(None, Loop("m_o", (("S0", Binary("/", Index("m"), integer(4), INT32)),)))
     'm / 4'
     """
-    known = {n: Const(v, Index("").dtype) for n, v in (program.sizes if program else {}).items()}
+    known: dict[str, Expr] = {n: Const(v, Index("").dtype) for n, v in (program.sizes if program else {}).items()}
     texts = dict.fromkeys(show(substitute(row, known)) for _, row in loop.rows)
     return "" if list(texts) == [loop.name] else " | ".join(texts)

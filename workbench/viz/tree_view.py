@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 from workbench.poly.program import Program
 from workbench.schedules import Schedule, Verdict
 from workbench.viz.coordinates import subject
 from workbench.viz.markup import Markup, element, join
 from workbench.viz.palette import shape, statement_role
-from workbench.viz.picture import Picture
+from workbench.viz.pictures import Picture
 from workbench.viz.scene import Box, Mark, Marker, Scene, Text, move
 from workbench.viz.svg_drawing import svg_text
 from workbench.viz.tree_data import LoopNode, MarkNode, Node, StatementNode, tree_data
@@ -31,13 +33,32 @@ def tree(value: Schedule | Program | Verdict) -> Picture:
 
 
 def trace_text(schedule: Schedule) -> str:
-    """The steps as Python that can be pasted and run: `schedule = naive | wb.tile(m=64) | ...`."""
+    """The steps as Python that can be pasted and run: `schedule = wb.schedule(matmul) | wb.tile(m=64) | ...`.
+
+    A step that cannot be written as a call (a whole new order) makes the trace a record that is replayed.
+    """
     sizes = "".join(f", {k}={v}" for k, v in schedule.program.sizes.items())
     first = f"wb.schedule({schedule.program.name}{sizes})"
     if not schedule.trace:
         return f"schedule = {first}"
+    if not all(_is_call(str(step)) for step in schedule.trace):
+        record = [step.to_json() for step in schedule.trace]
+        return f"schedule = wb.schedules.replay({first}, {record!r})"
     steps = "".join(f"\n    | wb.{step}" for step in schedule.trace)
     return f"schedule = (\n    {first}{steps}\n)"
+
+
+def _is_call(text: str) -> bool:
+    """Whether a step's text is a call with literal arguments."""
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call):
+            return False
+        for argument in (*call.args, *(k.value for k in call.keywords)):
+            ast.literal_eval(argument)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _trace(text: str) -> Markup:

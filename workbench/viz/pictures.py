@@ -23,7 +23,7 @@ class Picture:
     """One view of a value.
 
     `text` is its form in words, `drawing` the scene (drawn from the words when a view has none), `body` what the HTML
-    form shows (the drawing when a view has no better), `latex` its mathematics, `data` the plain data it was drawn from.
+    form shows (the drawing when a view has no better), `latex` its mathematics, `data` what it was drawn from.
     """
 
     text: str
