@@ -166,6 +166,8 @@ class Lanes:
                     return f"({self.vector(a)} {op} {self.vector(b)})", 8 * a.dtype.bytes
             case Binary("&&" | "||" as op, a, b, _) if _total(b):
                 return f"({self.mask(a, 32)} {op[0]} {self.mask(b, 32)})", 32
+            case Binary("&" | "|" as op, a, b, dtype) if dtype == BOOL:
+                return f"({self.mask(a, 32)} {op} {self.mask(b, 32)})", 32
             case Unary("!", a, _):
                 return f"(~{self.mask(a, 32)})", 32
             case Read() if (text := self.load(expr)) is not None:

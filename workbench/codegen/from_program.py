@@ -103,12 +103,21 @@ def affine(expr: Expr) -> bool:
 
 
 def strict(expr: Expr, safe: frozenset[Read]) -> Expr:
-    """Selections whose branches may be evaluated either way become `select(c, a, b)` calls."""
+    """Where both branches may be evaluated, a selection becomes `select(c, a, b)`, and `&&` becomes `&`."""
     parts = tuple(strict(e, safe) for e in children(expr))
     node = rebuild(expr, parts) if parts else expr
     if isinstance(node, Select) and isinstance(expr, Select) and _harmless(expr, safe):
         return Call("select", (node.condition, node.then, node.otherwise), node.dtype)
+    if isinstance(expr, Binary) and expr.op in ("&&", "||") and _reads_harmlessly(expr.right, safe):
+        assert isinstance(node, Binary)
+        return Binary(node.op[0], node.left, node.right, node.dtype)
     return node
+
+
+def _reads_harmlessly(expr: Expr, safe: frozenset[Read]) -> bool:
+    """Whether it reads arrays, and may do so whatever stands before it: then lanes need no branch."""
+    reads = [node for node in walk(expr) if isinstance(node, Read)]
+    return bool(reads) and all(read in safe for read in reads)
 
 
 def _harmless(expr: Select, safe: frozenset[Read]) -> bool:

@@ -22,13 +22,16 @@ from workbench.target import Target
 
 def hoist_invariants(nest: Nest, target: Target) -> Nest:
     """Hold invariant values of every innermost loop in scalars."""
-    return _visit(nest, set())
+    return _visit(nest, "", set())
 
 
-def _visit(nest: Nest, used: set[str]) -> Nest:
+def _visit(nest: Nest, lane: str, used: set[str]) -> Nest:
+    """`lane` is the variable of the vector loop around: what moves with it is no scalar."""
     if isinstance(nest, For) and innermost(nest):
-        return hoisted(nest, used)
-    return rebuild(nest, tuple(_visit(child, used) for child in children(nest)))
+        return hoisted(nest, lane, used)
+    if isinstance(nest, For) and nest.lanes > 1:
+        lane = nest.variable
+    return rebuild(nest, tuple(_visit(child, lane, used) for child in children(nest)))
 
 
 def innermost(loop: For) -> bool:
@@ -39,9 +42,9 @@ def innermost(loop: For) -> bool:
     return all(isinstance(node, For) and node.kind == "unroll" for node in inside)
 
 
-def hoisted(loop: For, used: set[str]) -> Nest:
+def hoisted(loop: For, lane: str, used: set[str]) -> Nest:
     """The loop inside definitions of its invariant values; all of it under a guard if it may not run at all."""
-    moving = {loop.variable, *(n.variable for n in walk(loop.body) if isinstance(n, For))}
+    moving = {loop.variable, lane, *(n.variable for n in walk(loop.body) if isinstance(n, For))}
     written = {cell.array for w in writes(loop.body) for cell in w.cells}
     found: dict[Expr, Read] = {}
     for write in writes(loop.body):
