@@ -153,13 +153,15 @@ def rounded(array: Array) -> Expr:
 
 
 def temporaries(program: Program, names: Names, values: Values, offsets: dict[str, Expr]) -> list[str]:
-    """Pointers into the workspace."""
+    """Pointers into the workspace; cells that may be read before anything is written there hold 0."""
     lines = []
     for array in temporary_arrays(program):
         kind, name = array.dtype.c_name, names("array", array.name)
         lines.append(
             f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});"
         )
+        if array.partial:
+            lines.append(f"__builtin_memset({name}, 0, {values.text(rounded(array))});")
     return lines or ["(void)workspace;"]
 
 

@@ -53,7 +53,7 @@ def match_tile(nest: Nest) -> Tile | None:
         return None
     if any(x.step != 1 for x in loops) or not untouched(write, write) or not computable(write):
         return None
-    if not _free_standing(reductions, cells):
+    if not _free_standing(reductions, cells) or not _movable(reductions):
         return None
     if any(x.kind not in ("unroll", "vector") or bound(x) is None for x in cells):
         return None
@@ -69,6 +69,12 @@ def _free_standing(reductions: tuple[For, ...], cells: tuple[For, ...]) -> bool:
     return not mixed and not any(
         depends(e, r.variable) for x in cells for e in (x.lower, x.upper) for r in reductions
     )
+
+
+def _movable(reductions: tuple[For, ...]) -> bool:
+    """Whether a reduction loop in lanes may go inside the others: none of their bounds moves with it."""
+    vectors = [x.variable for x in reductions if x.kind == "vector"]
+    return not any(depends(e, v) for x in reductions for e in (x.lower, x.upper) for v in vectors)
 
 
 def bound(loop: For) -> tuple[int, Expr | None] | None:

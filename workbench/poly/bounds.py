@@ -8,6 +8,7 @@ from functools import lru_cache, reduce
 from workbench.poly import isl
 from workbench.poly.access import whole_extent
 from workbench.poly.affine import both
+from workbench.poly.flow import reads_before_writes
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Array, Program, ProgramStatement
 from workbench.poly.witness import witness
@@ -69,7 +70,7 @@ def _outside(program: Program, statement: ProgramStatement, access: Access) -> O
 @lru_cache(maxsize=1024)
 @isl.guarded
 def is_covered(program: Program, array: str) -> bool:
-    """Is every cell of the array certainly written, whatever the data, for all sizes of the context?
+    """Is every cell of the array certainly written, and before it is read, for all sizes of the context?
 
     Scatters and writes under a condition on data do not count; an extent that is not affine gives False.
     """
@@ -80,7 +81,7 @@ def is_covered(program: Program, array: str) -> bool:
     if not writes:
         return inside.is_empty()
     written = reduce(isl.Set.union, (isl.parse_map(a.relation).range() for a in writes))
-    return inside.is_subset(written)
+    return inside.is_subset(written) and not reads_before_writes(program, array)
 
 
 def _is_affine_box(array: Array) -> bool:

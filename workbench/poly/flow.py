@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
-from workbench.poly.program import Access, Dependence, DependenceKind, Program, ProgramStatement
+from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
 from workbench.poly.timemap import before, time_map
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
@@ -133,6 +133,45 @@ def _flow(program: Program, array: str, touches: list[Touch]) -> Iterator[Depend
         s, t = by_id[source], by_id[target]
         exact = every_exact and t.exact_reads
         yield from _made(program, "flow", array, s, t, relation, exact)
+
+
+@isl.guarded
+def reads_before_writes(program: Program, array: str) -> bool:
+    """Whether some instance may read, or accumulate into, a cell that nothing has certainly written before."""
+    touches = [t for s in program.statements if (t := _touch(s, array)) is not None]
+    if _begins_whole(program, touches):
+        return False
+    certain = [t.writes for t in touches if t.writes is not None and t.exact_writes]
+    sinks = [m for t in touches for m in _sinks(t)]
+    if not sinks or not certain:
+        return bool(sinks)
+    order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
+    info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
+    flow = info.set_must_source(_collected(certain)).compute_flow()
+    return not flow.get_may_no_source().intersect_params(isl.parse_set(program.context)).is_empty()
+
+
+def _begins_whole(program: Program, touches: list[Touch]) -> bool:
+    """The usual case, seen at once: the first nest is an assignment, or one reduction with its initialisation, and
+    writes every cell that anything touches.
+    """
+    first = touches[0]
+    nest = next(item for item in program.order if first.statement.id in _inside(item))
+    together = [t for t in touches if t.statement.id in _inside(nest)]
+    kinds = [t.statement.kind for t in together]
+    if kinds not in (["assign"], ["initialise"], ["initialise", "update"]) or not all(t.exact_writes for t in together):
+        return False
+    if first.writes is None or any(t.reads is not None for t in together):
+        return False
+    if len(together) == 2 and together[1].statement.targets != first.statement.targets:
+        return False
+    later = [m for t in touches if t not in together for m in _sinks(t)]
+    return not later or all(m.range().is_subset(first.writes.range()) for m in later)
+
+
+def _inside(item: Nest | str) -> tuple[str, ...]:
+    """The statements of a part of the naive order."""
+    return (item,) if isinstance(item, str) else tuple(s for inner in item.body for s in _inside(inner))
 
 
 def _sinks(touch: Touch) -> list[isl.Map]:

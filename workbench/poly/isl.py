@@ -24,6 +24,7 @@ from workbench.errors import BudgetExceeded, WorkbenchError
 AstBuild = islpy.AstBuild
 AstExpr = islpy.AstExpr
 AstNode = islpy.AstNode
+Error = islpy.Error
 Map = islpy.Map
 MultiUnionPwAff = islpy.MultiUnionPwAff
 PwAff = islpy.PwAff
@@ -115,9 +116,13 @@ def _cap_reached() -> bool:
 
 
 @contextmanager
-def scheduler_options(*, serialize: bool, whole: bool) -> Iterator[None]:
-    """isl's fusion options, back to their defaults afterwards."""
+def scheduler_options(*, serialize: bool, whole: bool, coalescing: bool = True) -> Iterator[None]:
+    """isl's fusion options, back to their defaults afterwards.
+
+    `coalescing=False` lets one row of the schedule enumerate several loops (`100*i + j`).
+    """
     context = islpy.DEFAULT_CONTEXT
+    context.set_schedule_treat_coalescing(int(coalescing))
     context.set_schedule_serialize_sccs(int(serialize))
     context.set_schedule_whole_component(int(whole))
     try:
@@ -125,6 +130,7 @@ def scheduler_options(*, serialize: bool, whole: bool) -> Iterator[None]:
     finally:
         context.set_schedule_serialize_sccs(0)
         context.set_schedule_whole_component(0)
+        context.set_schedule_treat_coalescing(1)
 
 
 def _parse(kind: type, text: str) -> Any:

@@ -15,7 +15,7 @@ from workbench.poly.lowering import lower
 from workbench.poly.names import from_isl
 from workbench.poly.program import Dependence, Program, ProgramStatement
 from workbench.poly.simplify import Linear
-from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
+from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
 from workbench.poly.worker import Problem, solve, solve_apart
 
 Fusion = Literal["none", "default", "max"]
@@ -91,7 +91,9 @@ def _tree(program: Program, schedule: str) -> Tree:
     root = isl.Schedule(schedule).get_root()
     live = [s.id for s in program.statements]
     (child,) = unpack.node_children(root)
-    return _Reader(program).tree(child, tuple(live), frozenset())
+    tree = _Reader(program).tree(child, tuple(live), frozenset())
+    missing = tuple(Leaf(s) for s in live if s not in statements(tree))
+    return Sequence((tree, *missing)) if missing else tree
 
 
 @dataclass(frozen=True)

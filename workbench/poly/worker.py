@@ -34,8 +34,13 @@ def solve(problem: Problem) -> str:
         .set_proximity(isl.parse_union_map(problem.proximity))
         .set_context(isl.parse_set(problem.context))
     )
-    with isl.scheduler_options(serialize=problem.fusion == "none", whole=problem.fusion == "max"):
-        return str(constraints.compute_schedule())
+    serialize, whole = problem.fusion == "none", problem.fusion == "max"
+    try:
+        with isl.scheduler_options(serialize=serialize, whole=whole):
+            return str(constraints.compute_schedule())
+    except isl.Error:  # "unable to carry dependences": its care not to coalesce loops can leave nothing over
+        with isl.scheduler_options(serialize=serialize, whole=whole, coalescing=False):
+            return str(constraints.compute_schedule())
 
 
 def solve_apart(problem: Problem, seconds: float) -> str:
