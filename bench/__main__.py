@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,22 +56,32 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--only", type=_names, help=f"with commas: {','.join(PARTS)} (all; operators if there are filters)")
     add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
     add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
-    add("--rounds", type=int, help=f"turns for each contender ({FULL.rounds})")
-    add("--seconds", type=float, help=f"length of a turn ({FULL.seconds})")
+    add("--rounds", type=_positive(int), help=f"turns for each contender ({FULL.rounds})")
+    add("--seconds", type=_positive(float), help=f"length of a turn ({FULL.seconds})")
     add("--output", type=Path, help="folder for the JSON and the table")
     options = parser.parse_args(arguments)
     options.only = options.only or (("operators",) if options.filters else PARTS)
     for what, given, known in (("contender", options.contenders, EVERYONE), ("part", options.only, PARTS)):
         if unknown := set(given) - set(known):
             parser.error(f"unknown {what} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
-    if (options.rounds or 1) < 1 or (options.seconds or 1) <= 0:
-        parser.error("--rounds and --seconds are positive")
     options.threads = _thread_counts(options.threads, parser)
     return options
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """A number above 0."""
+
+    def positive(text: str) -> float:
+        number = kind(text)
+        if not 0 < number < float("inf"):
+            raise ValueError
+        return number
+
+    return positive
 
 
 def _thread_counts(texts: Sequence[str], parser: argparse.ArgumentParser) -> list[int]:

@@ -1,0 +1,116 @@
+"""The command, from arguments to files; nothing is said about how long anything takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench import latency
+from bench.__main__ import main
+from bench.record import Comparison, Timing, read
+from bench.suite import CASES
+
+BRIEF = ["--quick", "--rounds", "2", "--seconds", "0.002", "--threads", "1"]
+
+
+def sound(timing: Timing | None) -> bool:
+    return timing is not None and 0 < timing.least <= timing.lower <= timing.seconds <= timing.upper
+
+
+def test_two_operators_leave_json_and_a_table(tmp_path, capsys):
+    command = ["tmm 128x256x32", "bias + ReLU", *BRIEF, "--contenders", "numpy", "--output", str(tmp_path)]
+    assert main(command) == 0
+    (file,) = tmp_path.glob("*.json")
+    record, printed = read(file), capsys.readouterr().out
+    assert printed.strip() == file.with_suffix(".md").read_text(encoding="utf-8").strip()
+    rows = [row for row in record.rows if isinstance(row, Comparison)]
+    assert [row.case for row in rows] == ["tmm 128x256x32", "bias + ReLU 4096x1024"]
+    for row in rows:
+        assert list(row.results) == ["workbench", "numpy"]
+        assert all(sound(r.fresh) and sound(r.preallocated) and not r.missing for r in row.results.values())
+        assert set(row.ratios["numpy"]) == {"fresh", "preallocated"}
+        assert row.case in printed
+    assert rows[0].copy is None
+    assert rows[1].copy is not None
+    assert record.machine["processor"]
+    assert record.software["flags"]
+    assert len(record.load["before"]) == 3
+
+
+def test_without_torch_the_run_goes_on_and_says_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("bench.contenders.find_spec", lambda name: None)
+    command = ["tmm 128x256x32", *BRIEF, "--contenders", "torch,torch.compile", "--output", str(tmp_path)]
+    assert main(command) == 0
+    assert "PyTorch is not installed" in capsys.readouterr().out
+
+
+def test_torch_takes_part_where_it_is(tmp_path):
+    pytest.importorskip("torch", reason="install torch: PyTorch is not here to compare with")
+    assert main(["tmm 128x256x32", *BRIEF, "--contenders", "torch", "--output", str(tmp_path)]) == 0
+    (row,) = read(next(tmp_path.glob("*.json"))).comparisons
+    assert sound(row.results["torch"].fresh)
+    assert row.ratios["torch"]["fresh"] > 0
+
+
+def test_the_thread_pool_is_held_against_openmp(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.__main__.BACKENDS", ("workbench/pool",))
+    command = ["moments 128", *BRIEF, "--only", "backends", "--output", str(tmp_path)]
+    assert main(command) == 0
+    (row,) = read(next(tmp_path.glob("*.json"))).comparisons
+    assert sound(row.results["workbench/pool"].fresh)
+
+
+def test_the_list_names_every_case(capsys):
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == [case.name for case in CASES]
+
+
+def test_a_filter_that_fits_nothing_is_refused(capsys):
+    assert main(["no such case"]) == 2
+    assert "matmul 512" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--contenders", "nunpy"], ["--only", "operator"], ["--threads", "0"], ["--rounds", "0"], ["--seconds", "-1"]],
+)
+def test_arguments_that_do_not_fit_are_refused(wrong, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(wrong)
+    assert stopped.value.code == 2
+    assert "error" in capsys.readouterr().err
+
+
+# -- latencies -------------------------------------------------------------------------------------
+
+
+def test_the_first_call_is_split_into_steps_that_add_up(tmp_path):
+    cold, warm = (latency._run("bench.first_call", tmp_path) for _ in range(2))
+    for steps in (cold, warm):
+        whole = steps.pop("all of it")
+        assert all(seconds >= 0 for seconds in steps.values())
+        assert whole / 2 < sum(steps.values()) <= whole
+    assert "compiler" in cold
+    assert "compiler" not in warm
+
+
+def test_the_interactive_steps_are_all_there(tmp_path):
+    found = latency._run("bench.interactive", tmp_path, "1")
+    names = ["parse", "lower", "dependences", "naive schedule", "C text", "all of it"]
+    assert [list(steps) for part in found.values() for steps in part] == [names] * 3
+
+
+def test_the_call_is_timed_in_every_form(tmp_path):
+    found = latency._run("bench.call_overhead", tmp_path, "1", "0.001")
+    assert {"raw", "op(A, B)", "kernel(A, B, out=C)"} <= set(found["matmul 16x16x16"])
+    assert all(min(rounds[0]) > 0 for forms in found.values() for rounds in [forms["raw"]])
+
+
+def test_a_part_that_fails_shows_its_words(tmp_path):
+    with pytest.raises(RuntimeError, match="ValueError: invalid literal"):
+        latency._run("bench.interactive", tmp_path, "many")
+
+
+def test_what_the_latencies_print_is_json(tmp_path):
+    json.dumps(latency._run("bench.interactive", tmp_path, "1"), allow_nan=False)
