@@ -7,6 +7,7 @@ from functools import cache
 from workbench.viz.palette import COLOURS, Theme, variables
 from workbench.viz.svg_drawing import MONO, SANS
 
+# The class stands twice where JupyterLab has a rule of its own for tables, which one class would not outweigh.
 _RULES = f"""
 .wb{{color:var(--wb-ink);font:14px/1.45 {SANS};text-align:left}}
 .wb .wb-live[hidden]{{display:block!important}}
@@ -14,14 +15,13 @@ _RULES = f"""
 .wb svg{{max-width:100%;height:auto;display:block}}
 .wb h4{{font-size:14px;font-weight:600;margin:2px 0 6px}}
 .wb .wb-note,.wb figcaption{{color:var(--wb-soft);font-size:12.5px;margin:4px 0;max-width:80ch}}
-.wb table{{border-collapse:collapse;margin:4px 0 8px;border:none;font-size:13px}}
-.wb th{{font-weight:600;color:var(--wb-soft);text-align:left}}
-.wb td,.wb th{{padding:2px 18px 2px 0;border:none;background:none;vertical-align:baseline;text-align:left}}
-
-.wb td:first-child{{white-space:nowrap}}
-.wb tr{{background:none!important}}
-.wb thead tr{{border-bottom:1px solid var(--wb-grid)}}
-.wb td.wb-n{{text-align:right;font-variant-numeric:tabular-nums}}
+.wb.wb table{{border-collapse:collapse;margin:4px 0 8px;border:none;font-size:13px}}
+.wb.wb th{{font-weight:600;color:var(--wb-soft);text-align:left}}
+.wb.wb td,.wb.wb th{{padding:2px 18px 2px 0;border:none;background:none;vertical-align:baseline;text-align:left}}
+.wb.wb td:first-child{{white-space:nowrap}}
+.wb.wb tr{{background:none!important}}
+.wb.wb thead tr{{border-bottom:1px solid var(--wb-grid)}}
+.wb.wb td.wb-n{{text-align:right;font-variant-numeric:tabular-nums}}
 .wb .wb-m,.wb pre,.wb code{{font-family:{MONO};font-size:12.5px}}
 .wb pre{{margin:0;line-height:1.5;white-space:pre;color:inherit;background:none;padding:0;border:none}}
 .wb details{{margin:6px 0}}
