@@ -18,11 +18,12 @@ from workbench.poly.witness import fix_sizes
 LIMIT = 20_000
 
 Point = tuple[int, ...]
+Dims = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The instances of one dependence: (source, target) points in the order of each statement's dims."""
+    """The instances of one dependence: (source, target) points, each in the order of its statement's dims."""
 
     dependence: Dependence
     pairs: tuple[tuple[Point, Point], ...]
@@ -34,15 +35,18 @@ def instances_at(
     statement: str,
     sizes: Mapping[str, int],
     *,
+    keep: Collection[str] | None = None,
     window: int | None = None,
     limit: int = LIMIT,
 ) -> tuple[Point, ...]:
     """Every instance of a statement (by id) at these sizes, in lexicographic order.
 
-    `sizes` binds the symbols of the program.  `window` keeps only the first so many values of each dim, counted from
-    its least one.  WorkbenchError when a symbol is missing or there are more than `limit` instances.
+    `sizes` binds the symbols of the program.  With `keep`, points have only the dims of these names: what the others
+    run through is one point.  `window` keeps only the first so many values of each dim, counted from its least one.
+    WorkbenchError when a symbol is missing or there are more than `limit` points.
     """
-    return tuple(unpack.points(_domain(program, program.statement(statement), sizes, window), limit))
+    own = program.statement(statement)
+    return tuple(unpack.points(_projected(_domain(program, own, sizes, window), own.dims, keep), limit))
 
 
 @isl.guarded
@@ -51,10 +55,11 @@ def dependence_pairs(
     sizes: Mapping[str, int],
     *,
     among: Collection[str] | None = None,
+    keep: Collection[str] | None = None,
     window: int | None = None,
     limit: int = LIMIT,
 ) -> tuple[Pairs, ...]:
-    """Instances of the dependences between some statements (ids; all when None) at these sizes, as `instances_at`.
+    """Instances of the dependences between some statements (ids; all when None), as `instances_at` gives them.
 
     A pair that others imply is left out: one dependence leads from the source to an instance between, another from
     there to the target.  What is drawn is then a chain, not everything a chain connects.  A flow is only implied by
@@ -72,7 +77,8 @@ def dependence_pairs(
     found = []
     for dependence, relation in inside.items():
         direct = relation.subtract(_implied(dependence, inside, relation))
-        found.append(Pairs(dependence, _enumerated(direct, limit)))
+        ends = (program.statement(s).dims for s in (dependence.source, dependence.target))
+        found.append(Pairs(dependence, _enumerated(direct, *ends, keep, limit)))
     return tuple(found)
 
 
@@ -95,9 +101,19 @@ def _implied(dependence: Dependence, inside: dict[Dependence, isl.Map], relation
     return result
 
 
-def _enumerated(relation: isl.Map, limit: int) -> tuple[tuple[Point, Point], ...]:
-    length = relation.dim(isl.dim.in_)
-    return tuple((p[:length], p[length:]) for p in unpack.points(relation.wrap().flatten(), limit))
+def _enumerated(
+    relation: isl.Map, source: Dims, target: Dims, keep: Collection[str] | None, limit: int
+) -> tuple[tuple[Point, Point], ...]:
+    length = sum(keep is None or d in keep for d in source)
+    flat = _projected(relation.wrap().flatten(), (*source, *target), keep)
+    return tuple((p[:length], p[length:]) for p in unpack.points(flat, limit))
+
+
+def _projected(points: isl.Set, dims: Dims, keep: Collection[str] | None) -> isl.Set:
+    for position in reversed(range(len(dims))):
+        if keep is not None and dims[position] not in keep:
+            points = points.project_out(isl.dim.set, position, 1)
+    return points
 
 
 def _domain(program: Program, statement: ProgramStatement, sizes: Mapping[str, int], window: int | None) -> isl.Set:

@@ -13,7 +13,6 @@ from typing import Literal
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
-from workbench.poly.program_text import program_sheet
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -143,9 +142,6 @@ class Program:
 
     def __str__(self) -> str:
         return import_module("workbench.poly.sheet").program_sheet(self)  # keeps printing out of start-up
-
-    def __str__(self) -> str:
-        return program_sheet(self)
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {', '.join(s.name for s in self.statements)}>"

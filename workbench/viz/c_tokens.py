@@ -75,11 +75,20 @@ def _runs(line: str, names: frozenset[str], comments: Mapping[str, str]) -> list
     runs: list[Run] = []
     at = 0
     for token in _TOKEN.finditer(line):
-        if token.start() > at:
-            runs.append(Run(line[at : token.start()]))
-        runs.append(_run(token, names, comments))
+        runs += [Run(line[at : token.start()]), _run(token, names, comments)]
         at = token.end()
-    return [*runs, Run(line[at:])] if at < len(line) else runs
+    return _joined([*runs, Run(line[at:])])
+
+
+def _joined(runs: list[Run]) -> list[Run]:
+    """Neighbours of one colour as one run, empty ones left out."""
+    found: list[Run] = []
+    for run in runs:
+        if found and (found[-1].role, found[-1].bold) == (run.role, run.bold):
+            found[-1] = Run(found[-1].text + run.text, run.role, run.bold)
+        elif run.text:
+            found.append(run)
+    return found
 
 
 def _run(token: re.Match[str], names: frozenset[str], comments: Mapping[str, str]) -> Run:

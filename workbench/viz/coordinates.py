@@ -47,10 +47,15 @@ def known_axis(of: Subject, name: str) -> str:
     return name
 
 
-def coordinate(of: Subject, statement: ProgramStatement, axis: str, sizes: Mapping[str, int]) -> Coordinate | None:
-    """The function from an instance to its place on an axis; None when the statement has no such dim or loop."""
-    if axis in statement.dims:
-        position = statement.dims.index(axis)
+def coordinate(
+    of: Subject, statement: ProgramStatement, dims: tuple[str, ...], axis: str, sizes: Mapping[str, int]
+) -> Coordinate | None:
+    """The function from an instance to its place on an axis; None when the statement has no such dim or loop.
+
+    Instances are points over `dims`: all of the statement's when the axis is a loop.
+    """
+    if axis in dims:
+        position = dims.index(axis)
         return lambda point: point[position]
     loop = next((loop for loop in path(of.tree, statement.id) if loop.name == axis), None)
     return None if loop is None else component(of.program, loop, statement, sizes)

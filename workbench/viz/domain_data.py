@@ -7,29 +7,30 @@ from dataclasses import dataclass
 
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
-from workbench.poly.program import DependenceKind
+from workbench.poly.program import DependenceKind, Program, ProgramStatement
 from workbench.schedules.legality import instance
 from workbench.viz.coordinates import Point, Subject, groups, known_axis
 from workbench.viz.frame import Asked, Frame, frames
 
 Cell = tuple[int, int]
 Visit = tuple[str, Point]
+Group = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The instances of one statement: `cells` maps a place to the first instance shown there; `count` of them in all.
+    """The instances of one statement: `cells` maps a place to the name of the instance there (`C(0, *, 2)`: of all).
 
     `number` is the statement's position in the program; it fixes colour and shape.  `lane` holds the letters of the
-    axes the statement does not have: there it stands beside the others.
+    axes the statement does not have: there it stands beside the others.  `folded` are the dims a point stands for.
     """
 
     statement: str
     number: int
     dims: tuple[str, ...]
-    cells: dict[Cell, Point]
-    count: int
+    cells: dict[Cell, str]
     lane: str = ""
+    folded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Arrow:
 class Panel:
     """One coordinate system: statements that share a loop.
 
-    `hidden` names statements with neither axis; `within` counts dependences between instances that share a cell, or is
+    `hidden` names statements with neither axis; `within` counts the points that hold dependences of their own, or is
     None when there are too many dependences to draw.  `violated` says in words what is red.
     """
 
@@ -83,16 +84,31 @@ def domain_data(of: Subject, asked: Asked) -> Domain:
     return Domain(of.program.name, tuple(panel(f) for f in kept), tuple(notes))
 
 
-def chosen_groups(of: Subject, statement: str | None) -> list[tuple[str, ...]]:
+def chosen_groups(of: Subject, statement: str | None) -> list[Group]:
     """All groups, or the one with a statement (by name or id)."""
-    found = groups(of.tree)
+    found = _with_neighbours(of.program, list(groups(of.tree)))
     if statement is None:
-        return list(found)
+        return found
     try:
         identifier = of.program.statement(statement).id
     except KeyError:
         raise WorkbenchError(unknown_name("statement", statement, [s.name for s in of.program.statements])) from None
     return [g for g in found if identifier in g]
+
+
+def _with_neighbours(program: Program, found: list[Group]) -> list[Group]:
+    """A statement without dims joins the group after it, or the one before it when it is the last."""
+    result: list[Group] = []
+    waiting: Group = ()
+    for group in found:
+        if any(program.statement(s).dims for s in group):
+            result.append((*waiting, *group))
+            waiting = ()
+        else:
+            waiting += group
+    if waiting and result:
+        result[-1] += waiting
+    return result or [waiting]
 
 
 def panel(f: Frame) -> Panel:
@@ -101,12 +117,12 @@ def panel(f: Frame) -> Panel:
     order = [s.id for s in program.statements]
     layers = []
     for s in f.shown:
-        cells: dict[Cell, Point] = {}
-        for point in f.points[s]:
-            cells.setdefault(f.cell(s, point), point)
         own = program.statement(s)
+        cells: dict[Cell, str] = {}
+        for point in f.points[s]:
+            cells.setdefault(f.cell(s, point), _name(own, f.dims(s), point))
         lane = "".join(letter for letter, g in zip("xy", f.coordinates[s], strict=True) if g is None)
-        layers.append(Layer(own.name, order.index(s), own.dims, cells, len(f.points[s]), lane))
+        layers.append(Layer(own.name, order.index(s), own.dims, cells, lane, _folded(f, s, len(cells))))
     bad = dict(_violated(f))
     try:
         arrows, within = _arrows(f)
@@ -116,19 +132,34 @@ def panel(f: Frame) -> Panel:
     return Panel(f.x, f.y, tuple(layers), (*arrows, *bad), hidden, within, tuple(dict.fromkeys(bad.values())))
 
 
+def _folded(f: Frame, statement: str, cells: int) -> tuple[str, ...]:
+    """Dims that run through instances at one and the same point."""
+    own = f.of.program.statement(statement).dims
+    if f.keep is None and cells == len(f.points[statement]):
+        return ()
+    return tuple(d for d in own if d not in (f.x, f.y))
+
+
+def _name(statement: ProgramStatement, dims: tuple[str, ...], point: Point) -> str:
+    """`C(0, *, 2)`: a statement's instances at a point over some of its dims."""
+    values = dict(zip(dims, point, strict=True))
+    return f"{statement.name}({', '.join(str(values.get(d, '*')) for d in statement.dims)})"
+
+
 def _arrows(f: Frame) -> tuple[tuple[Arrow, ...], int]:
-    """Different arrows between cells, and the number of pairs that share a cell."""
+    """Different arrows between cells, and the number of cells that have some inside."""
     found: dict[Arrow, None] = {}
-    within = 0
-    for pairs in poly.dependence_pairs(f.of.program, f.drawn.sizes, among=f.shown, window=f.drawn.window):
+    within = set()
+    known = poly.dependence_pairs(f.of.program, f.drawn.sizes, among=f.shown, keep=f.keep, window=f.drawn.window)
+    for pairs in known:
         d = pairs.dependence
         for source, target in pairs.pairs:
             arrow = _arrow(f, d.kind, d.array, (d.source, source), (d.target, target))
             if (arrow.source, arrow.start) == (arrow.target, arrow.end):
-                within += 1
+                within.add((arrow.source, arrow.start))
             else:
                 found[arrow] = None
-    return tuple(found), within
+    return tuple(found), len(within)
 
 
 def _arrow(f: Frame, kind: DependenceKind, array: str, source: Visit, target: Visit, *, bad: bool = False) -> Arrow:
@@ -145,8 +176,8 @@ def _violated(f: Frame) -> Iterable[tuple[Arrow, str]]:
         source = v.dependence.source if v.dependence else v.statement
         target = v.dependence.target if v.dependence else v.statement
         if source in f.shown and target in f.shown:
-            a = tuple(v.source[d] for d in program.statement(source).dims)
-            b = tuple(v.target[d] for d in program.statement(target).dims)
+            a = tuple(v.source[d] for d in f.dims(source))
+            b = tuple(v.target[d] for d in f.dims(target))
             if a in f.points[source] and b in f.points[target]:
                 kind = v.dependence.kind if v.dependence else "output"
                 array = v.dependence.array if v.dependence else ""

@@ -17,7 +17,7 @@ def captions(found: Domain) -> list[str]:
     if any(p.within is None for p in found.panels):
         notes.append("There are too many dependences to draw; choose smaller sizes.")
     if within:
-        notes.append(f"{within} {'dependence stays' if within == 1 else 'dependences stay'} within a point.")
+        notes.append(f"{within} points hold dependences between instances of their own.")
     hidden = [name for p in found.panels for name in p.hidden]
     if hidden:
         notes.append(f"Not shown (on neither axis): {', '.join(hidden)}.")
@@ -33,9 +33,8 @@ def _behind(found: Domain) -> list[str]:
     behind: dict[str, list[str]] = {}
     for panel in found.panels:
         for layer in panel.layers:
-            others = ", ".join(d for d in layer.dims if d not in (panel.x, panel.y))
-            if others and layer.count > len(layer.cells):
-                behind.setdefault(others, []).append(layer.statement)
+            if layer.folded:
+                behind.setdefault(", ".join(layer.folded), []).append(layer.statement)
     said = [f"all {others} ({', '.join(names)})" for others, names in behind.items()]
     return [f"A point stands for {'; '.join(said)}."] if said else []
 

@@ -142,10 +142,7 @@ def _outline(axes: Axes, layer: Layer, shift: float) -> list[Mark]:
 def _points(axes: Axes, layer: Layer, shift: float, crowded: bool) -> list[Mark]:
     size = min(5.2, axes.unit * (0.12 if crowded else 0.17))
     role, form = statement_role(layer.number), shape(layer.number)
-    return [
-        Marker(*axes.at(x + shift, y + shift), role, form, size, f"{layer.statement}({', '.join(map(str, point))})")
-        for (x, y), point in layer.cells.items()
-    ]
+    return [Marker(*axes.at(x + shift, y + shift), role, form, size, name) for (x, y), name in layer.cells.items()]
 
 
 def _arrows(axes: Axes, panel: Panel, shifts: list[float]) -> list[Mark]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from workbench.lang.operator import Operator, Tensor
 from workbench.lang.printer import show, type_name
-from workbench.poly.program_text import shape_text
 from workbench.viz.formula_data import Equation, Repeat, formula_data, range_math
 from workbench.viz.markup import Markup, element, escape, join
 from workbench.viz.math_printing import latex, mathml, text_of
 from workbench.viz.math_tree import Math
 from workbench.viz.pictures import Picture
+from workbench.viz.program_rows import shape_text
 from workbench.viz.tables import Table, table_html, table_text
 
 ROLES = {"input": "in", "output": "out", "inout": "in, out", "temporary": "temporary"}

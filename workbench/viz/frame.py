@@ -33,7 +33,7 @@ class Asked:
 class Frame:
     """Axes `x` and `y` ("" for none) over the statements of a group (ids), at sizes small enough to draw.
 
-    `of` holds the program and tree that are drawn: small sizes, shrunk tiles.
+    `of` holds the program and tree that are drawn: small sizes, shrunk tiles.  `whole` asks for points over all dims.
     """
 
     of: Subject
@@ -42,12 +42,25 @@ class Frame:
     y: str
     drawn: Small
     notes: tuple[str, ...]
+    whole: bool = False
 
     @cached_property
     def points(self) -> dict[str, tuple[Point, ...]]:
-        """Instances of each statement."""
+        """Instances of each statement, over its dims in `keep`."""
         program, d = self.of.program, self.drawn
-        return {s: poly.instances_at(program, s, d.sizes, window=d.window) for s in self.group}
+        return {s: poly.instances_at(program, s, d.sizes, keep=self.keep, window=d.window) for s in self.group}
+
+    @cached_property
+    def keep(self) -> tuple[str, ...] | None:
+        """The dims that decide where an instance stands; None for all (an axis is a loop, or `whole`)."""
+        dims = {d for s in self.group for d in self.of.program.statement(s).dims}
+        axes = tuple(axis for axis in (self.x, self.y) if axis)
+        return None if self.whole or set(axes) - dims else axes
+
+    def dims(self, statement: str) -> tuple[str, ...]:
+        """The dims that points of a statement have."""
+        own = self.of.program.statement(statement).dims
+        return own if self.keep is None else tuple(d for d in own if d in self.keep)
 
     @cached_property
     def coordinates(self) -> dict[str, tuple[Coordinate | None, Coordinate | None]]:
@@ -55,14 +68,18 @@ class Frame:
         program, sizes = self.of.program, self.drawn.sizes
 
         def along(statement: str, axis: str) -> Coordinate | None:
-            return coordinate(self.of, program.statement(statement), axis, sizes) if axis else None
+            own = program.statement(statement)
+            return coordinate(self.of, own, self.dims(statement), axis, sizes) if axis else None
 
         return {s: (along(s, self.x), along(s, self.y)) for s in self.group}
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Statements (ids) that have at least one of the axes; all when there are no axes."""
-        return tuple(s for s in self.group if self.coordinates[s] != (None, None) or not (self.x or self.y))
+        """Statements (ids) that have at least one of the axes, or no dims; all when there are no axes."""
+        program, everything = self.of.program, not (self.x or self.y)
+        return tuple(
+            s for s in self.group if everything or self.coordinates[s] != (None, None) or not program.statement(s).dims
+        )
 
     def cell(self, statement: str, point: Point) -> tuple[int, int]:
         """Where an instance stands.  Without a coordinate on an axis it stands beside the others, on its lane."""
@@ -86,7 +103,14 @@ class Frame:
         return min(values) - 1 if order.index(statement) < order.index(first) else max(values) + 1
 
 
-def frames(of: Subject, groups: Iterable[tuple[str, ...]], asked: Asked, *, first: tuple[str, ...] = ()) -> list[Frame]:
+def frames(
+    of: Subject,
+    groups: Iterable[tuple[str, ...]],
+    asked: Asked,
+    *,
+    first: tuple[str, ...] = (),
+    whole: bool = False,
+) -> list[Frame]:
     """A frame for each group of statements, all at the same sizes; `first` are dims to prefer as axes."""
     tree, shrinking = shrunk(of.tree) if of.scheduled else (of.tree, {})
     axes = {g: _axes(of, g, asked, default_axes(of.program, g, first)) for g in groups}
@@ -94,7 +118,8 @@ def frames(of: Subject, groups: Iterable[tuple[str, ...]], asked: Asked, *, firs
     drawn = small(of.program, wanted, asked.sizes)
     note = ", ".join(f"tiles of {a} as {b}" for a, b in shrinking.items())
     notes = tuple(filter(None, (drawn.note, note)))
-    return [Frame(Subject(drawn.program, tree, of.scheduled), g, x, y, drawn, notes) for g, (x, y) in axes.items()]
+    small_one = Subject(drawn.program, tree, of.scheduled)
+    return [Frame(small_one, g, x, y, drawn, notes, whole) for g, (x, y) in axes.items()]
 
 
 def _axes(of: Subject, group: tuple[str, ...], asked: Asked, found: tuple[str, str]) -> tuple[str, str]:

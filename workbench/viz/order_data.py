@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbench.lang.expr import Index, index_names
+from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.poly.tree import Loop, path, statements
 from workbench.viz.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.domain_data import Cell, chosen_groups
@@ -58,7 +58,7 @@ def order_data(of: Subject, asked: Asked) -> Order:
     group = _group(of, asked.statement)
     identifier = of.program.statement(asked.statement or group[0]).id
     prefer = _shaped(path(of.tree, identifier))
-    (f,) = frames(of, [group], asked, first=prefer)
+    (f,) = frames(of, [group], asked, first=prefer, whole=True)
     return _order(f, identifier)
 
 
@@ -142,8 +142,10 @@ def _tiles(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[tuple[
 
 
 def _tile_depth(loops: tuple[Loop, ...]) -> int:
-    """Number of loops outside the innermost tile; 0 when no dim is split over two loops."""
-    reads = [{n for _, row in loop.rows for n in index_names(row)} for loop in loops]
-    plain = [all(isinstance(row, Index) for _, row in loop.rows) for loop in loops]
-    outer = [i for i in range(len(loops)) if not plain[i] and any(reads[i] & later for later in reads[i + 1 :])]
-    return max(outer) + 1 if outer else 0
+    """Number of loops outside the innermost tile, the last that counts blocks; 0 when none does."""
+    blocks = [i for i, loop in enumerate(loops) if any(_is_quotient(row) for _, row in loop.rows)]
+    return max(blocks) + 1 if blocks else 0
+
+
+def _is_quotient(row: Expr) -> bool:
+    return isinstance(row, Binary) and row.op == "/"

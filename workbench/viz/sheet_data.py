@@ -7,12 +7,12 @@ from functools import singledispatch
 
 from workbench import poly
 from workbench.poly.program import Dependence, Program
-from workbench.poly.program_text import array_rows, size_lines, statement_rows
 from workbench.runtime import Finding, Measurement, Plan, Report, Verification
 from workbench.runtime.timing import duration
 from workbench.schedules import Schedule, Verdict, reasons
 from workbench.schedules.legality import explain
 from workbench.viz.palette import statement_role
+from workbench.viz.program_rows import array_rows, size_lines, statement_rows
 from workbench.viz.tables import Table
 
 Sheet = tuple[str, tuple[str, ...], tuple[Table, ...]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.lang.printer import show
 from workbench.poly.program import Program
-from workbench.poly.program_text import statement_line
 from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree
+from workbench.viz.program_rows import statement_line
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,15 @@
-"""The printed form of a program: its arrays and statements, as one writes them on a board."""
+"""Rows for the tables of a program: its arrays and statements, as one writes them on a board."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, transform, walk
 from workbench.lang.operator import Monoid, Tensor
 from workbench.lang.printer import show, type_name
+from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.simplify import simplify
 
-if TYPE_CHECKING:
-    from workbench.poly.program import Array, Program, ProgramStatement
-
 Row = tuple[str, ...]
-
-
-def program_sheet(program: Program) -> str:
-    """Sizes, arrays, and each statement with its domain."""
-    lines = [f"program {program.name}", *(f"  {line}" for line in size_lines(program))]
-    for title, rows in (("arrays", array_rows(program)), ("statements", statement_rows(program))):
-        lines += [title, *_aligned(rows)]
-    return "\n".join(lines)
 
 
 def size_lines(program: Program) -> list[str]:
@@ -86,8 +74,3 @@ def _tidy(subscript: Expr) -> Expr:
 
 def _tidy_read(node: Expr) -> Expr:
     return Read(node.tensor, tuple(map(_tidy, node.subscripts)), node.dtype) if isinstance(node, Read) else node
-
-
-def _aligned(rows: list[Row]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    return ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
