@@ -10,7 +10,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.codegen.accumulators import fresh
-from workbench.codegen.nest import Block, For, Hold, If, Nest, Write, children, map_expressions, rebuild, walk, writes
+from workbench.codegen.nest import (
+    Accumulate,
+    Block,
+    For,
+    Hold,
+    If,
+    Nest,
+    Write,
+    children,
+    map_expressions,
+    rebuild,
+    walk,
+    writes,
+)
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Select
 from workbench.lang.expr import children as operands
@@ -22,16 +35,21 @@ from workbench.target import Target
 
 def hoist_invariants(nest: Nest, target: Target) -> Nest:
     """Hold invariant values of every innermost loop in scalars."""
-    return _visit(nest, "", set())
+    return _visit(nest, "", frozenset(), set())
 
 
-def _visit(nest: Nest, lane: str, used: set[str]) -> Nest:
-    """`lane` is the variable of the vector loop around: what moves with it is no scalar."""
+def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest:
+    """`lane` is the variable of the vector loop around: what moves with it is no scalar.
+
+    `kept` are the expressions by which registers know their cells: they must read the same inside the loop.
+    """
     if isinstance(nest, For) and innermost(nest):
-        return hoisted(nest, lane, used)
+        return hoisted(nest, lane, kept, used)
     if isinstance(nest, For) and nest.lanes > 1:
         lane = nest.variable
-    return rebuild(nest, tuple(_visit(child, lane, used) for child in children(nest)))
+    if isinstance(nest, Accumulate):
+        kept |= {n for local in nest.locals for s in local.cell.subscripts for n in walk_expr(s)}
+    return rebuild(nest, tuple(_visit(child, lane, kept, used) for child in children(nest)))
 
 
 def innermost(loop: For) -> bool:
@@ -42,7 +60,7 @@ def innermost(loop: For) -> bool:
     return all(isinstance(node, For) and node.kind == "unroll" for node in inside)
 
 
-def hoisted(loop: For, lane: str, used: set[str]) -> Nest:
+def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest:
     """The loop inside definitions of its invariant values; all of it under a guard if it may not run at all."""
     moving = {loop.variable, lane, *(n.variable for n in walk(loop.body) if isinstance(n, For))}
     written = {cell.array for w in writes(loop.body) for cell in w.cells}
@@ -50,7 +68,8 @@ def hoisted(loop: For, lane: str, used: set[str]) -> Nest:
     for write in writes(loop.body):
         for expr in (*write.values, *(s for cell in write.cells for s in cell.subscripts)):
             for value in invariant(expr, moving, written):
-                found.setdefault(value, Read(fresh(name_of(value), used), (), value.dtype))
+                if value not in kept:
+                    found.setdefault(value, Read(fresh(name_of(value), used), (), value.dtype))
     if not found:
         return loop
     nest: Nest = map_inside(loop, found)
