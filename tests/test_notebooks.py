@@ -1,0 +1,109 @@
+"""Notebooks are in order: readable, without outputs, without a hidden set-up.  `make notebooks` executes them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+import pytest
+
+import workbench
+from tests.support import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LONGEST_CELL = 30
+LONGEST_PARAGRAPH = 90
+
+
+def cells(path, kind: str) -> list[dict[str, Any]]:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def code(path) -> list[ast.Module]:
+    return [ast.parse(source(cell)) for cell in cells(path, "code")]
+
+
+def names_of_the_face(tree: ast.AST) -> list[list[str]]:
+    """`wb.viz.domain` as ["viz", "domain"], for each chain that begins with `wb`."""
+    chains = []
+    for node in ast.walk(tree):
+        chain: list[str] = []
+        while isinstance(node, ast.Attribute):
+            chain, node = [node.attr, *chain], node.value
+        if chain and isinstance(node, ast.Name) and node.id == "wb":
+            chains.append(chain)
+    return chains
+
+
+def resolves(value: Any, chain: list[str]) -> bool:
+    for name in chain:
+        if not hasattr(value, name):
+            return False
+        value = getattr(value, name)
+    return True
+
+
+def test_there_is_a_first_notebook():
+    assert (ROOT / "notebooks" / "01_first_operator.ipynb") in NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_nothing_of_a_run_is_stored(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["metadata"]["kernelspec"]["name"]) == (4, "python3")
+    assert [c["id"] for c in cells(path, "code") if c["outputs"] or c["execution_count"] is not None] == []
+    assert [c["id"] for c in notebook["cells"] if c["metadata"]] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_cells_have_names_that_are_words(path):
+    ids = [c["id"] for c in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    assert len(ids) == len(set(ids))
+    assert [i for i in ids if not re.fullmatch(r"[a-z][a-z0-9-]*", i)] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_nothing_happens_out_of_sight(path):
+    """A plain import is the whole set-up: no magics, no path, no installation, no cell without words before it."""
+    text = "\n".join(source(c) for c in cells(path, "code"))
+    assert not re.search(r"^\s*[%!]|sys\.path|\bos\.environ|\bsubprocess\b|\bpip install", text, re.MULTILINE)
+    assert "import workbench as wb" in source(cells(path, "code")[0])
+    assert json.loads(path.read_text(encoding="utf-8"))["cells"][0]["cell_type"] == "markdown"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_cell_is_one_idea(path):
+    assert [c["id"] for c in cells(path, "code") if len(source(c).splitlines()) > LONGEST_CELL] == []
+    paragraphs = [(c["id"], p) for c in cells(path, "markdown") for p in source(c).split("\n\n")]
+    assert [name for name, paragraph in paragraphs if len(paragraph.split()) > LONGEST_PARAGRAPH] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_names_that_are_used_exist(path):
+    chains = [chain for tree in code(path) for chain in names_of_the_face(tree)]
+    assert len(chains) > 10
+    assert sorted({".".join(chain) for chain in chains if not resolves(workbench, chain)}) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_optional_packages_are_asked_for_first(path):
+    """At the top of a cell stands only what `pip install tensor-workbench` brings."""
+    brought = {"numpy", "workbench", "matplotlib", "scipy", "importlib", "ipywidgets"}
+    top = [node for tree in code(path) for node in tree.body]
+    imported = {a.name for node in top if isinstance(node, ast.Import) for a in node.names}
+    imported |= {node.module or "" for node in top if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in imported} <= brought
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_links_lead_somewhere(path):
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", "\n".join(source(c) for c in cells(path, "markdown")))
+    assert links
+    assert [link for link in links if not (path.parent / link).exists()] == []
