@@ -77,8 +77,8 @@ def dependence_pairs(
     found = []
     for dependence, relation in inside.items():
         direct = relation.subtract(_implied(dependence, inside, relation))
-        ends = (program.statement(s).dims for s in (dependence.source, dependence.target))
-        found.append(Pairs(dependence, _enumerated(direct, *ends, keep, limit)))
+        source, target = program.statement(dependence.source), program.statement(dependence.target)
+        found.append(Pairs(dependence, _enumerated(direct, source.dims, target.dims, keep, limit)))
     return tuple(found)
 
 
