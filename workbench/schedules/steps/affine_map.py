@@ -43,7 +43,13 @@ class Affine(Transform):
     def __str__(self) -> str:
         return f"affine({self.origin or 'tree'})"
 
+    def python(self) -> str:
+        return f"affine({tree_to_data(self.tree)!r}, {self.origin!r})"
 
-def affine(tree: Tree, /, origin: str = "") -> Affine:
-    """Use `tree` as the time map; `origin` says in a word where it came from."""
-    return Affine(tree, origin)
+
+def affine(tree: Tree | list[Any], /, origin: str = "") -> Affine:
+    """Use `tree` as the time map; `origin` says in a word where it came from.
+
+    The tree may also be the nested list that `to_json` and `python` write.
+    """
+    return Affine(tree_from_data(tree if isinstance(tree, list) else tree_to_data(tree)), origin)
