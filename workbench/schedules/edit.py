@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.program import Program
@@ -26,6 +27,7 @@ class Site:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
+    """The subtrees directly below a node; none below a leaf."""
     match tree:
         case Band(_, child) | Mark(_, _, child):
             return (child,)
@@ -118,6 +120,20 @@ def _only(program: Program, name: str, found: list[Site]) -> Site:
         names = [qualified(program, s) for s in found]
         raise ScheduleError(f"loop {name!r} stands in several nests; say which: {', '.join(names)}")
     return found[0]
+
+
+def spelt(program: Program, tree: Tree, site: Site) -> str:
+    """The name by which a step finds this loop: plain, or `statement/loop` where several nests use the name."""
+    several = sum(loop.name == site.loop.name for loop in loops(tree)) > 1
+    return qualified(program, site) if several else site.loop.name
+
+
+def neighbours(program: Program, tree: Tree) -> Iterator[tuple[str, str]]:
+    """The names of loops directly inside one another, outer first."""
+    found = sites(tree)
+    for outer, inner in pairwise(found):
+        if outer.path == inner.path:
+            yield spelt(program, tree, outer), spelt(program, tree, inner)
 
 
 def qualified(program: Program, site: Site) -> str:
