@@ -94,11 +94,11 @@ def _ratio_row(row: Comparison, ours: str, others: Sequence[str]) -> list[str]:
 
 
 def _rate(row: Comparison, result: Result) -> str:
-    """GFLOP/s, or GB/s where memory is what counts, of the faster form."""
+    """GFLOP/s, or GB/s where memory is what counts or nothing is computed, of the faster form."""
     times = [t.seconds for t in (result.fresh, result.preallocated) if t]
     if not times:
         return NOTHING
-    if row.memory_bound:
+    if row.memory_bound or not row.flops:
         return f"{row.bytes_moved / min(times) / 1e9:.3g} GB/s"
     return f"{row.flops / min(times) / 1e9:.3g} GFLOP/s"
 
