@@ -443,3 +443,17 @@ def test_a_forked_child_computes_too(family: str) -> None:
         pytest.skip(f"install {family}: this C compiler was not found")
     done = subprocess.run([sys.executable, "-c", FORK, family], cwd=ROOT, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("family", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "name",
+    ["time", "clock", "div", "omp_get_thread_num", "pthread_create", "memmove", "WB_BORDER_ALL", "size_t", "free"],
+)
+def test_an_operator_may_have_the_name_of_a_system_function(family: str, name: str) -> None:
+    """With the pool (clang) and with OpenMP (gcc), whose calls must not end in the kernel."""
+    if family not in {t.family for t in every_toolchain()}:
+        pytest.skip(f"install {family}: this C compiler was not found")
+    op = wb.operator(f"def {name}(float(M,N) A) -> (B) {{ s(m) +=! A(m,n)\n B(m,n) = s(m) - A(m,n) }}")
+    with settings(compiler=family, threads=2):
+        np.testing.assert_array_equal(op(np.ones((300, 200), "f4")), 199)

@@ -20,14 +20,24 @@ LIBM = """
     log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint round
     scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc
 """
-TAKEN = frozenset(KEYWORDS.split())
+# What pthread.h and its company declare, and what compilers call without being asked.
+SYSTEM = """
+    asctime asctime_r bcmp clock clone ctime ctime_r daylight difftime dysize getcpu getdate gmtime gmtime_r
+    localtime localtime_r memcmp memmove mktime nanosleep setns stime strftime strlen strptime time timegm
+    timelocal timespec_get timespec_getres timezone tzname tzset unshare
+"""
+PREFIXES = (
+    "_", "wb_", "WB_", "omp_", "OMP_", "GOMP_", "kmp_", "pthread_", "PTHREAD_", "sched_", "SCHED_", "clock_", "CLOCK_",
+    "timer_", "TIMER_", "TIME_UTC", "CLONE_", "CPU_",
+)  # fmt: skip
+TAKEN = frozenset(KEYWORDS.split() + SYSTEM.split())
 FUNCTIONS = frozenset(LIBM.split())
 
 
 def reserved(name: str) -> bool:
     """Whether a C program may not use the name for a variable of its own."""
     base = name[:-1] if name[-1:] in ("f", "l") else name
-    return name in TAKEN or name in FUNCTIONS or base in FUNCTIONS or name.startswith(("wb_", "_"))
+    return name in TAKEN or {name, base} & FUNCTIONS != set() or name.startswith(PREFIXES) or name.endswith("_t")
 
 
 @dataclass
@@ -45,7 +55,7 @@ class Names:
 
     def _new(self, name: str) -> str:
         candidate = name.replace(".", "_")
-        if candidate.startswith(("wb_", "_")):
+        if candidate.startswith(PREFIXES):
             candidate = f"x{candidate}"
         while reserved(candidate) or candidate in self.taken:
             candidate += "_"
