@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -146,4 +147,6 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    # So that processes and folders of a run that is ended from outside end with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -73,7 +73,8 @@ def _comparison(rows: Sequence[Comparison], threads: int, names: Sequence[str]) 
     title = f"## {ours} against {', '.join(bars) or 'nobody'}, {threads} thread{'s' * (threads > 1)}"
     why = "Time of the other over ours: above 1 we are faster. `out=`: results written into arrays that were there."
     ratios = _rows(_ratio_head(bars), [_ratio_row(row, ours, bars) for row in rows])
-    seconds = _rows(_time_head(names), [_time_row(row, names) for row in rows])
+    there = [name for name in names if any(row.results[name].first_seconds is not None for row in rows)]
+    seconds = _rows(_time_head(there), [_time_row(row, there) for row in rows])
     missing = [f"- {row.case}: {name}: {r.missing}" for row in rows for name, r in row.results.items() if r.missing]
     caption = "Medians, and in brackets the first call with what it builds:"
     parts = [title, "", why, "", ratios, "", caption, "", seconds]
