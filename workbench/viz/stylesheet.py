@@ -7,7 +7,7 @@ from functools import cache
 from workbench.viz.palette import COLOURS, Theme, variables
 from workbench.viz.svg_drawing import MONO, SANS
 
-# The class stands twice where JupyterLab has a rule of its own for tables, which one class would not outweigh.
+# The class stands twice where JupyterLab has a rule of its own (tables, code), which one class would not outweigh.
 _RULES = f"""
 .wb{{color:var(--wb-ink);font:14px/1.45 {SANS};text-align:left}}
 .wb .wb-live[hidden]{{display:block!important}}
@@ -22,8 +22,9 @@ _RULES = f"""
 .wb.wb tr{{background:none!important}}
 .wb.wb thead tr{{border-bottom:1px solid var(--wb-grid)}}
 .wb.wb td.wb-n{{text-align:right;font-variant-numeric:tabular-nums}}
-.wb .wb-m,.wb pre,.wb code{{font-family:{MONO};font-size:12.5px}}
-.wb pre{{margin:0;line-height:1.5;white-space:pre;color:inherit;background:none;padding:0;border:none}}
+.wb.wb .wb-m,.wb.wb pre,.wb.wb code{{font-family:{MONO};font-size:12.5px}}
+.wb.wb pre{{margin:0;line-height:1.5;white-space:pre;word-break:normal;overflow-wrap:normal;
+color:inherit;background:none;padding:0;border:none}}
 .wb details{{margin:6px 0}}
 .wb summary{{cursor:pointer;color:var(--wb-soft);font-size:12.5px}}
 .wb math{{font-size:118%;font-family:math,"STIX Two Math","Latin Modern Math","Cambria Math","STIX Math",serif}}
