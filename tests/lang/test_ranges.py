@@ -62,7 +62,7 @@ TABLE = {
     "where settles": (
         "float(N,N) I",
         "O(i,j) = I(10+i-j, i+j) where i in 0:10",
-        {"i": "0:10", "j": "max(20 - N, 0):min(11, N - 9)"},
+        {"i": "0:10", "j": "max(20 - N, 0):min(N - 9, 11)"},
     ),
     "constant": ("float(N) I", "O(i,j) = 3 where i in 0:N, j in 2:7", {"i": "0:N", "j": "2:7"}),
     "gather": ("float(V,D) T, int32(B,N) I", "O(b,n,d) = T(I(b,n), d)", {"b": "0:B", "n": "0:N", "d": "0:D"}),

@@ -21,7 +21,7 @@ from workbench.codegen.nest import (
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Expr, Read, substitute
 from workbench.lang.expr import walk as walk_expr
-from workbench.poly.polynomial import coefficient, constant, depends, is_constant
+from workbench.lang.normal_form import constant, depends, growth
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def inlined(nest: Nest, variable: str, value: Expr) -> Nest:
 
 def trip(loop: For) -> int | None:
     """Constant number of iterations of a loop that starts at 0, if it is one."""
-    upper = is_constant(loop.upper)
-    return upper if is_constant(loop.lower) == 0 and upper is not None else None
+    upper = constant(loop.upper)
+    return upper if constant(loop.lower) == 0 and upper is not None else None
 
 
 def separable(cell: Cell, variables: list[str]) -> bool:
@@ -102,7 +102,7 @@ def separable(cell: Cell, variables: list[str]) -> bool:
         if len(moving) > 1:
             return False
         if moving:
-            if not constant(coefficient(subscript, moving[0])):
+            if not growth(subscript, moving[0]):
                 return False
             moved.add(moving[0])
     return moved == set(variables)

@@ -11,7 +11,7 @@ from workbench.codegen.kernel import IndexCheck
 from workbench.codegen.nest import Write
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
-from workbench.poly.polynomial import is_constant, simplify
+from workbench.lang.normal_form import constant, simplify
 from workbench.poly.program import Program
 
 AT = """static inline int64_t wb_at(int64_t i, int64_t n, int code, int *status)
@@ -77,7 +77,7 @@ class Checks:
         lines = []
         for use in self.late:
             extent = self.program.arrays[use.array].extent[use.dimension]
-            if is_constant(extent) is None or is_constant(extent) == 0:
+            if constant(extent) is None or constant(extent) == 0:
                 lines.append(
                     f"if ({self.values.text(extent)} <= 0) return {self.code(use.array, use.dimension)};"
                 )
@@ -91,7 +91,7 @@ def checker(printer: Printer, program: Program, check: IndexCheck) -> Callable[[
 
     def lines(write: Write, lane: object) -> list[str]:
         subscript, guard = write.values
-        place: Expr = simplify(Binary("-", subscript, lower, INT64)) if is_constant(lower) != 0 else subscript
+        place: Expr = simplify(Binary("-", subscript, lower, INT64)) if constant(lower) != 0 else subscript
         miss = f"(uint64_t)(int64_t)({printer.values.text(place)}) >= (uint64_t){printer.values.inside(extent, 11)}"
         if isinstance(guard, Const):
             return [f"wb_bad |= {miss};"] if guard.value else []

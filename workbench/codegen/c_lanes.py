@@ -30,7 +30,7 @@ from workbench.lang.expr import (
     transform,
     walk,
 )
-from workbench.poly.polynomial import coefficient, constant, depends, mentions
+from workbench.lang.normal_form import depends, growth, mentions
 
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
@@ -135,7 +135,7 @@ class Lanes:
 
     def index(self, a: Expr, dtype: DType) -> str | None:
         """An affine function of the lane variable as a vector: base plus 0, 1, 2, ..."""
-        step = constant(coefficient(a, self.lane.variable))
+        step = growth(a, self.lane.variable)
         if step is None:
             return None
         base = self.splat(f"(int32_t){self.values.inside(a, 11)}", INT32)
@@ -228,7 +228,7 @@ def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], var
     storage = values.arrays[array]
     total = 0
     for subscript, stride in zip(subscripts, storage.strides, strict=True):
-        step = constant(coefficient(subscript, variable))
+        step = growth(subscript, variable)
         if step is None:
             return None
         if step:

@@ -11,7 +11,7 @@ from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import lane_write, scalar_write
 from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Write, walk
 from workbench.lang.expr import Call, Expr
-from workbench.poly.polynomial import depends, is_constant
+from workbench.lang.normal_form import constant, depends
 from workbench.poly.program import Program
 from workbench.target import Parallel
 
@@ -111,7 +111,7 @@ class Printer:
             self.vector_loops += 1
         head = self.head(loop)
         lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
-        if loop.kind == "unroll" and (is_constant(loop.upper) or 99) // loop.step <= 32:
+        if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
         return lines
 

@@ -11,13 +11,13 @@ from workbench.codegen.c_writes import joined_tuple
 from workbench.codegen.nest import Accumulate, For, Local
 from workbench.lang.dtypes import UINT16, DType
 from workbench.lang.expr import Read
+from workbench.lang.normal_form import constant, depends
 from workbench.lang.operator import Monoid
-from workbench.poly.polynomial import depends, is_constant
 
 
 def extent(loop: For) -> int:
     """Registers along one unrolled loop."""
-    upper = is_constant(loop.upper)
+    upper = constant(loop.upper)
     assert upper is not None
     return upper // loop.step
 
@@ -173,7 +173,7 @@ def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:
         name = values.names("index", loop.variable)
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
         lines.append(
-            f"{'    ' * depth}WB_UNROLL for (int64_t {name} = 0; {name} < {is_constant(loop.upper)}; {step})"
+            f"{'    ' * depth}WB_UNROLL for (int64_t {name} = 0; {name} < {constant(loop.upper)}; {step})"
             + (" {" if depth == len(dims) - 1 else "")
         )
     indent = "    " * len(dims)

@@ -16,7 +16,7 @@ from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
-from workbench.poly.polynomial import simplify
+from workbench.lang.normal_form import simplify
 from workbench.poly.program import Array, Program
 from workbench.target import Target
 

@@ -13,8 +13,8 @@ from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, walk
+from workbench.lang.normal_form import polynomial, simplify
 from workbench.lang.operator import Monoid
-from workbench.poly.polynomial import polynomial, simplify
 from workbench.poly.program import Array
 
 PRECEDENCE = {
@@ -115,15 +115,13 @@ class Values:
 
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether index arithmetic surely gives no negative value."""
-        return all(
-            factor > 0 and all(self._known(atom) for atom in monomial)
-            for monomial, factor in polynomial(expr)
-        )
+        form = polynomial(expr)
+        return all(factor > 0 for _, factor in form.terms) and all(map(self._known, form.atoms))
 
-    def _known(self, atom: object) -> bool:
+    def _known(self, atom: Expr) -> bool:
         match atom:
-            case str():
-                return atom in self.nonnegative
+            case Index(name, _):
+                return name in self.nonnegative
             case Size():
                 return True
             case Binary("%", _, Const(), _):

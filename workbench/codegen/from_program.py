@@ -21,10 +21,10 @@ from workbench.lang.expr import (
     rebuild,
     walk,
 )
+from workbench.lang.normal_form import simplify
 from workbench.poly.loops import Block as CodeBlock
 from workbench.poly.loops import Code, ForLoop, Let, Visit
 from workbench.poly.loops import If as CodeIf
-from workbench.poly.polynomial import simplify
 from workbench.poly.program import Program, ProgramStatement
 
 

@@ -29,7 +29,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Select
 from workbench.lang.expr import children as operands
 from workbench.lang.expr import rebuild as rebuild_expr
 from workbench.lang.expr import walk as walk_expr
-from workbench.poly.polynomial import is_constant
+from workbench.lang.normal_form import constant
 from workbench.target import Target
 
 
@@ -75,7 +75,7 @@ def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
     nest: Nest = map_inside(loop, found)
     for value, local in reversed(found.items()):
         nest = Hold(local.tensor, value, nest)
-    count = is_constant(Binary("-", loop.upper, loop.lower, loop.upper.dtype))
+    count = constant(Binary("-", loop.upper, loop.lower, loop.upper.dtype))
     return nest if count is not None and count > 0 else If(Binary("<", loop.lower, loop.upper, BOOL), nest)
 
 

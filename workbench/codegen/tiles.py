@@ -28,7 +28,7 @@ from workbench.codegen.accumulators import (
 from workbench.codegen.nest import Block, For, If, Nest, Write, map_expressions
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
-from workbench.poly.polynomial import depends, is_constant, simplify
+from workbench.lang.normal_form import constant, depends, simplify
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ def _movable(reductions: tuple[For, ...]) -> bool:
 
 def bound(loop: For) -> tuple[int, Expr | None] | None:
     """(constant bound, the other bound of `min(constant, other)` or None); None if it has no constant bound."""
-    if is_constant(loop.lower) != 0:
+    if constant(loop.lower) != 0:
         return None
     fixed = trip(loop)
     if fixed is not None:
         return fixed, None
     match loop.upper:
         case Call("min", arguments, _):
-            constants = [c for c in map(is_constant, arguments) if c is not None]
-            others = tuple(a for a in arguments if is_constant(a) is None)
+            constants = [c for c in map(constant, arguments) if c is not None]
+            others = tuple(a for a in arguments if constant(a) is None)
             if constants and min(constants) <= 64:
                 other = others[0] if len(others) == 1 else Call("min", others, INT64)
                 return min(constants), other
@@ -197,7 +197,7 @@ def _dot(tile: Tile, dims: tuple[For, ...], vector: For, width: int, used: set[s
 
 def cut(loop: For, block: int) -> Expr:
     """Where whole blocks of a loop end."""
-    if is_constant(loop.lower) == 0:
+    if constant(loop.lower) == 0:
         count: Expr = loop.upper
     else:
         count = Binary("-", loop.upper, loop.lower, INT64)
@@ -206,14 +206,14 @@ def cut(loop: For, block: int) -> Expr:
 
 def multiple(count: Expr, block: int) -> Expr:
     """The largest multiple of `block` that is at most `count`, 0 for a negative count."""
-    number = is_constant(simplify(count))
+    number = constant(simplify(count))
     if number is not None:
         return Const(max(0, number - number % block), INT64)
     return Call("whole", (simplify(count), Const(block, INT64)), INT64)
 
 
 def _may_remain(lower: Expr, upper: Expr, block: int) -> bool:
-    count = is_constant(simplify(Binary("-", upper, lower, INT64)))
+    count = constant(simplify(Binary("-", upper, lower, INT64)))
     return count is None or count % block != 0
 
 

@@ -21,7 +21,7 @@ from workbench.codegen.tiles import Tile, cut, emit_tile, match_tile, stripped
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr
-from workbench.poly.polynomial import depends, is_constant, simplify
+from workbench.lang.normal_form import constant, depends, simplify
 from workbench.target import Target
 
 
@@ -102,7 +102,7 @@ class _Rewriter:
                 continue
             parts.append(self.strip(piece, end, width, count, reductions))
             start = end
-        count = is_constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+        count = constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
         if count is None or count % width:
             rest = scalar_loop(replace(loop, lower=start))
             parts.append(self.visit(rest, SCALAR))
@@ -126,7 +126,7 @@ class _Rewriter:
 def is_small(loop: For, width: int) -> bool:
     """Whether the loop surely has fewer iterations than one vector has lanes."""
     arguments = loop.upper.arguments if isinstance(loop.upper, Call) else (loop.upper,)
-    limits = [is_constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
+    limits = [constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
     return any(limit is not None and limit < width for limit in limits)
 
 

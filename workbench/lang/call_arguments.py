@@ -6,18 +6,9 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.names import element_type
+from workbench.lang.normal_form import bound, divide, is_plain, polynomial, simplify
 from workbench.lang.operator import Condition
-from workbench.lang.polynomial import (
-    Poly,
-    add,
-    as_constant,
-    divide,
-    expression,
-    indices_of,
-    is_plain,
-    polynomial,
-    simplify,
-)
+from workbench.lang.polynomial import Polynomial, number
 from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
@@ -112,7 +103,7 @@ def _scalar(
         if not is_plain(converted):
             message = f"parameter {parameter.name.name} shapes {inner.define.name.name}: "
             raise Problem(message + "it takes sizes and integers with + - * / % min max, no data", argument.span)
-        return simplify(converted)
+        return simplify(converted, dtype)
     return converted
 
 
@@ -132,23 +123,25 @@ def _solve_sizes(context: Context, inner: Scope, tensors: list[tuple[Parameter, 
         if isinstance(term, Name) and term.name not in inner.values
     }
     dims = [
-        (dim, add(high, low, -1), f"{parameter.name.name} of {inner.define.name.name} is {state.name}")
+        (dim, high - low, f"{parameter.name.name} of {inner.define.name.name} is {state.name}")
         for parameter, state, _ in tensors
         for dim, (low, high) in zip(parameter.type.dims if parameter.type else (), state.box or [], strict=True)
     ]
     _substitute_sizes(context, inner, dims, unknown)
     for dim, extent, what in dims:
         wanted = dim_poly(context, inner, dim)
-        gap = add(wanted, extent, -1)
-        if gap and as_constant(gap) is not None:
-            message = f"{what}: its dimension {print_term(dim)} is {show(expression(wanted))}, found"
-            raise Problem(f"{message} {show(expression(extent))}", tensors[0][2])
+        gap = wanted - extent
+        if gap and gap.constant is not None:
+            message = f"{what}: its dimension {print_term(dim)} is {show(bound(wanted))}, found"
+            raise Problem(f"{message} {show(bound(extent))}", tensors[0][2])
         if gap:
-            expr = Binary("==", expression(wanted), expression(extent), BOOL)
+            expr = Binary("==", bound(wanted), bound(extent), BOOL)
             context.require(Condition(expr, f"{what}, with dimension {print_term(dim)}"))
 
 
-def _substitute_sizes(context: Context, inner: Scope, dims: list[tuple[Term, Poly, str]], unknown: set[str]) -> None:
+def _substitute_sizes(
+    context: Context, inner: Scope, dims: list[tuple[Term, Polynomial, str]], unknown: set[str]
+) -> None:
     progress = True
     while unknown and progress:
         progress = False
@@ -157,8 +150,7 @@ def _substitute_sizes(context: Context, inner: Scope, dims: list[tuple[Term, Pol
             form = dim_poly(context, Scope(inner.define, inner.types, {**inner.values, **symbols}), dim)
             solution = solve_for(form, unknown)
             if solution:
-                rest = add(extent, solution.rest, -1)
-                inner.values[solution.name] = expression(divide(rest, {(): solution.factor}))
+                inner.values[solution.name] = bound(divide(extent - solution.rest, number(solution.factor)))
                 unknown.discard(solution.name)
                 progress = True
     if unknown:
@@ -166,11 +158,11 @@ def _substitute_sizes(context: Context, inner: Scope, dims: list[tuple[Term, Pol
         raise Problem(f"cannot solve the dimensions of {inner.define.name.name} for {names}", inner.define.name.span)
 
 
-def dim_poly(context: Context, inner: Scope, dim: Term) -> Poly:
+def dim_poly(context: Context, inner: Scope, dim: Term) -> Polynomial:
     """A dimension of the callee over the caller's sizes."""
     resolver = ExprResolver(context, inner, None, "a dimension", tensors=False)
     form = polynomial(resolver.bound(dim))
-    if indices_of(form):
-        loops = ", ".join(sorted(indices_of(form)))
+    if form.indices:
+        loops = ", ".join(sorted(form.indices))
         raise Problem(f"a dimension of {inner.define.name.name} depends on the loop {loops}", dim.span)
     return form

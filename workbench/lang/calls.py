@@ -11,6 +11,7 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.limits import DEEPEST_CALLS
 from workbench.lang.names import element_type
 from workbench.lang.operator import Step
+from workbench.lang.polynomial import ZERO
 from workbench.lang.printer import type_name
 from workbench.lang.promises import inlined_promises
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
@@ -104,4 +105,4 @@ def _declare_results(
             message = f"{state.name} has type {type_name(state.dtype)} but {inner.define.name.name} gives"
             raise Problem(f"{message} {type_name(dtype)}", target.span)
         if state.declared is None:
-            state.declared = [({}, dim_poly(context, inner, dim)) for dim in output.type.dims]
+            state.declared = [(ZERO, dim_poly(context, inner, dim)) for dim in output.type.dims]

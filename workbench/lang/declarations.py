@@ -7,7 +7,8 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import FLOAT32, INT32, INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.names import check_new_name, element_type
-from workbench.lang.polynomial import polynomial
+from workbench.lang.normal_form import polynomial
+from workbench.lang.polynomial import ZERO
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Box, Context, Scope, TensorState
 from workbench.lang.syntax import Assign, Name, Parameter, TypeNode, statements_of, terms
@@ -105,7 +106,7 @@ def declared_type(scope: Scope, node: TypeNode) -> DType:
 def declared_box(context: Context, scope: Scope, node: TypeNode) -> Box:
     """The box of an annotation: every dimension starts at 0."""
     resolver = ExprResolver(context, scope, None, "a dimension", tensors=False)
-    return [({}, polynomial(resolver.bound(dim))) for dim in node.dims]
+    return [(ZERO, polynomial(resolver.bound(dim))) for dim in node.dims]
 
 
 def declare_temporaries(context: Context, scope: Scope) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.expr import Expr
+from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Range, Statement, Tensor
-from workbench.lang.polynomial import add, expression, polynomial
 from workbench.lang.printer import show, type_name
 
 
@@ -60,4 +60,4 @@ def _tensor(tensor: Tensor) -> str:
 
 
 def _upper(lower: Expr, extent: Expr) -> str:
-    return show(expression(add(polynomial(lower), polynomial(extent))))
+    return show(bound(polynomial(lower) + polynomial(extent)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.lang.expr import Binary, Call, Const, Expr, Size, walk
-from workbench.lang.polynomial import Poly, add, extreme, polynomial, scale
+from workbench.lang.normal_form import extreme, polynomial
+from workbench.lang.polynomial import Monomial, Polynomial, without
 
 _DEEPEST = 6
 
@@ -20,24 +21,24 @@ class Facts:
 
     lowest: dict[str, int] = field(default_factory=dict)
 
-    def least(self, a: Poly, depth: int = 0) -> int | None:
+    def least(self, a: Polynomial, depth: int = 0) -> int | None:
         """A number that `a` is never below, or None."""
         if depth > _DEEPEST:
             return None
-        for monomial, coefficient in a.items():
+        for monomial, coefficient in a.terms:
             for part in monomial:
                 if not isinstance(part, Size):
-                    rest = add(a, {monomial: coefficient}, -1)
+                    rest = a - Polynomial(((monomial, coefficient),))
                     return self._opaque(rest, monomial, part, coefficient, depth + 1)
         total = 0
-        for monomial, coefficient in a.items():
+        for monomial, coefficient in a.terms:
             low = self._product(monomial)
             if monomial and (coefficient < 0 or low is None):
                 return None
             total += coefficient * (low or 0)
         return total
 
-    def _product(self, monomial: tuple[Expr, ...]) -> int | None:
+    def _product(self, monomial: Monomial) -> int | None:
         product = 1
         for part in monomial:
             low = self.lowest.get(part.name) if isinstance(part, Size) else None
@@ -46,60 +47,59 @@ class Facts:
             product *= low
         return product
 
-    def _opaque(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, factor: int, depth: int) -> int | None:
+    def _opaque(self, rest: Polynomial, monomial: Monomial, part: Expr, factor: int, depth: int) -> int | None:
         if len(monomial) > 1:
             return self._opaque_product(rest, monomial, part, factor, depth)
         match part:
             case Call("min" | "max" as which, arguments, _):
-                options = [self.least(add(rest, polynomial(each), factor), depth) for each in arguments]
+                options = [self.least(rest + polynomial(each) * factor, depth) for each in arguments]
                 any_will_do = (which == "max") == (factor > 0)
                 return _best(options) if any_will_do else _worst(options)
             case Binary("/", numerator, Const(divisor, _), _) if divisor > 0:
                 slack = factor * (int(divisor) - 1) if factor > 0 else 0
-                scaled = add(scale(rest, int(divisor)), polynomial(numerator), factor)
-                low = self.least(add(scaled, {(): slack} if slack else {}, -1), depth)
+                scaled = rest * int(divisor) + polynomial(numerator) * factor
+                low = self.least(scaled - slack, depth)
                 return None if low is None else -(-low // int(divisor))
             case Binary("/", numerator, divisor, _) if factor > 0:
                 positive = self.at_least(polynomial(divisor), 0) and self.at_least(polynomial(numerator), 0)
                 return self.least(rest, depth) if positive else None
             case Binary("%", _, Const(divisor, _), _) if divisor > 0:
-                return self.least(add(rest, {(): 0 if factor > 0 else factor * (int(divisor) - 1)}), depth)
+                return self.least(rest + min(0, factor * (int(divisor) - 1)), depth)
             case _:
                 return None
 
-    def _opaque_product(self, rest: Poly, monomial: tuple[Expr, ...], part: Expr, x: int, depth: int) -> int | None:
-        others = list(monomial)
-        others.remove(part)
-        if x > 0 and self.at_least({(part,): 1}, 0, depth) and self.at_least({tuple(others): 1}, 0, depth):
+    def _opaque_product(self, rest: Polynomial, monomial: Monomial, part: Expr, x: int, depth: int) -> int | None:
+        factors = (Polynomial((((part,), 1),)), Polynomial(((without(monomial, part), 1),)))
+        if x > 0 and all(self.at_least(factor, 0, depth) for factor in factors):
             return self.least(rest, depth)
         return None
 
-    def at_least(self, a: Poly, value: int, depth: int = 0) -> bool:
+    def at_least(self, a: Polynomial, value: int, depth: int = 0) -> bool:
         """Whether `a >= value` is proved."""
         low = self.least(a, depth)
         return low is not None and low >= value
 
-    def smallest(self, candidates: list[Poly]) -> Poly:
+    def smallest(self, candidates: list[Polynomial]) -> Polynomial:
         """min of several, without those that are proved never to win."""
         return extreme("min", self._contenders(candidates, -1))
 
-    def largest(self, candidates: list[Poly]) -> Poly:
+    def largest(self, candidates: list[Polynomial]) -> Polynomial:
         """max of several, without those that are proved never to win."""
         return extreme("max", self._contenders(candidates, 1))
 
-    def _contenders(self, candidates: list[Poly], sign: int) -> list[Poly]:
-        kept: list[Poly] = []
+    def _contenders(self, candidates: list[Polynomial], sign: int) -> list[Polynomial]:
+        kept: list[Polynomial] = []
         for at, candidate in enumerate(candidates):
             rivals = kept + candidates[at + 1 :]
-            if not any(self.at_least(scale(add(rival, candidate, -1), sign), 0) for rival in rivals):
+            if not any(self.at_least((rival - candidate) * sign, 0) for rival in rivals):
                 kept.append(candidate)
         return kept
 
-    def sign(self, a: Poly) -> int:
+    def sign(self, a: Polynomial) -> int:
         """1 if `a` is a positive sum of products, -1 if a negative one, 0 if its sign is not that plain."""
-        if a and all(coefficient > 0 for coefficient in a.values()):
+        if a and all(coefficient > 0 for _, coefficient in a.terms):
             return 1
-        if a and all(coefficient < 0 for coefficient in a.values()):
+        if a and all(coefficient < 0 for _, coefficient in a.terms):
             return -1
         return 0
 

@@ -10,8 +10,8 @@ from workbench.lang.draft import Draft, ordered_indices
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Expr, Read, Select, Size, children, integer
 from workbench.lang.intervals import Interval
+from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Condition, IndexKind, Range
-from workbench.lang.polynomial import Poly, add, expression, indices_of, polynomial
 from workbench.lang.printer import show
 from workbench.lang.ranges import (
     ANNOTATED,
@@ -82,7 +82,7 @@ def accesses(expr: Expr) -> Iterator[tuple[Read, bool]]:
 def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interval]) -> None:
     used = set(draft.all_indices()) | set(ordered_indices(tuple(draft.exists)))
     for index, clause in draft.local.clauses.items():
-        for name in indices_of(solved[index].lower) | indices_of(solved[index].upper):
+        for name in solved[index].indices:
             if name not in used and name not in solved:
                 message = f"the range of {index!r} uses {name!r}, which the statement does not"
                 raise Problem(message, clause.span, "bounds use sizes, scalars and indices of the same statement")
@@ -92,7 +92,7 @@ def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interv
 
 def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> None:
     for index, interval in inference.solved.items():
-        if context.facts.at_least(add(interval.lower, interval.upper, -1), 0):
+        if context.facts.at_least(interval.lower - interval.upper, 0):
             clause = draft.local.clauses.get(index)
             span = clause.span if clause else draft.local.spans.get(index, draft.span)
             how = inference.derivations.get(index)
@@ -119,11 +119,11 @@ def _unsolved(draft: Draft, inference: Inference, names: list[str]) -> Problem:
 
 
 def _reasons(inference: Inference, index: str) -> list[str]:
-    return [each.reason for each in inference.constraints if index in indices_of(each.form)]
+    return [each.reason for each in inference.constraints if index in each.form.indices]
 
 
 def _interval_words(interval: Interval) -> str:
-    return f"{show(expression(interval.lower))}:{show(expression(interval.upper))}"
+    return f"{show(bound(interval.lower))}:{show(bound(interval.upper))}"
 
 
 def _in_loop_order(context: Context, draft: Draft, inference: Inference) -> tuple[Range, ...]:
@@ -141,7 +141,7 @@ def _sorted(draft: Draft, indices: list[str], inference: Inference, before: set[
     ordered: list[str] = []
     waiting = list(indices)
     while waiting:
-        ready = [index for index in waiting if _used(inference.solved[index]) <= before | set(ordered)]
+        ready = [index for index in waiting if inference.solved[index].indices <= before | set(ordered)]
         if not ready:
             raise _circular(draft, waiting[0], inference)
         ordered.append(ready[0])
@@ -149,13 +149,9 @@ def _sorted(draft: Draft, indices: list[str], inference: Inference, before: set[
     return ordered
 
 
-def _used(interval: Interval) -> set[str]:
-    return indices_of(interval.lower) | indices_of(interval.upper)
-
-
 def _circular(draft: Draft, index: str, inference: Inference) -> Problem:
     clause = draft.local.clauses[index]
-    others = ", ".join(sorted(_used(inference.solved[index])))
+    others = ", ".join(sorted(inference.solved[index].indices))
     if index in draft.free_indices():
         message = f"the range of {index!r}, an index of the left-hand side, depends on the reduced {others}"
         return Problem(message, clause.span, f"turn it round: give {others} a range that depends on {index}")
@@ -165,8 +161,4 @@ def _circular(draft: Draft, index: str, inference: Inference) -> Problem:
 def _range(draft: Draft, index: str, kind: IndexKind, inference: Inference) -> Range:
     interval = inference.solved[index]
     derivation = inference.derivations.get(index, "given by the where clause")
-    return Range(index, _bound(interval.lower), _bound(interval.upper), kind, derivation)
-
-
-def _bound(form: Poly) -> Expr:
-    return expression(form)
+    return Range(index, bound(interval.lower), bound(interval.upper), kind, derivation)

@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, index_names
-from workbench.lang.polynomial import (
-    ONE,
-    ZERO,
-    Poly,
-    add,
-    atom,
-    constant,
-    divide,
-    extreme,
-    indices_of,
-    multiply,
-    polynomial,
-    scale,
-)
+from workbench.lang.normal_form import divide, extreme, polynomial
+from workbench.lang.polynomial import ZERO, Monomial, Polynomial, atom, number, split, without
 
-Sign = Callable[[Poly], int]
+Sign = Callable[[Polynomial], int]
 
 
 @dataclass(frozen=True)
 class Interval:
     """`lower <= index < upper`; the bounds may use other indices (triangular)."""
 
-    lower: Poly
-    upper: Poly
+    lower: Polynomial
+    upper: Polynomial
+
+    @property
+    def indices(self) -> set[str]:
+        """Other indices that the bounds use."""
+        return self.lower.indices | self.upper.indices
 
 
-def lowest(form: Poly, ranges: dict[str, Interval], sign: Sign) -> Poly | None:
+def lowest(form: Polynomial, ranges: dict[str, Interval], sign: Sign) -> Polynomial | None:
     """The least value of `form` over the ranges (a lower bound of it where terms interact).
 
     Indices without a range stay; None if an indexed term is not monotone in a known direction.
     """
-    current: Poly | None = form
+    current: Polynomial | None = form
     while current is not None:
         current, done = _open_terms(current, ranges, sign)
         if current is None or done:
@@ -45,19 +39,19 @@ def lowest(form: Poly, ranges: dict[str, Interval], sign: Sign) -> Poly | None:
     return None
 
 
-def highest(form: Poly, ranges: dict[str, Interval], sign: Sign) -> Poly | None:
+def highest(form: Polynomial, ranges: dict[str, Interval], sign: Sign) -> Polynomial | None:
     """The greatest value of `form` over the ranges."""
-    low = lowest(scale(form, -1), ranges, sign)
-    return None if low is None else scale(low, -1)
+    low = lowest(-form, ranges, sign)
+    return None if low is None else -low
 
 
-def _open_terms(form: Poly, ranges: dict[str, Interval], sign: Sign) -> tuple[Poly | None, bool]:
+def _open_terms(form: Polynomial, ranges: dict[str, Interval], sign: Sign) -> tuple[Polynomial | None, bool]:
     """One step of elimination: an opaque term, else the innermost index; and whether all was done."""
-    for monomial, coefficient in form.items():
+    for monomial, coefficient in form.terms:
         for part in monomial:
             if not isinstance(part, Index) and index_names(part) & ranges.keys():
                 return _replace_opaque(form, monomial, coefficient, part, ranges, sign), False
-    present = indices_of(form) & ranges.keys()
+    present = form.indices & ranges.keys()
     if not present:
         return form, True
     index = _innermost(present, ranges)
@@ -66,52 +60,29 @@ def _open_terms(form: Poly, ranges: dict[str, Interval], sign: Sign) -> tuple[Po
 
 def _innermost(present: set[str], ranges: dict[str, Interval]) -> str:
     """An index on which the range of no other present index depends."""
-    used = {
-        name for index in present for bound in (ranges[index].lower, ranges[index].upper) for name in indices_of(bound)
-    }
+    used = {name for index in present for name in ranges[index].indices}
     return min(present - used or present)
 
 
-def _replace_index(form: Poly, index: str, interval: Interval, sign: Sign) -> Poly | None:
-    factor: Poly = {}
-    rest: Poly = {}
-    for monomial, coefficient in form.items():
-        here = [part for part in monomial if isinstance(part, Index) and part.name == index]
-        if here:
-            others = list(monomial)
-            others.remove(here[0])
-            factor[tuple(others)] = coefficient
-        else:
-            rest[monomial] = coefficient
-    if indices_of(factor):
-        return None
-    direction = sign(factor)
+def _replace_index(form: Polynomial, index: str, interval: Interval, sign: Sign) -> Polynomial | None:
+    factor, rest = split(form, Index(index, INT64)) or (ZERO, form)
+    direction = 0 if factor.indices else sign(factor)
     if direction == 0:
         return None
-    extremal = interval.lower if direction > 0 else add(interval.upper, ONE, -1)
-    return add(rest, multiply(factor, extremal))
+    return rest + factor * (interval.lower if direction > 0 else interval.upper - 1)
 
 
 def _replace_opaque(
-    form: Poly,
-    monomial: tuple[Expr, ...],
-    coefficient: int,
-    part: Expr,
-    ranges: dict[str, Interval],
-    sign: Sign,
-) -> Poly | None:
-    others = list(monomial)
-    others.remove(part)
-    factor: Poly = {tuple(others): coefficient}
-    direction = 0 if indices_of(factor) else sign(factor)
+    form: Polynomial, monomial: Monomial, coefficient: int, part: Expr, ranges: dict[str, Interval], sign: Sign
+) -> Polynomial | None:
+    factor = Polynomial(((without(monomial, part), coefficient),))
+    direction = 0 if factor.indices else sign(factor)
     bound = _opaque_bound(part, direction < 0, ranges, sign) if direction else None
-    if bound is None:
-        return None
-    return add(add(form, {monomial: coefficient}, -1), multiply(factor, bound))
+    return None if bound is None else form + factor * (bound - atom(part))
 
 
-def _opaque_bound(part: Expr, greatest: bool, ranges: dict[str, Interval], sign: Sign) -> Poly | None:
-    def bound(expr: Expr) -> Poly | None:
+def _opaque_bound(part: Expr, greatest: bool, ranges: dict[str, Interval], sign: Sign) -> Polynomial | None:
+    def bound(expr: Expr) -> Polynomial | None:
         return (highest if greatest else lowest)(polynomial(expr), ranges, sign)
 
     match part:
@@ -123,8 +94,8 @@ def _opaque_bound(part: Expr, greatest: bool, ranges: dict[str, Interval], sign:
             low = bound(numerator)
             return None if low is None else divide(low, polynomial(divisor))
         case Binary("%", _, Const(divisor, _), _) if divisor > 0:
-            return constant(int(divisor) - 1) if greatest else ZERO
+            return number(int(divisor) - 1) if greatest else ZERO
         case Binary("%", _, Size() as divisor, _):
-            return add(atom(divisor), ONE, -1) if greatest else ZERO
+            return atom(divisor) - 1 if greatest else ZERO
         case _:
             return None

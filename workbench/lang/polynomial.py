@@ -1,252 +1,195 @@
-"""Integer expressions over sizes in a normal form: `{monomial: coefficient}`.
+"""Integer arithmetic in one normal form: sums of integer multiples of products of atoms.
 
-A monomial is a sorted tuple of atoms: Size, Index, or an expression that is no polynomial (a floor
-division, a remainder, a min or max), itself normalised.  Equal polynomials are equal expressions, so this
-is how bounds are simplified and compared.
+Bounds, extents, strides, subscripts and addresses are compared and simplified as `Polynomial`s by every
+room.  An atom is a `Size`, an `Index`, or what is no polynomial: a floor division, a remainder, a minimum
+or maximum, a read.  All atoms of index arithmetic are int64; `expression` gives them another type.
 """
 
 from __future__ import annotations
 
-from workbench.lang.dtypes import INT32, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size, Unary, index_names
-from workbench.lang.folding import floor_divide, floor_remainder
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.lang.dtypes import INT64, DType
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, Unary, index_names, walk
 
 Monomial = tuple[Expr, ...]
-Poly = dict[Monomial, int]
-
-ZERO: Poly = {}
-ONE: Poly = {(): 1}
 
 
-def constant(value: int) -> Poly:
+@dataclass(frozen=True, slots=True, eq=False)
+class Polynomial:
+    """`terms` are monomials with their coefficients, none of them 0, in order of first occurrence.
+
+    The order is for the eye: it does not count when polynomials are compared.
+
+    >>> n, k = atom(Size("N")), atom(Index("k"))
+    >>> (n + 1) * k - k == n * k, (2 * 3 * n - n * 6).constant
+    (True, 0)
+    """
+
+    terms: tuple[tuple[Monomial, int], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and (self.terms == other.terms or dict(self.terms) == dict(other.terms))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial(tuple((monomial, -x) for monomial, x in self.terms))
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        return collect((*self.terms, *_as_polynomial(other).terms))
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + -_as_polynomial(other)
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        if isinstance(other, int):
+            return Polynomial(tuple((monomial, x * other) for monomial, x in self.terms)) if other else ZERO
+        return collect((_times(m, n), x * y) for m, x in self.terms for n, y in other.terms)
+
+    __rmul__ = __mul__
+
+    @property
+    def constant(self) -> int | None:
+        """The number it is, None if it varies."""
+        if not self.terms:
+            return 0
+        return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
+
+    @property
+    def atoms(self) -> tuple[Expr, ...]:
+        """What occurs in the terms, term by term, repetitions included."""
+        return tuple(part for monomial, _ in self.terms for part in monomial)
+
+    @property
+    def indices(self) -> set[str]:
+        """Names of the iteration variables that occur, inside atoms as well."""
+        return {name for part in self.atoms for name in index_names(part)}
+
+    def only_atom(self) -> Expr | None:
+        """The atom it is, if it is one and nothing else."""
+        match self.terms:
+            case (((part,), 1),):
+                return part
+        return None
+
+
+ZERO = Polynomial()
+
+
+def number(value: int) -> Polynomial:
     """The polynomial of a number."""
-    return {(): value} if value else {}
+    return Polynomial((((), value),)) if value else ZERO
 
 
-def atom(expr: Expr) -> Poly:
-    """The polynomial of one unknown."""
-    return {(expr,): 1}
+def atom(expr: Expr) -> Polynomial:
+    """The polynomial of one unknown; sizes and indices are the same atom whatever their type."""
+    if isinstance(expr, Size | Index) and expr.dtype != INT64 and expr.dtype.is_integral:
+        expr = type(expr)(expr.name, INT64)
+    return Polynomial((((expr,), 1),))
 
 
-def add(a: Poly, b: Poly, factor: int = 1) -> Poly:
-    """`a + factor * b`."""
-    total = dict(a)
-    for monomial, coefficient in b.items():
-        value = total.get(monomial, 0) + factor * coefficient
-        if value:
-            total[monomial] = value
+def collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
+    """The sum of terms: equal monomials are added up."""
+    total: dict[Monomial, int] = {}
+    for monomial, coefficient in terms:
+        total[monomial] = total.get(monomial, 0) + coefficient
+    return Polynomial(tuple((monomial, x) for monomial, x in total.items() if x))
+
+
+def _as_polynomial(value: Polynomial | int) -> Polynomial:
+    return number(value) if isinstance(value, int) else value
+
+
+def _times(left: Monomial, right: Monomial) -> Monomial:
+    return tuple(sorted(left + right, key=_alphabetically)) if left and right else left + right
+
+
+def _alphabetically(part: Expr) -> tuple[str, str]:
+    return (part.name, type(part).__name__) if isinstance(part, Size | Index) else ("~", repr(part))
+
+
+def without(monomial: Monomial, part: Expr) -> Monomial:
+    """The product with one occurrence of a factor taken out."""
+    at = monomial.index(part)
+    return monomial[:at] + monomial[at + 1 :]
+
+
+def split(form: Polynomial, unknown: Index | Size) -> tuple[Polynomial, Polynomial] | None:
+    """`(factor, rest)` with `form == factor * unknown + rest`, None if it is not linear in the unknown.
+
+    >>> n, i = Size("N", INT64), Index("i", INT64)
+    >>> factor, rest = split(atom(n) * atom(i) * 2 + atom(i) + 3, i)
+    >>> factor == 2 * atom(n) + 1, rest.constant
+    (True, 3)
+    """
+    factor: list[tuple[Monomial, int]] = []
+    rest: list[tuple[Monomial, int]] = []
+    for monomial, coefficient in form.terms:
+        if unknown in monomial:
+            monomial = without(monomial, unknown)
+            factor.append((monomial, coefficient))
         else:
-            total.pop(monomial, None)
-    return total
+            rest.append((monomial, coefficient))
+        if any(_occurs(unknown, part) for part in monomial):
+            return None
+    return Polynomial(tuple(factor)), Polynomial(tuple(rest))
 
 
-def scale(a: Poly, factor: int) -> Poly:
-    """`factor * a`."""
-    return {monomial: factor * coefficient for monomial, coefficient in a.items()} if factor else {}
+def _occurs(unknown: Index | Size, part: Expr) -> bool:
+    return any(isinstance(node, type(unknown)) and node.name == unknown.name for node in walk(part))
 
 
-def multiply(a: Poly, b: Poly) -> Poly:
-    """`a * b`."""
-    total: Poly = {}
-    for left, x in a.items():
-        for right, y in b.items():
-            total = add(total, {tuple(sorted(left + right, key=_order)): x * y})
-    return total
+def expression(form: Polynomial, dtype: DType = INT64) -> Expr:
+    """The form as an expression of a type: terms that are added, terms that are subtracted, the constant.
+
+    >>> expression(number(3) - atom(Index("i"))) == Binary("-", Const(3, INT64), Index("i", INT64), INT64)
+    True
+    """
+    varying = [(monomial, x) for monomial, x in form.terms if monomial]
+    fixed = sum(x for monomial, x in form.terms if not monomial)
+    ordered = [term for term in varying if term[1] > 0] + [term for term in varying if term[1] < 0]
+    leading = not ordered or (fixed > 0 and ordered[0][1] < 0)
+    result: Expr | None = Const(fixed, dtype) if leading else None
+    for monomial, x in ordered:
+        result = _append(result, _term(monomial, abs(x), dtype), x, dtype)
+    assert result is not None
+    return result if leading or not fixed else _append(result, Const(abs(fixed), dtype), fixed, dtype)
 
 
-def _order(expr: Expr) -> str:
-    return expr.name if isinstance(expr, Size | Index) else "~" + repr(expr)
-
-
-def as_constant(a: Poly) -> int | None:
-    """The number it is, if it is one."""
-    if not a:
-        return 0
-    return a[()] if len(a) == 1 and () in a else None
-
-
-def polynomial(expr: Expr) -> Poly:
-    """Normal form of an integer expression; what is no polynomial becomes an atom."""
-    match expr:
-        case Const(value, _):
-            return constant(int(value))
-        case Unary("-", operand, _):
-            return scale(polynomial(operand), -1)
-        case Binary("+", left, right, _):
-            return add(polynomial(left), polynomial(right))
-        case Binary("-", left, right, _):
-            return add(polynomial(left), polynomial(right), -1)
-        case Binary("*", left, right, _):
-            return multiply(polynomial(left), polynomial(right))
-        case Binary("/", left, right, _):
-            return divide(polynomial(left), polynomial(right))
-        case Binary("%", left, right, _):
-            return remainder(polynomial(left), polynomial(right))
-        case Call("min" | "max" as which, arguments, _):
-            return extreme(which, [polynomial(argument) for argument in arguments])
-        case Cast(operand, dtype) if _widens(operand.dtype, dtype):
-            return polynomial(operand)
-        case _:
-            return atom(expr)
-
-
-def _widens(old: DType, new: DType) -> bool:
-    return old.is_integral and new.kind == "int" and new.bits >= old.bits + (old.kind == "uint")
-
-
-def is_plain(expr: Expr) -> bool:
-    """Whether only sizes, indices, numbers, `+ - * / %`, min and max occur, in signed arithmetic."""
-    match expr:
-        case Const() | Size() | Index():
-            return expr.dtype.is_integral
-        case Unary("-", operand, dtype):
-            return dtype.kind == "int" and is_plain(operand)
-        case Binary("+" | "-" | "*" | "/" | "%", left, right, dtype):
-            return dtype.kind == "int" and is_plain(left) and is_plain(right)
-        case Call("min" | "max", arguments, _):
-            return all(is_plain(argument) for argument in arguments)
-        case Cast(operand, dtype):
-            return _widens(operand.dtype, dtype) and is_plain(operand)
-        case _:
-            return False
-
-
-def divide(a: Poly, b: Poly) -> Poly:
-    """`a / b`, rounded down; multiples of a constant divisor are taken out."""
-    divisor = as_constant(b)
-    if divisor is None:
-        return atom(Binary("/", expression(a), expression(b), INT32))
-    if divisor == 0:
-        return ZERO
-    if divisor < 0:
-        return divide(scale(a, -1), constant(-divisor))
-    whole = {monomial: x // divisor for monomial, x in a.items() if x % divisor == 0 or monomial == ()}
-    rest = add(a, scale(whole, divisor), -1)
-    whole = {monomial: x for monomial, x in whole.items() if x}
-    if as_constant(rest) is not None:
-        return add(whole, constant(floor_divide(as_constant(rest) or 0, divisor)))
-    inner = _floor_division(rest)
-    if inner:
-        return add(whole, divide(inner[0], constant(inner[1] * divisor)))
-    return add(whole, atom(Binary("/", expression(rest), Const(divisor, INT32), INT32)))
-
-
-def _floor_division(a: Poly) -> tuple[Poly, int] | None:
-    """Numerator and divisor if `a` is exactly one floor division by a positive constant."""
-    if len(a) == 1:
-        ((monomial, coefficient),) = a.items()
-        if coefficient == 1 and len(monomial) == 1:
-            match monomial[0]:
-                case Binary("/", numerator, Const(divisor, _), _) if divisor > 0:
-                    return polynomial(numerator), int(divisor)
-    return None
-
-
-def exact_quotient(a: Poly, b: Poly) -> tuple[Poly, Poly]:
-    """`(q, r)` with `a == q*b + r` where q takes the terms that the single monomial `b` divides."""
-    ((divisor, factor),) = b.items()
-    quotient: Poly = {}
-    for monomial, x in a.items():
-        left = list(monomial)
-        if x % factor == 0 and all(_take(left, part) for part in divisor):
-            quotient[tuple(left)] = x // factor
-    return quotient, add(a, multiply(quotient, b), -1)
-
-
-def _take(parts: list[Expr], part: Expr) -> bool:
-    if part in parts:
-        parts.remove(part)
-        return True
-    return False
-
-
-def remainder(a: Poly, b: Poly) -> Poly:
-    """`a % b` with the sign of b."""
-    divisor, value = as_constant(b), as_constant(a)
-    if divisor is not None and value is not None:
-        return constant(floor_remainder(value, divisor))
-    if divisor in (0, 1, -1):
-        return ZERO
-    if divisor is not None and divisor > 0:
-        a = {monomial: x % divisor for monomial, x in a.items() if x % divisor}
-        if as_constant(a) is not None:
-            return a
-    return atom(Binary("%", expression(a), expression(b), INT32))
-
-
-def extreme(which: str, candidates: list[Poly]) -> Poly:
-    """min or max of several; nested ones are flattened, those that can never win are dropped."""
-    flat: list[Poly] = []
-    for candidate in candidates:
-        for part in _flatten(which, candidate):
-            if part not in flat:
-                flat.append(part)
-    kept: list[Poly] = []
-    for at, part in enumerate(flat):
-        others = kept + flat[at + 1 :]
-        if not any(_constant_beats(which, other, part) for other in others):
-            kept.append(part)
-    if len(kept) == 1:
-        return kept[0]
-    return atom(Call(which, tuple(expression(part) for part in kept), INT32))
-
-
-def _flatten(which: str, a: Poly) -> list[Poly]:
-    if len(a) == 1:
-        ((monomial, coefficient),) = a.items()
-        if coefficient == 1 and len(monomial) == 1:
-            match monomial[0]:
-                case Call(function, arguments, _) if function == which:
-                    return [polynomial(argument) for argument in arguments]
-    return [a]
-
-
-def _constant_beats(which: str, winner: Poly, loser: Poly) -> bool:
-    gap = as_constant(add(winner, loser, -1))
-    return gap is not None and (gap <= 0 if which == "min" else gap >= 0)
-
-
-def expression(a: Poly) -> Expr:
-    """The expression of a normal form: positive terms first, the constant last."""
-    signed = [(m, x) for m, x in a.items() if m and x > 0] + [(m, x) for m, x in a.items() if m and x < 0]
-    result: Expr | None = None
-    for monomial, coefficient in signed:
-        result = _append(result, _term(monomial, abs(coefficient)), coefficient)
-    rest = a.get((), 0)
-    if result is None:
-        return Const(rest, INT32)
-    if rest > 0 and isinstance(result, Unary):
-        return Binary("-", Const(rest, INT32), result.operand, INT32)
-    return _append(result, Const(abs(rest), INT32), rest) if rest else result
-
-
-def _append(total: Expr | None, term: Expr, sign: int) -> Expr:
+def _append(total: Expr | None, term: Expr, sign: int, dtype: DType) -> Expr:
     if total is None:
-        return term if sign > 0 else Unary("-", term, INT32)
-    return Binary("+" if sign > 0 else "-", total, term, INT32)
+        return term if sign > 0 else Unary("-", term, dtype)
+    return Binary("+" if sign > 0 else "-", total, term, dtype)
 
 
-def _term(monomial: Monomial, coefficient: int) -> Expr:
-    factors: list[Expr] = [Const(coefficient, INT32)] if coefficient != 1 else []
-    factors += monomial
-    product = factors[0]
-    for factor in factors[1:]:
-        product = Binary("*", product, factor, INT32)
+def _term(monomial: Monomial, coefficient: int, dtype: DType) -> Expr:
+    factors = [_typed(part, dtype) for part in monomial]
+    product = factors.pop(0) if coefficient == 1 else Const(coefficient, dtype)
+    for factor in factors:
+        product = Binary("*", product, factor, dtype)
     return product
 
 
-def simplify(expr: Expr) -> Expr:
-    """The same integer expression in normal form."""
-    return expression(polynomial(expr))
-
-
-def indices_of(a: Poly) -> set[str]:
-    """Names of the iteration variables that occur."""
-    names: set[str] = set()
-    for monomial in a:
-        for part in monomial:
-            if isinstance(part, Index):
-                names.add(part.name)
-            elif not isinstance(part, Size):
-                names |= index_names(part)
-    return names
+def _typed(part: Expr, dtype: DType) -> Expr:
+    """Index arithmetic below an atom in another type; anything else keeps its own."""
+    if dtype == INT64 or part.dtype != INT64:
+        return part
+    match part:
+        case Size(name, _) | Index(name, _):
+            return type(part)(name, dtype)
+        case Const(value, _):
+            return Const(value, dtype)
+        case Unary(op, operand, _):
+            return Unary(op, _typed(operand, dtype), dtype)
+        case Binary("+" | "-" | "*" | "/" | "%" as op, left, right, _):
+            return Binary(op, _typed(left, dtype), _typed(right, dtype), dtype)
+        case Call("min" | "max" as which, arguments, _):
+            return Call(which, tuple(_typed(argument, dtype) for argument in arguments), dtype)
+        case _:
+            return part

@@ -7,25 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, lowest
-from workbench.lang.polynomial import (
-    ONE,
-    Poly,
-    add,
-    as_constant,
-    atom,
-    constant,
-    divide,
-    exact_quotient,
-    expression,
-    indices_of,
-    is_plain,
-    multiply,
-    polynomial,
-    scale,
-)
+from workbench.lang.normal_form import bound, divide, exact_quotient, is_plain, polynomial
+from workbench.lang.polynomial import Polynomial, split
 from workbench.lang.printer import show
 
 UNCONDITIONAL, ANNOTATED, GUARDED = 0, 1, 2
@@ -35,7 +22,7 @@ UNCONDITIONAL, ANNOTATED, GUARDED = 0, 1, 2
 class Constraint:
     """`form >= 0`, which the access `reason` needs; `tier` says how strongly it binds (0 first)."""
 
-    form: Poly
+    form: Polynomial
     reason: str
     tier: int
 
@@ -76,69 +63,48 @@ class Inference:
             if (solution := self._intersect(index, [(c, form) for c, form in bounds if form is not None]))
         }
 
-    def eliminate(self, form: Poly) -> Poly | None:
+    def eliminate(self, form: Polynomial) -> Polynomial | None:
         """The least value of `form` over all solved indices, or None if it has none that is plain."""
         return lowest(form, self.solved, self._sign)
 
-    def _sign(self, coefficient: Poly) -> int:
+    def _sign(self, coefficient: Polynomial) -> int:
         sign = self.facts.sign(coefficient)
-        for monomial in coefficient if sign else ():
-            for part in monomial:
-                if not isinstance(part, Size):
-                    return 0
-                if part.name not in self.facts.lowest:
-                    self.facts.lowest[part.name] = 1
-                    self.positive[part.name] = f"{part.name} multiplies an index"
+        for part in coefficient.atoms if sign else ():
+            if not isinstance(part, Size):
+                return 0
+            if part.name not in self.facts.lowest:
+                self.facts.lowest[part.name] = 1
+                self.positive[part.name] = f"{part.name} multiplies an index"
         return sign
 
-    def _intersect(self, index: str, bounds: list[tuple[Constraint, Poly]]) -> tuple[Interval, list[str]] | None:
-        lowers: list[Poly] = []
-        uppers: list[Poly] = []
+    def _intersect(self, index: str, bounds: list[tuple[Constraint, Polynomial]]) -> tuple[Interval, list[str]] | None:
+        lowers: list[Polynomial] = []
+        uppers: list[Polynomial] = []
         reasons: list[str] = []
         for constraint, form in bounds:
-            if indices_of(form) == {index} and (split := split_linear(form, index)):
-                factor, rest = split
+            if form.indices == {index} and (parts := split(form, Index(index, INT64))):
+                factor, rest = parts
                 sign = self._sign(factor)
                 if sign > 0:
-                    lowers.append(scale(self._floor(rest, factor), -1))
+                    lowers.append(-self._floor(rest, factor))
                 elif sign < 0:
-                    uppers.append(add(self._floor(rest, scale(factor, -1)), ONE))
+                    uppers.append(self._floor(rest, -factor) + 1)
                 if sign and constraint.reason not in reasons:
                     reasons.append(constraint.reason)
         if not lowers or not uppers:
             return None
         return Interval(self.facts.largest(lowers), self.facts.smallest(uppers)), reasons
 
-    def _floor(self, a: Poly, divisor: Poly) -> Poly:
-        number = as_constant(divisor)
-        if number is not None:
-            return divide(a, constant(number))
-        if len(divisor) != 1:
+    def _floor(self, a: Polynomial, divisor: Polynomial) -> Polynomial:
+        if divisor.constant is not None or len(divisor.terms) != 1:
             return divide(a, divisor)
         quotient, rest = exact_quotient(a, divisor)
-        return add(quotient, divide(rest, divisor)) if rest else quotient
+        return quotient + divide(rest, divisor) if rest else quotient
 
 
-def split_linear(form: Poly, index: str) -> tuple[Poly, Poly] | None:
-    """`(factor, rest)` with `form == factor * index + rest`, if the form is linear in the index."""
-    factor: Poly = {}
-    rest: Poly = {}
-    for monomial, coefficient in form.items():
-        here = [part for part in monomial if isinstance(part, Index) and part.name == index]
-        if not here:
-            if index in indices_of({monomial: 1}):
-                return None
-            rest[monomial] = coefficient
-        else:
-            others = list(monomial)
-            others.remove(here[0])
-            if index in indices_of({tuple(others): 1}):
-                return None
-            factor[tuple(others)] = coefficient
-    return (factor, rest) if factor else None
-
-
-def access_constraints(subscript: Expr, lower: Poly, upper: Poly, reason: str, tier: int) -> list[Constraint]:
+def access_constraints(
+    subscript: Expr, lower: Polynomial, upper: Polynomial, reason: str, tier: int
+) -> list[Constraint]:
     """`lower <= subscript < upper` as constraints; a floor division on top is opened first."""
     if not is_plain(subscript):
         return []
@@ -146,28 +112,23 @@ def access_constraints(subscript: Expr, lower: Poly, upper: Poly, reason: str, t
     opened = _open_division(form)
     if opened:
         numerator, divisor, rest = opened
-        low = add(numerator, multiply(divisor, add(lower, rest, -1)), -1)
-        high = add(add(multiply(divisor, add(upper, rest, -1)), ONE, -1), numerator, -1)
+        low = numerator - divisor * (lower - rest)
+        high = divisor * (upper - rest) - 1 - numerator
     else:
-        low, high = add(form, lower, -1), add(add(upper, ONE, -1), form, -1)
+        low, high = form - lower, upper - 1 - form
     return [Constraint(low, reason, tier), Constraint(high, reason, tier)]
 
 
-def _open_division(form: Poly) -> tuple[Poly, Poly, Poly] | None:
+def _open_division(form: Polynomial) -> tuple[Polynomial, Polynomial, Polynomial] | None:
     """Numerator, divisor and rest of `numerator / divisor + rest`, where only the numerator has indices."""
-    moving = {monomial: x for monomial, x in form.items() if indices_of({monomial: 1})}
-    if len(moving) != 1:
-        return None
-    ((monomial, coefficient),) = moving.items()
-    if coefficient != 1 or len(monomial) != 1:
-        return None
-    match monomial[0]:
+    moving = Polynomial(tuple(term for term in form.terms if Polynomial((term,)).indices))
+    match moving.only_atom():
         case Binary("/", numerator, Const() | Size() as divisor, _):
-            return polynomial(numerator), polynomial(divisor), add(form, atom(monomial[0]), -1)
+            return polynomial(numerator), polynomial(divisor), form - moving
     return None
 
 
-def reason_for(read: Expr, subscript: Expr, dimension: int, lower: Poly, upper: Poly) -> str:
+def reason_for(read: Expr, subscript: Expr, dimension: int, lower: Polynomial, upper: Polynomial) -> str:
     """Words for the bounds of one access."""
-    bounds = f"{show(expression(lower))} <= {show(subscript)} < {show(expression(upper))}"
+    bounds = f"{show(bound(lower))} <= {show(subscript)} < {show(bound(upper))}"
     return f"{show(read)} needs {bounds} in dimension {dimension}"

@@ -8,8 +8,8 @@ from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Index, Size
 from workbench.lang.limits import count_statement
 from workbench.lang.names import check_new_name
+from workbench.lang.normal_form import polynomial
 from workbench.lang.operator import For, Operator, Range, Step, Tensor
-from workbench.lang.polynomial import add, polynomial
 from workbench.lang.printer import print_clause
 from workbench.lang.promises import resolve_promises
 from workbench.lang.resolve_expr import ExprResolver
@@ -133,7 +133,7 @@ def _resolve_for(context: Context, scope: Scope, step: ForStep) -> For:
         raise Problem(f"{word!r} already defined", step.range.index.span, "choose another name for the loop")
     resolver = ExprResolver(context, scope, None, f"a bound of {word}", tensors=False)
     lower, upper = (resolver.bound(term) for term in (step.range.lower, step.range.upper))
-    if context.facts.at_least(add(polynomial(lower), polynomial(upper), -1), 0):
+    if context.facts.at_least(polynomial(lower) - polynomial(upper), 0):
         raise Problem(f"empty range for {word!r}: {print_clause(step.range)}", step.range.span)
     actual = free_name(word, context.taken) if scope.inlined else word
     context.taken.add(actual)

@@ -11,6 +11,7 @@ from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Const, Expr, Index, Read
 from workbench.lang.limits import LARGEST_EXPR, check_depth, check_resolved_depth, size_of
 from workbench.lang.names import check_new_name, element_type
+from workbench.lang.normal_form import is_plain, polynomial, simplify
 from workbench.lang.operations import (
     Operand,
     builtin_call,
@@ -22,7 +23,7 @@ from workbench.lang.operations import (
     ternary,
     type_words,
 )
-from workbench.lang.polynomial import add, expression, is_plain, polynomial, simplify
+from workbench.lang.polynomial import expression
 from workbench.lang.printer import print_term
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState, free_name
 from workbench.lang.syntax import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
@@ -72,7 +73,7 @@ class ExprResolver:
         if not is_plain(expr):
             message = f"{self.what} is made of integers, sizes, integer scalars and indices with + - * / % min max"
             raise Problem(message, term.span)
-        return simplify(expr)
+        return simplify(expr, expr.dtype)
 
     def _resolve(self, term: Term) -> Expr:
         self.nodes += 1
@@ -175,7 +176,7 @@ class ExprResolver:
         if name.name not in self.scope.inputs or not self.scope.inlined or not state.box:
             return subscripts
         return tuple(
-            expression(add(polynomial(subscript), lower)) if lower else subscript
+            expression(polynomial(subscript) + lower, subscript.dtype) if lower else subscript
             for subscript, (lower, _) in zip(subscripts, state.box, strict=True)
         )
 

@@ -11,8 +11,8 @@ from workbench.lang.expr import Const, Expr, Index
 from workbench.lang.infer_statement import infer_ranges
 from workbench.lang.monoids import monoid_for
 from workbench.lang.names import check_new_name
+from workbench.lang.normal_form import is_plain, simplify
 from workbench.lang.operator import Monoid, Range, Statement, Target
-from workbench.lang.polynomial import is_plain, simplify
 from workbench.lang.printer import print_clause, print_statement, print_target, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState
@@ -115,7 +115,7 @@ def _target_subscripts(resolver: ExprResolver, target: TargetNode) -> tuple[Expr
 
 
 def _in_normal_form(subscript: Expr) -> Expr:
-    return simplify(subscript) if is_plain(subscript) else subscript
+    return simplify(subscript, subscript.dtype) if is_plain(subscript) else subscript
 
 
 def _check_targets(

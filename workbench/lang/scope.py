@@ -11,11 +11,11 @@ from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index
 from workbench.lang.facts import Facts
 from workbench.lang.operator import Condition, Monoid, Promise, Range, Role
-from workbench.lang.polynomial import Poly
+from workbench.lang.polynomial import Polynomial
 from workbench.lang.shaping import Shaping
 from workbench.lang.syntax import NOWHERE, Define, MonoidNode, RangeClause, Span
 
-Box = list[tuple[Poly, Poly]]
+Box = list[tuple[Polynomial, Polynomial]]
 
 
 class AlreadyReported(Problem):

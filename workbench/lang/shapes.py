@@ -8,8 +8,9 @@ from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Expr, Index
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
+from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Condition, Range, Tensor
-from workbench.lang.polynomial import ONE, Poly, add, expression, indices_of, is_plain, polynomial
+from workbench.lang.polynomial import ZERO, Polynomial
 from workbench.lang.printer import show, type_name
 from workbench.lang.scope import Box, Context, TensorState
 
@@ -38,14 +39,14 @@ def record_write(
     _record_cover(context, state, subscripts, intervals, written, draft)
 
 
-def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tuple[Poly, Poly] | None:
+def _extent(facts: Facts, subscript: Expr, intervals: dict[str, Interval]) -> tuple[Polynomial, Polynomial] | None:
     if not is_plain(subscript):
         return None
     form = polynomial(subscript)
     low, high = lowest(form, intervals, facts.sign), highest(form, intervals, facts.sign)
-    if low is None or high is None or indices_of(low) or indices_of(high):
+    if low is None or high is None or low.indices or high.indices:
         return None
-    return low, add(high, ONE)
+    return low, high + 1
 
 
 def _no_shape(state: TensorState, subscript: Expr, draft: Draft) -> Problem:
@@ -77,14 +78,14 @@ def _record_cover(
     if draft.initialise and is_scatter and state.declared is not None:
         state.covered.append(state.declared)
         return
-    if len(set(plain)) < len(plain) or any(indices_of(polynomial(s)) for s in subscripts if not isinstance(s, Index)):
+    if len(set(plain)) < len(plain) or any(polynomial(s).indices for s in subscripts if not isinstance(s, Index)):
         return
     for name in plain:
-        if indices_of(intervals[name].lower) | indices_of(intervals[name].upper):
+        if intervals[name].indices:
             return
     for axis in context.axes:
         runs = intervals[axis.index]
-        if axis.index not in plain and not context.facts.at_least(add(runs.upper, runs.lower, -1), 1):
+        if axis.index not in plain and not context.facts.at_least(runs.upper - runs.lower, 1):
             return
     state.covered.append(written)
 
@@ -102,18 +103,18 @@ def _chain(facts: Facts, box: Box, covered: list[Box], dimension: int) -> bool:
     ]
     reached, end = box[dimension]
     progress = True
-    while progress and not facts.at_least(add(reached, end, -1), 0):
+    while progress and not facts.at_least(reached - end, 0):
         progress = False
         for part in list(usable):
             low, high = part[dimension]
-            if facts.at_least(add(reached, low, -1), 0):
+            if facts.at_least(reached - low, 0):
                 usable.remove(part)
                 reached, progress = facts.largest([reached, high]), True
-    return facts.at_least(add(reached, end, -1), 0)
+    return facts.at_least(reached - end, 0)
 
 
-def _holds(facts: Facts, outer: tuple[Poly, Poly], inner: tuple[Poly, Poly]) -> bool:
-    return facts.at_least(add(inner[0], outer[0], -1), 0) and facts.at_least(add(outer[1], inner[1], -1), 0)
+def _holds(facts: Facts, outer: tuple[Polynomial, Polynomial], inner: tuple[Polynomial, Polynomial]) -> bool:
+    return facts.at_least(inner[0] - outer[0], 0) and facts.at_least(outer[1] - inner[1], 0)
 
 
 def finished(context: Context, state: TensorState) -> Tensor:
@@ -122,37 +123,29 @@ def finished(context: Context, state: TensorState) -> Tensor:
     box = state.box or []
     if state.role == "output" and state.declared is not None:
         box = _annotated(context, state, box, state.declared)
-    lower = tuple(expression(low) for low, _ in box)
-    extent = tuple(expression(add(high, low, -1)) for low, high in box)
+    lower = tuple(bound(low) for low, _ in box)
+    extent = tuple(bound(high - low) for low, high in box)
     partial = state.role in ("output", "temporary", "inout") and not is_covered(context.facts, box, state.covered)
     return Tensor(state.name, state.dtype, lower, extent, state.role, partial)
 
 
 def _annotated(context: Context, state: TensorState, box: Box, declared: Box) -> Box:
-    if all(not add(add(high, low, -1), dim, -1) for (low, high), (_, dim) in zip(box, declared, strict=True)):
+    if all(high - low == dim for (low, high), (_, dim) in zip(box, declared, strict=True)):
         return box
     for dimension, ((low, high), (_, dim)) in enumerate(zip(box, declared, strict=True)):
         _check_inside(context, state, dimension, low, high, dim)
     return declared
 
 
-def _check_inside(context: Context, state: TensorState, dimension: int, low: Poly, high: Poly, dim: Poly) -> None:
+def _check_inside(
+    context: Context, state: TensorState, dimension: int, low: Polynomial, high: Polynomial, dim: Polynomial
+) -> None:
     facts = context.facts
-    words = f"dimension {dimension} of {state.name} is annotated {show(expression(dim))}"
-    cells = f"its statements write {show(expression(low))}:{show(expression(high))}"
-    if facts.at_least(add(scale_minus(low), {}), 1) or facts.at_least(add(high, dim, -1), 1):
-        raise Problem(f"{words}, but {cells}", state.span, f"write {show(expression(add(high, low, -1)))}")
-    for left, right in ((polynomial_zero(), low), (high, dim)):
-        if not facts.at_least(add(right, left, -1), 0):
-            expr = Binary("<=", expression(left), expression(right), BOOL)
+    words = f"dimension {dimension} of {state.name} is annotated {show(bound(dim))}"
+    cells = f"its statements write {show(bound(low))}:{show(bound(high))}"
+    if facts.at_least(-low, 1) or facts.at_least(high - dim, 1):
+        raise Problem(f"{words}, but {cells}", state.span, f"write {show(bound(high - low))}")
+    for left, right in ((ZERO, low), (high, dim)):
+        if not facts.at_least(right - left, 0):
+            expr = Binary("<=", bound(left), bound(right), BOOL)
             context.require(Condition(expr, f"{words}, and {cells}"))
-
-
-def scale_minus(a: Poly) -> Poly:
-    """`-a`."""
-    return add({}, a, -1)
-
-
-def polynomial_zero() -> Poly:
-    """The polynomial 0."""
-    return {}

@@ -25,8 +25,8 @@ from workbench.lang.expr import (
     Unary,
     walk,
 )
+from workbench.lang.normal_form import constant
 from workbench.poly.names import to_isl
-from workbench.poly.simplify import constant
 
 Pieces = tuple[tuple[str, str], ...]
 

@@ -9,9 +9,9 @@ from typing import Any
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Select, Size, Unary
+from workbench.lang.normal_form import simplify
 from workbench.poly import isl, unpack
 from workbench.poly.names import from_isl
-from workbench.poly.simplify import simplify
 
 OP = isl.ast_expr_op
 ARITHMETIC = {

@@ -9,11 +9,11 @@ from typing import NoReturn
 from workbench.errors import LoweringError, unknown_name
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, transform
+from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Condition, Operator, Tensor
 from workbench.poly.affine import NEVER, NotAffine, affine, both, guard
 from workbench.poly.names import to_isl
 from workbench.poly.program import Array
-from workbench.poly.simplify import simplify
 
 
 @dataclass(frozen=True)

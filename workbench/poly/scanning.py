@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 
 from workbench.errors import ScheduleError
-from workbench.lang.expr import Expr
+from workbench.lang.expr import Call, Expr
+from workbench.lang.normal_form import polynomial
+from workbench.lang.polynomial import expression as written
 from workbench.poly import isl, unpack
 from workbench.poly.ast_expressions import expression
 from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
 from workbench.poly.names import unique
 from workbench.poly.program import Program
-from workbench.poly.simplify import Linear, linear
 from workbench.poly.timemap import instance, prefix, row_text
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 
@@ -153,9 +154,15 @@ class _Reader:
 def _upper(condition: isl.AstExpr, names: _Names) -> Expr:
     """Exclusive bound of `iterator < e` or `iterator <= e`."""
     bound = expression(unpack.operands(condition)[1], names.variables)
-    if condition.get_op_type() == isl.ast_expr_op.lt:
-        return bound
-    return (linear(bound) + Linear((), 1)).expr()
+    return bound if condition.get_op_type() == isl.ast_expr_op.lt else _one_more(bound)
+
+
+def _one_more(bound: Expr) -> Expr:
+    """`min(a, b) + 1` becomes `min(a + 1, b + 1)`: a bound shows on top what limits it."""
+    match bound:
+        case Call("min" | "max" as which, arguments, dtype):
+            return Call(which, tuple(map(_one_more, arguments)), dtype)
+    return written(polynomial(bound) + 1)
 
 
 def _some_statement(node: isl.AstNode) -> str:

@@ -9,12 +9,12 @@ from typing import Literal
 from workbench.errors import BudgetExceeded, LoweringError, ScheduleError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Size
+from workbench.lang.polynomial import Polynomial, expression
 from workbench.poly import isl, unpack
 from workbench.poly.flow import dependences
 from workbench.poly.lowering import lower
 from workbench.poly.names import from_isl
 from workbench.poly.program import Dependence, Program, ProgramStatement
-from workbench.poly.simplify import Linear
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
 from workbench.poly.worker import Problem, solve, solve_apart
 
@@ -150,7 +150,8 @@ class _Reader:
         dims = [Index(d, INT64) for d in statement.dims]
         symbols = [Size(from_isl(s), INT64) for s in unpack.parameter_names(aff)]
         terms = unpack.coefficients(aff, isl.dim.in_, dims) + unpack.coefficients(aff, isl.dim.param, symbols)
-        return Linear(tuple(terms), unpack.integer(aff.get_constant_val())).expr()
+        linear = Polynomial(tuple(((part,), factor) for part, factor in terms))
+        return expression(linear + unpack.integer(aff.get_constant_val()))
 
 
 def _loop_name(rows: dict[str, Expr], taken: frozenset[str]) -> str:

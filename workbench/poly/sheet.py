@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.expr import Expr
+from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Monoid
-from workbench.lang.polynomial import add, expression, polynomial
 from workbench.lang.printer import show
 from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
 
@@ -43,7 +43,7 @@ def _range(lower: Expr, extent: Expr) -> str:
     """An extent, or `lower:upper` of a box that starts elsewhere than at 0."""
     if show(lower) == "0":
         return show(extent)
-    return f"{show(lower)}:{show(expression(add(polynomial(lower), polynomial(extent))))}"
+    return f"{show(lower)}:{show(bound(polynomial(lower) + polynomial(extent)))}"
 
 
 def _statement(statement: ProgramStatement) -> Iterator[str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, substitute
+from workbench.lang.normal_form import simplify
 from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
 from workbench.poly.names import to_isl
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.simplify import simplify
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Read, Select, walk
-from workbench.poly.polynomial import coefficient, constant
+from workbench.lang.normal_form import growth
 from workbench.poly.program import Program, ProgramStatement
 
 
@@ -86,7 +86,7 @@ def _touch(program: Program, statement: ProgramStatement, array: str, subscripts
 def _stride(subscripts: tuple[Expr, ...], strides: tuple[Expr, ...], dim: str) -> int | None:
     total = 0
     for subscript, stride in zip(subscripts, strides, strict=True):
-        step = constant(coefficient(subscript, dim))
+        step = growth(subscript, dim)
         if step is None:
             return None
         if step and not isinstance(stride, Const):

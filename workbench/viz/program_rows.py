@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, transform, walk
+from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Monoid, Tensor
 from workbench.lang.printer import show, type_name
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.simplify import simplify
 
 Row = tuple[str, ...]
 

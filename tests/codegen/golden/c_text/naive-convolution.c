@@ -26,7 +26,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         for (int64_t kh = 0; kh < 3; kh++) {
                             for (int64_t kw = 0; kw < 2; kw++) {
                                 /* O: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
-                                O_r += I_[c*189 + (h + kh)*21 + kw + w] * K[f*18 + c*6 + kh*2 + kw];
+                                O_r += I_[c*189 + (h + kh)*21 + w + kw] * K[f*18 + c*6 + kh*2 + kw];
                             }
                         }
                     }

@@ -31,7 +31,7 @@ int row_argmax(const float *restrict A, float *restrict V, int32_t *restrict I_,
                     {
                         const wb_v8f32 wb_a_v = V_r[n_u];
                         const wb_v8i32 wb_a_i = I_r[n_u];
-                        const wb_v8f32 wb_b_w = *(const wb_v8f32_u *)&A[m*35 + 8 * n_u + n];
+                        const wb_v8f32 wb_b_w = *(const wb_v8f32_u *)&A[m*35 + n + 8 * n_u];
                         const wb_v8i32 wb_b_j = (wb_all_v8i32((int32_t)(n + 8 * n_u)) + wb_v8i32_iota());
                         V_r[n_u] = wb_select_v8f32(((wb_a_v > wb_b_w) | ((wb_a_v == wb_b_w) & (wb_a_i < wb_b_j))), wb_a_v, wb_b_w);
                         I_r[n_u] = wb_select_v8i32(((wb_a_v > wb_b_w) | ((wb_a_v == wb_b_w) & (wb_a_i < wb_b_j))), wb_a_i, wb_b_j);

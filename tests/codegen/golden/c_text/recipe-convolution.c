@@ -39,7 +39,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                             WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                                 WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
                                     /* O: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
-                                    O_r[f_i][w_i / 8] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                    O_r[f_i][w_i / 8] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
                                 }
                             }
                         }
@@ -59,7 +59,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         for (int64_t kh = 0; kh < 3; kh++) {
                             for (int64_t kw = 0; kw < 2; kw++) {
                                 WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                                    O_r2[f_i] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                    O_r2[f_i] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
                                 }
                             }
                         }
@@ -77,7 +77,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         for (int64_t kh = 0; kh < 3; kh++) {
                             for (int64_t kw = 0; kw < 2; kw++) {
                                 WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                                    O_r3[f_i] += I_[c*189 + (h + kh)*21 + 16 * w_o + kw + w_i] * K[f_i*18 + c*6 + kh*2 + kw];
+                                    O_r3[f_i] += I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * K[f_i*18 + c*6 + kh*2 + kw];
                                 }
                             }
                         }

@@ -26,7 +26,7 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
             for (int64_t n = 0; n < 32; n += 32) {
                 WB_UNROLL for (int64_t n_u = 0; n_u < 4; n_u++) {
                     /* top: top(m) max=! X(m, n) */
-                    top_r[n_u] = wb_max_v8f32(top_r[n_u], *(const wb_v8f32_u *)&X[m*41 + 8 * n_u + n]);
+                    top_r[n_u] = wb_max_v8f32(top_r[n_u], *(const wb_v8f32_u *)&X[m*41 + n + 8 * n_u]);
                 }
             }
             top[m] = wb_max_f32(top[m], wb_v8f32_max(wb_max_v8f32(wb_max_v8f32(top_r[0], top_r[1]), wb_max_v8f32(top_r[2], top_r[3]))));
