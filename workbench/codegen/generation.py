@@ -45,4 +45,4 @@ def as_target(target: str | Target) -> Target:
 def title(schedule: Schedule) -> list[str]:
     """Comment lines: what it is, for which sizes, how it was scheduled."""
     sizes = ", ".join(f"{k} = {v}" for k, v in schedule.program.sizes.items()) or "symbolic sizes"
-    return [f"{schedule.program.name}: {sizes}", f"schedule: {schedule.python()}"]
+    return [f"{schedule.program.name}: {sizes}", f"schedule: {schedule.steps()}"]

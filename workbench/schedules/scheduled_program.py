@@ -62,13 +62,17 @@ class Schedule:
 
     def python(self) -> str:
         """The trace as the Python that produces it."""
+        return " | ".join(["naive", *(step.python() for step in self.trace)])
+
+    def steps(self) -> str:
+        """The trace in one line, for a person: `naive | tile(m=64) | affine(isl)`."""
         return " | ".join(["naive", *(str(step) for step in self.trace)])
 
     def __str__(self) -> str:
         return schedule_sheet(self)
 
     def __repr__(self) -> str:
-        return f"<Schedule of {self.program.name}: {self.python()}>"
+        return f"<Schedule of {self.program.name}: {self.steps()}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and (self.program, self.trace) == (other.program, other.trace)

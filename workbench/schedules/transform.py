@@ -57,6 +57,10 @@ class Transform:
         """The single steps this one consists of."""
         return (self,)
 
+    def python(self) -> str:
+        """The step as the call of a public function that makes an equal one."""
+        return str(self)
+
     def to_json(self) -> dict[str, Any]:
         """The step as plain data: its name and arguments."""
         return {"step": self.name, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}  # type: ignore[arg-type]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from workbench.poly.tree import Band, LoopKind, loops
-from workbench.schedules.edit import find_loop, put
+from workbench.poly.tree import Band, LoopKind
+from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -28,9 +28,9 @@ class Execution(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Self]:
-        for loop in loops(schedule.tree):
-            if loop.kind == "serial":
-                yield cls(loop.name)
+        for site in sites(schedule.tree):
+            if site.loop.kind == "serial":
+                yield cls(spelt(schedule.program, schedule.tree, site))
 
     def __str__(self) -> str:
         return f"{self.name}({self.loop!r})"

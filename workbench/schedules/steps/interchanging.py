@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band
-from workbench.schedules.edit import find_loops, put, sites
+from workbench.schedules.edit import find_loops, neighbours, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.tiling import one_band
@@ -40,10 +39,8 @@ class Interchange(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Interchange]:
-        for site in sites(schedule.tree):
-            if site.position == 0:
-                for a, b in pairwise(loop.name for loop in site.band.loops):
-                    yield cls((b, a))
+        for a, b in neighbours(schedule.program, schedule.tree):
+            yield cls((b, a))
 
     def __str__(self) -> str:
         return f"interchange({', '.join(map(repr, self.order))})"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
-from workbench.poly.tree import Band, Loop, loops
-from workbench.schedules.edit import find_loop, put, require_new
+from workbench.poly.tree import Band, Loop
+from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.rows import quotient, remainder
 from workbench.schedules.transform import Transform
@@ -38,9 +38,9 @@ class Split(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Split]:
-        for loop in loops(schedule.tree):
+        for site in sites(schedule.tree):
             for size in (4, 8, 16, 32, 64):
-                yield cls(loop.name, size)
+                yield cls(spelt(schedule.program, schedule.tree, site), size)
 
     def __str__(self) -> str:
         names = f", names={self.names!r}" if self.names else ""

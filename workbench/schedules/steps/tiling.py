@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band
-from workbench.schedules.edit import Site, find_loops, put, require_new, sites
+from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.splitting import divided
@@ -53,10 +52,8 @@ class Tile(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Tile]:
-        for site in sites(schedule.tree):
-            if site.position == 0 and len(site.band.loops) > 1:
-                for a, b in pairwise(loop.name for loop in site.band.loops):
-                    yield cls(((a, 32), (b, 32)))
+        for a, b in neighbours(schedule.program, schedule.tree):
+            yield cls(((a, 32), (b, 32)))
 
     def __str__(self) -> str:
         plain = all(name.isidentifier() for name, _ in self.sizes)
