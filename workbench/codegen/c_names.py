@@ -55,9 +55,7 @@ class Names:
 
     def _new(self, name: str) -> str:
         candidate = name.replace(".", "_")
-        if candidate.startswith(PREFIXES):
-            candidate = f"x{candidate}"
         while reserved(candidate) or candidate in self.taken:
-            candidate += "_"
+            candidate = f"x{candidate}" if candidate.startswith(PREFIXES) else f"{candidate}_"
         self.taken.add(candidate)
         return candidate
