@@ -6,7 +6,7 @@ import pytest
 
 from tests.lang.brute_force import instances
 from tests.ops.awkward import PRIMES
-from workbench import ops
+from workbench import ops, poly
 from workbench.errors import CallError
 from workbench.lang import operator
 from workbench.ops import counting
@@ -19,6 +19,10 @@ FORMULAS = {
     "transpose": lambda M, N: 0,
     "softmax": lambda M, N: 5 * M * N,
     "bias_relu": lambda M, N: 2 * M * N,
+    "layer_norm": lambda M, N: (1 + 4 + 8) * M * N,
+    "bias_gelu": lambda M, N: (1 + 5) * M * N,
+    "argmax": lambda M, N: 0,
+    "top_two": lambda M, N: 4 * M * N,
     "jacobi_1d": lambda N, steps: 3 * (N - 2) * steps,
     "lookup": lambda E, D, B, L: B * L * D,
     "attention": lambda B, M, N, D, E: B * M * (2 * N * D + N + 3 * N + N + 2 * N * E + E),
@@ -29,6 +33,12 @@ FORMULAS = {
 def test_flops(name):
     op, sizes = ops.load(name), PRIMES[name]
     assert ops.flops(op, **sizes) == FORMULAS[name](**sizes)
+
+
+@pytest.mark.parametrize("name", ops.list())
+def test_the_program_counts_like_the_operator(name):
+    op, sizes = ops.load(name), PRIMES[name]
+    assert poly.flops(poly.lower(op, dict(sizes))) == ops.flops(op, **sizes)
 
 
 def test_flops_at_sizes_of_practice():
@@ -54,6 +64,31 @@ def test_blocks_change_no_count(monkeypatch):
 def test_a_let_is_counted_once():
     op = operator("def f(float(N) X) -> (Y) { Y(i) = a * a * a where a = exp(X(i)) }")
     assert ops.flops(op, N=10) == 30
+
+
+def test_equal_terms_are_counted_once():
+    op = operator("def f(float(N) X) -> (Y) { Y(i) = X(i) * X(i) + X(i) * X(i) }")
+    assert ops.flops(op, N=10) == poly.flops(poly.lower(op, {"N": 10})) == 20
+
+
+EACH = {
+    "X(i) - 1.0": 1,
+    "-X(i)": 1,
+    "min(X(i), 1.0, 2.0)": 2,
+    "fma(X(i), 2.0, 1.0)": 2,
+    "exp(abs(X(i)))": 2,
+    "X(i) > 0.0 && !(X(i) == 3.0)": 0,
+    "isnan(X(i)) ? X(i) + 1.0 : X(i) * 2.0": 2,
+    "float(i * 3 % N)": 0,
+    "int32(X(i)) & 7": 1,
+    "double(X(i))": 0,
+}
+
+
+@pytest.mark.parametrize("value", EACH)
+def test_what_counts(value):
+    op = operator(f"def f(float(N) X) -> (Y) {{ Y(i) = {value} where i in 0:N }}")
+    assert ops.flops(op, N=1) == poly.flops(poly.lower(op, {"N": 1})) == EACH[value]
 
 
 def test_arithmetic_on_indices_is_not_counted():

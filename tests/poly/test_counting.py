@@ -86,12 +86,12 @@ def test_a_gather_counts_at_most_one_cell_for_each_instance():
     assert poly.bytes(program) == 4 * 7 * 3
 
 
-def test_operations_counted_once_each():
+def test_both_branches_and_a_sign_count_a_comparison_does_not():
     i = span("i", "N")
     exp = Call("exp", (Unary("-", read("A", "i"), FLOAT32),), FLOAT32)
     value = select(calc("i", ">", 0), add(exp, read("A", "i")), read("A", "i"))
     tensors = [tensor("A", "input", "N"), tensor("O", "output", "N")]
-    assert flops(lower(op("e", tensors, [statement(("O", "i"), value, [i])], "N"), {"N": 10})) == 20
+    assert flops(lower(op("e", tensors, [statement(("O", "i"), value, [i])], "N"), {"N": 10})) == 30
 
 
 def test_counting_needs_every_size():

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import CallError
-from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, index_names, walk
-from workbench.lang.operator import Monoid, Operator, Range, Statement, Tensor
+from workbench.lang.expr import Read, index_names, walk
+from workbench.lang.operation_counts import operations
+from workbench.lang.operator import Operator, Range, Statement, Tensor
 from workbench.lang.oracle_blocks import Block, blocks, exact
 
 BLOCK_POINTS = 1 << 20
 
 
 def flops(op: Operator, /, **sizes: int) -> int:
-    """Arithmetic operations on data: nodes of each statement times the points of its domain.
+    """Arithmetic operations on data: those of one instance of each statement times the points of its domain.
 
-    Every arithmetic operation, comparison and function of data counts 1, as does each combination of a
-    reduction; arithmetic on indices and sizes does not.  Triangular domains are summed exactly.
+    One for each `+ - * /`, min, max and function of data and for each combination of a reduction, two for `fma`;
+    comparisons, selections, casts and arithmetic on indices and sizes are free, a let is computed once (see
+    `lang/operation_counts.py`).  Triangular domains are summed exactly.  CallError names a size that is missing.
 
     >>> from workbench.lang import operator
     >>> mm = operator("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }")
@@ -28,7 +30,7 @@ def flops(op: Operator, /, **sizes: int) -> int:
     48
     """
     _require(op, sizes)
-    return sum(points(s.ranges, sizes) * _operations(s) for s in op.statements())
+    return sum(points(s.ranges, sizes) * operations(s.values, s.reduction) for s in op.statements())
 
 
 def bytes_moved(op: Operator, /, **sizes: int) -> int:
@@ -53,44 +55,6 @@ def _points(block: Block, inner: list[Range]) -> int:
     for r in inner:
         count = count * np.maximum(exact(r.upper, block.grids) - exact(r.lower, block.grids), 0)
     return int(np.sum(count))
-
-
-def _operations(statement: Statement) -> int:
-    """Operations on data of one instance."""
-    counted = _count(statement.values)
-    if isinstance(statement.reduction, Monoid):
-        return counted + _count(statement.reduction.combine)
-    return counted + (statement.reduction is not None)
-
-
-def _count(roots: tuple[Expr, ...]) -> int:
-    # Shared nodes (inlined lets) are computed once: identity, not equality, tells them apart.
-    nodes: dict[int, Expr] = {}
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if id(node) not in nodes:
-            nodes[id(node)] = node
-            stack.extend(() if isinstance(node, Read) else children(node))
-    return sum(_cost(node) for node in nodes.values() if _is_data(node))
-
-
-def _cost(node: Expr) -> int:
-    match node:
-        case Binary("&&" | "||", _, _, _) | Unary("!", _, _):
-            return 0
-        case Binary() | Unary():
-            return 1
-        case Call("min" | "max", arguments, _):
-            return len(arguments) - 1
-        case Call():
-            return 1
-        case _:
-            return 0
-
-
-def _is_data(node: Expr) -> bool:
-    return any(isinstance(below, Read) for below in walk(node))
 
 
 def _bytes(op: Operator, tensor: Tensor, sizes: Mapping[str, int]) -> int:

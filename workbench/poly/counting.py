@@ -6,13 +6,9 @@ from functools import lru_cache, reduce
 from math import prod
 
 from workbench.errors import LoweringError, unknown_name
-from workbench.lang.expr import Binary, Call, Expr, Index, Read, Select, children, walk
-from workbench.lang.operator import Monoid
+from workbench.lang import operation_counts
 from workbench.poly import isl, unpack
 from workbench.poly.program import AccessKind, Program, ProgramStatement
-
-COSTS = {"fma": 2}
-FREE = frozenset({"abs", "fabs", "sign", "copysign", "isnan", "isinf"})
 
 
 @lru_cache(maxsize=1024)
@@ -23,46 +19,16 @@ def points(program: Program, statement: str) -> int:
 
 
 def flops(program: Program) -> int:
-    """Arithmetic operations on data, whatever their type.
+    """Arithmetic operations on data, whatever their type: the definition is that of `ops.flops`.
 
-    One for each + - * / %, min, max and builtin (`fma` counts two; sign operations, casts, comparisons and
-    what is the same for all instances nothing), the dearer branch of `?:`, and one to combine an update
-    with its cell.
+    Initialisations count nothing.  LoweringError while sizes are symbolic.
     """
     return sum(points(program, s.id) * operations(s) for s in program.statements if s.kind != "initialise")
 
 
 def operations(statement: ProgramStatement) -> int:
     """Operations of one instance, as `flops` counts them."""
-    own = sum(_operations(v) for v in statement.values)
-    match statement.reduction:
-        case None:
-            return own
-        case Monoid() as monoid:
-            return own + sum(_operations(e) for e in monoid.combine)
-    return own + 1
-
-
-def _operations(expr: Expr) -> int:
-    match expr:
-        case Read():
-            return 0
-        case Select(_, then, otherwise, _):
-            return max(_operations(then), _operations(otherwise))
-        case Binary("+" | "-" | "*" | "/" | "%", left, right, _):
-            return _varies(expr) + _operations(left) + _operations(right)
-        case Call(name, arguments, _):
-            cost = (
-                0
-                if name in FREE
-                else COSTS.get(name, max(1, len(arguments) - 1) if name in ("min", "max") else 1)
-            )
-            return cost * _varies(expr) + sum(_operations(a) for a in arguments)
-    return sum(_operations(e) for e in children(expr))
-
-
-def _varies(expr: Expr) -> bool:
-    return any(isinstance(e, Read | Index) for e in walk(expr))
+    return operation_counts.operations(statement.values, statement.reduction)
 
 
 def bytes(program: Program) -> int:
@@ -99,9 +65,8 @@ def footprint(
             if access.array == array and kind in (None, access.kind):
                 relation = _restricted(isl.parse_map(access.relation), chosen)
                 cells.append(relation.range())
-                touches += cardinality(
-                    relation.domain()
-                )  # an instance touches one cell, whatever isl must assume
+                # an instance touches one cell, whatever isl must assume
+                touches += cardinality(relation.domain())
     return min(cardinality(reduce(isl.Set.union, cells)), touches) if cells else 0
 
 
