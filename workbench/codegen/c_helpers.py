@@ -62,6 +62,16 @@ class Helpers:
             f"WB_INLINE {t} wb_all_{suffix}({dtype.c_name} x) {{\n    return ({t}){{{fill}}};\n}}\n",
         )
 
+    def every_second(self, dtype: DType, lanes: int) -> str:
+        """Function that loads every second element: two loads that touch nothing beyond the last one, and a shuffle."""
+        t = self.type(dtype, lanes)
+        places = [2 * i for i in range(lanes // 2)] + [lanes + 2 * i + 1 for i in range(lanes // 2)]
+        shuffle = f"__builtin_shufflevector(a, b, {', '.join(map(str, places))})"
+        body = f"    {t} a = *(const {t}_u *)p, b = *(const {t}_u *)(p + {lanes - 1});\n    return {shuffle};"
+        return self.text(
+            f"{t}_every_second", f"WB_INLINE {t} {t}_every_second(const {dtype.c_name} *p) {{\n{body}\n}}\n"
+        )
+
     def iota(self, lanes: int) -> str:
         """The int32 vector 0, 1, 2, ..."""
         t = self.type(INT32, lanes)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_helpers import MASKS
 from workbench.codegen.c_values import Values
+from workbench.codegen.from_program import affine
 from workbench.codegen.nest import Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
 from workbench.lang.expr import (
@@ -26,11 +27,12 @@ from workbench.lang.expr import (
     Select,
     Size,
     Unary,
+    conjunction,
     substitute,
     transform,
     walk,
 )
-from workbench.lang.normal_form import depends, growth, mentions
+from workbench.lang.normal_form import depends, growth, mentions, simplify
 
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
@@ -84,9 +86,13 @@ class Lanes:
             case Call("select", (c, a, b), dtype):
                 return self.select(c, a, b, dtype)
             case Select(c, a, b, dtype) if not self.varying(c):
-                return f"({self.values.inside(c, 1)} ? {self.vector(a)} : {self.vector(b)})"
+                plain = f"({self.type(dtype)})"
+                return f"({self.values.inside(c, 1)} ? {plain}({self.vector(a)}) : {plain}({self.vector(b)}))"
             case Select(c, a, b, dtype) if _total(a) and _total(b):
                 return self.select(c, a, b, dtype)
+            case Select(c, a, _, _) if convex(c) and (inside := self.fast(a)) is not None:
+                plain = f"({self.type(expr.dtype)})({inside})"
+                return f"({self.values.text(self.at_ends(c))} ? {plain} : {self.by_lane(expr)})"
             case Call(function, arguments, dtype):
                 return self.call(function, arguments, dtype)
             case Cast(a, dtype):
@@ -188,15 +194,25 @@ class Lanes:
         local = self.held_vector(read)
         if local is not None:
             return self.values.register(local)
-        if self.stride(read) != 1:
+        stride = self.stride(read)
+        if stride not in (1, 2):
             return None
         dtype = UINT16 if read.dtype.is_half else read.dtype
         element = self.values.element(read.tensor, read.subscripts)
+        if stride == 2:
+            return f"{self.values.helpers.every_second(dtype, self.lane.count)}(&{element})"
         return f"*(const {self.type(dtype)}_u *)&{element}"
 
     def stride(self, read: Read) -> int | None:
         """Elements from one lane to the next, if that is constant."""
         return address_stride(self.values, read.tensor, read.subscripts, self.lane.variable)
+
+    def at_ends(self, condition: Expr) -> Expr:
+        """The condition in the first and in the last lane: if it is convex, it then holds in all of them."""
+        last = Binary("+", Index(self.lane.variable, INT64), Const(self.lane.count - 1, INT64), INT64)
+        varying = conjunction([c for c in conjuncts(condition) if mentions(c, self.lane.variable)])
+        moved = transform(substitute(varying, {self.lane.variable: last}), _simplified)
+        return Binary("&&", condition, moved, BOOL)
 
     def by_lane(self, expr: Expr) -> str:
         """Each lane computed as a scalar."""
@@ -221,6 +237,26 @@ class Lanes:
                 text = f"{self.values.register(local)}[wb_l]"
                 self.values.names.given[("size", text)] = text
         return substitute(transform(expr, held), {self.lane.variable: moved})
+
+
+def conjuncts(condition: Expr) -> list[Expr]:
+    """`a`, `b`, ... of `a && b && ...`."""
+    match condition:
+        case Binary("&&", a, b, _):
+            return conjuncts(a) + conjuncts(b)
+    return [condition]
+
+
+def convex(condition: Expr) -> bool:
+    """Whether it is a conjunction of comparisons of index arithmetic: true at two points, true between them."""
+    return all(
+        isinstance(c, Binary) and c.op in ("<", "<=", ">", ">=", "==") and affine(c.left) and affine(c.right)
+        for c in conjuncts(condition)
+    )
+
+
+def _simplified(expr: Expr) -> Expr:
+    return simplify(expr) if affine(expr) else expr
 
 
 def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], variable: str) -> int | None:

@@ -36,14 +36,14 @@ def blocking(shape: Structure, target: Target) -> Blocking | None:
 
 
 def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
-    candidates = [d for d in shape.free if shape.streams(d) and all(w.along(d) == 1 for w in shape.writes)]
+    candidates = [d for d in shape.free if shape.strides_little(d) and all(w.along(d) == 1 for w in shape.writes)]
     candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
     if not candidates or not shape.reduced:
         return None
     vector = candidates[-1]
     row = _row(shape, vector)
     if row is None:
-        return Blocking("across", vector, 4 * lanes, (), _panel(shape))
+        return Blocking("across", vector, _strip(shape, vector, lanes), (), None)
     rows, vectors = (6, 2) if target.vector_registers <= 16 else (8, 3)
     trip = shape.trip(vector)
     while trip is not None and vectors > 1 and trip < vectors * lanes:
@@ -51,6 +51,17 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     return Blocking(
         "across", vector, vectors * lanes, ((row, _fitting(shape.trip(row), rows)),), _panel(shape)
     )
+
+
+def _strip(shape: Structure, vector: str, lanes: int) -> int:
+    """Cells summed at a time where nothing is reused.
+
+    Rows that follow one another in memory are read in long pieces, the sums staying in the first cache; rows
+    found through an index are read whole, the sums in registers.
+    """
+    trip = shape.trip(vector)
+    gathered = any(r.along(d) is None for r in shape.reads for d in shape.reduced)
+    return 8 * lanes if gathered or (trip is not None and trip <= 8 * lanes) else 512
 
 
 def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
@@ -73,7 +84,7 @@ def _row(shape: Structure, vector: str) -> str | None:
     """The dim whose iterations share the vectors read: the longest one."""
     shared = [
         d for d in shape.free
-        if d != vector and any(r.along(d) == 0 and r.along(vector) == 1 for r in shape.reads)
+        if d != vector and any(r.along(d) == 0 and r.along(vector) != 0 for r in shape.reads)
     ]  # fmt: skip
     shared = [d for d in shared if at_least(shape.trip(d), 2)]
     return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)

@@ -60,6 +60,11 @@ class Structure:
         strides = [t.along(dim) for t in (*self.writes, *self.reads)]
         return all(s in (0, 1) for s in strides) and any(s == 1 for s in strides)
 
+    def strides_little(self, dim: str) -> bool:
+        """Whether every read stays or moves by a few elements along the dim (a strided convolution), and some moves."""
+        strides = [r.along(dim) for r in self.reads]
+        return all(s is not None and 0 <= s <= 8 for s in strides) and any(strides)
+
     def reuses(self, dim: str) -> bool:
         """Whether some value read stays the same along the dim."""
         return any(r.along(dim) == 0 for r in self.reads)

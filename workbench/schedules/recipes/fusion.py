@@ -8,13 +8,16 @@ from itertools import pairwise
 from workbench import poly
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, statements
-from workbench.schedules.blocking import blocking
+from workbench.schedules.blocking import at_least, blocking
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge
 from workbench.schedules.structure import structure
 from workbench.target import Target
+
+FEW = 8
+"""Nests that would share fewer iterations than this stay apart: the shared loops could not feed several threads."""
 
 
 def fused(schedule: Schedule, target: Target) -> Schedule:
@@ -44,9 +47,23 @@ def candidates(
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
             if depth and not heavy(schedule.program, a, target) and not heavy(schedule.program, b, target):
-                yield (*pair, depth)
+                if at_least(shared_iterations(schedule.program, a, depth), FEW):
+                    yield (*pair, depth)
     for child in children(tree):
         yield from candidates(schedule, child, target, refused)
+
+
+def shared_iterations(program: Program, nest: Tree, depth: int) -> int | None:
+    """Iterations of the outer loops of a nest, None while they are symbolic."""
+    assert isinstance(nest, Band)
+    first, total = statements(nest)[0], 1
+    for position in range(depth):
+        dim = dim_of(nest, position, first)
+        trip = structure(program, first).trip(dim) if dim else None
+        if trip is None:
+            return None
+        total *= trip
+    return total
 
 
 def neighbours(tree: Sequence) -> Iterator[tuple[Band, Band]]:

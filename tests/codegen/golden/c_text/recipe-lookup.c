@@ -1,5 +1,5 @@
 /* lookup: E = 7, D = 19, B = 3, L = 4 */
-/* schedule: naive | decompose_reduction('O') | tile({'O/d': 32}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | vectorize('O.init/d') */
+/* schedule: naive | decompose_reduction('O') | tile({'O/d': 64}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | vectorize('O.init/d') */
 
 #include <math.h>
 #include <stdint.h>

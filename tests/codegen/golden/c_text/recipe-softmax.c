@@ -1,5 +1,5 @@
 /* softmax: M = 5, N = 41 */
-/* schedule: naive | merge('top', 'Y') | merge('Y', 'total.init') | merge('total', 'Y.1') | merge('Y', 'total') | vectorize('top/n') | vectorize('total/n') | vectorize('Y.1/n') */
+/* schedule: naive | vectorize('top/n') | vectorize('Y/n') | vectorize('total/n') | vectorize('Y.1/n') */
 
 #include <math.h>
 #include <stdint.h>
@@ -47,29 +47,56 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
             }
             top[m] = top_r3;
         }
-        /* total.init: total(m) +=! Y(m, n) */
-        total[m] = 0.0f;
+    }
+    for (int64_t m = 0; m < 5; m++) {
         {
-            wb_v8f32 total_r;
-            total_r = wb_all_v8f32(0.0f);
-            {
-                const float top_v = top[m];
-                for (int64_t n = 0; n < 40; n += 8) {
-                    /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
-                    *(wb_v8f32_u *)&Y[m*41 + n] = wb_exp_v8f32((*(const wb_v8f32_u *)&X[m*41 + n] - wb_all_v8f32(top_v)));
-                    /* total: total(m) +=! Y(m, n) */
-                    total_r += *(const wb_v8f32_u *)&Y[m*41 + n];
-                }
+            const float top_v = top[m];
+            for (int64_t n = 0; n < 40; n += 8) {
+                /* Y: Y(m, n) = exp(X(m, n) - top(m)) */
+                *(wb_v8f32_u *)&Y[m*41 + n] = wb_exp_v8f32((*(const wb_v8f32_u *)&X[m*41 + n] - wb_all_v8f32(top_v)));
             }
-            total[m] += wb_v8f32_sum(total_r);
         }
         {
             const float top_v2 = top[m];
             for (int64_t n = 40; n < 41; n++) {
                 Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top_v2);
-                total[m] += Y[m*41 + n];
             }
         }
+    }
+    for (int64_t m = 0; m < 5; m++) {
+        /* total.init: total(m) +=! Y(m, n) */
+        total[m] = 0.0f;
+        {
+            wb_v8f32 total_r[4];
+            WB_UNROLL for (int64_t n_u2 = 0; n_u2 < 4; n_u2++) {
+                total_r[n_u2] = wb_all_v8f32(0.0f);
+            }
+            for (int64_t n = 0; n < 32; n += 32) {
+                WB_UNROLL for (int64_t n_u2 = 0; n_u2 < 4; n_u2++) {
+                    /* total: total(m) +=! Y(m, n) */
+                    total_r[n_u2] += *(const wb_v8f32_u *)&Y[m*41 + n + 8 * n_u2];
+                }
+            }
+            total[m] += wb_v8f32_sum(((total_r[0] + total_r[1]) + (total_r[2] + total_r[3])));
+        }
+        {
+            wb_v8f32 total_r2;
+            total_r2 = wb_all_v8f32(0.0f);
+            for (int64_t n = 32; n < 40; n += 8) {
+                total_r2 += *(const wb_v8f32_u *)&Y[m*41 + n];
+            }
+            total[m] += wb_v8f32_sum(total_r2);
+        }
+        {
+            float total_r3;
+            total_r3 = total[m];
+            for (int64_t n = 40; n < 41; n++) {
+                total_r3 += Y[m*41 + n];
+            }
+            total[m] = total_r3;
+        }
+    }
+    for (int64_t m = 0; m < 5; m++) {
         {
             const float total_v = total[m];
             for (int64_t n = 0; n < 40; n += 8) {
