@@ -23,7 +23,7 @@ setup:           ## the environment alone
 	@sh tools/setup.sh
 
 lab: setup       ## JupyterLab, opened at the first notebook
-	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" $(LAB_FLAGS) $(wildcard $(NOTEBOOK))
+	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(NOTEBOOK)" $(LAB_FLAGS)
 
 test: setup      ## all tests; no GPU, browser or torch needed
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(TEST_FLAGS)

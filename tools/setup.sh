@@ -33,7 +33,7 @@ if ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
 On Debian and Ubuntu: sudo apt install python3-venv    (elsewhere: a Python with ensurepip)"
 fi
 
-echo "Setting up .venv with $("$python" --version) (once; a minute or two) ..."
+echo "Setting up .venv with $("$python" --version) (once; two or three minutes, 1.1 GB) ..."
 rm -f .venv/ready-*
 .venv/bin/python -c "$recent" 2>/dev/null || "$python" -m venv --clear .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock ||
