@@ -77,8 +77,8 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
         ]
     if local is not None:
         return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
-    old = lanes.load(Read(cell.array, cell.subscripts, cell.dtype))
-    if old is None or cell.dtype.is_half or cell.dtype == BOOL:
+    step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
+    if step != 1 or cell.dtype.is_half or cell.dtype == BOOL:
         return by_lanes(lanes, write)
     name = lanes.type(cell.dtype)
     target = f"*({name}_u *)&{values.element(cell.array, cell.subscripts)}"
