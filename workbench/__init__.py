@@ -122,7 +122,7 @@ def __getattr__(name: str) -> Any:
     if name in ROOMS:
         return import_module(f"workbench.{name}")
     if name not in NAMES:
-        raise AttributeError(f"workbench: {unknown_name('name', name, __all__)}")
+        raise errors.UnknownName(f"workbench: {unknown_name('name', name, __all__)}")
     globals()[name] = value = _load(NAMES[name])
     return value
 

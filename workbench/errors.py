@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
 
 
 class WorkbenchError(Exception):
@@ -23,7 +24,11 @@ class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 
 
-class UnknownOperator(WorkbenchError, AttributeError):
+class UnknownName(WorkbenchError, AttributeError):
+    """The workbench has nothing of this name."""
+
+
+class UnknownOperator(UnknownName):
     """The library has no operator of this name."""
 
 
@@ -63,13 +68,26 @@ class VerificationError(WorkbenchError):
     """A kernel's result differs from the oracle by more than the bound allows."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Message for an unknown name: lists the known ones and the closest.
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """Message for an unknown name, or for what is no name at all: lists the known ones and the closest.
 
     >>> unknown_name("loop", "mm", ["m", "n", "k"])
     "unknown loop 'mm'; did you mean 'm'? known: m, n, k"
     """
     names = list(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    close = get_close_matches(name, names, n=1, cutoff=0.5) if isinstance(name, str) else []
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {kind} {name!r}; {hint}known: {', '.join(names) or '(none)'}"
+    return f"unknown {kind} {shown(name)}; {hint}known: {', '.join(names) or '(none)'}"
+
+
+def shown(value: object) -> str:
+    """A value for a message: its `repr`, cut where it is long.
+
+    >>> shown("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxx'"
+    """
+    return _SHORT.repr(value)
+
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 62

@@ -122,7 +122,7 @@ REFUSED = [
     ((A, object(), 1), {}, r"argument B: a object cannot be read as an array"),
     ((A, [[1.0], [1.0, 2.0]], 1), {}, r"argument B: the lists are not of equal lengths"),
     ((A, None, 1), {}, r"argument B: a NoneType cannot be read"),
-    ((A, B, 1), {"out": [0.0] * 16}, r"1 outputs \(C\); out= gives 16"),
+    ((A, B, 1), {"out": [0.0] * 16}, r"1 output \(C\); out= gives 16"),
     ((A, B, 1), {"out": 3}, r"out C: a int cannot be written to"),
     ((A, B, 1), {"out": _read_only()}, r"out C is read-only"),
     ((A, B, 1), {"out": np.zeros(15, "f4")}, r"C has shape \(15,\), expected \(16,\)"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
-from workbench.codegen.index_checks import early_checks, late_uses
+from workbench.codegen.index_checks import Early, early_checks, emptiness_check, late_uses
 from workbench.codegen.kernel import IndexCheck
 from workbench.codegen.nest import Write
 from workbench.lang.dtypes import INT64
@@ -14,9 +14,14 @@ from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import constant, simplify
 from workbench.poly.program import Program
 
+MISSES = """static inline int wb_misses(int64_t i, int64_t n)
+{
+    return i < 0 || i >= n;
+}
+"""
 AT = """static inline int64_t wb_at(int64_t i, int64_t n, int code, int *status)
 {
-    if ((uint64_t)i < (uint64_t)n) return i;
+    if (i >= 0 && i < n) return i;
     __atomic_store_n(status, code, __ATOMIC_RELAXED);
     return 0;
 }
@@ -57,42 +62,39 @@ class Checks:
 
     def function(self, name: str, arguments: str, printer: Callable[[], Printer]) -> str:
         """The text of `static int <name>(<arguments>)`, empty when nothing can be checked early."""
-        if not self.early:
+        before = [*self.early, *self.emptiness]
+        if not before:
             return ""
         lines = []
-        for number, early in enumerate(self.early):
+        for early in before:
             own = printer()
             own.write = checker(own, self.program, early.check)  # type: ignore[method-assign]
             lines += [
                 "{",
                 *indented(["int wb_bad = 0;", *own.lines(early.nest)]),
-                f"    if (wb_bad) return {number + 1};",
+                f"    if (wb_bad) return {self.found.index(early.check) + 1};",
                 "}",
             ]
         body = indented([*lines, "return 0;"])
         return "\n".join([f"static int {name}({arguments})", "{", *body, "}"]) + "\n"
 
-    def opening(self) -> list[str]:
-        """Lines before the body: nothing can be read from an array without cells."""
-        lines = []
-        for use in self.late:
-            extent = self.program.arrays[use.array].extent[use.dimension]
-            if constant(extent) is None or constant(extent) == 0:
-                lines.append(
-                    f"if ({self.values.text(extent)} <= 0) return {self.code(use.array, use.dimension)};"
-                )
-        return lines
+    @property
+    def emptiness(self) -> list[Early]:
+        """Checks that arrays without cells are not reached: there is no first cell to read instead."""
+        extents = {u: self.program.arrays[u.array].extent[u.dimension] for u in self.late}
+        return [emptiness_check(self.program, u) for u, e in extents.items() if (constant(e) or 0) <= 0]
 
 
 def checker(printer: Printer, program: Program, check: IndexCheck) -> Callable[[Write, object], list[str]]:
     """Prints the write that stands for a check."""
     array = program.arrays[check.array]
+    misses = printer.values.helpers.text("wb_misses", MISSES)
     lower, extent = array.lower[check.dimension], array.extent[check.dimension]
 
     def lines(write: Write, lane: object) -> list[str]:
         subscript, guard = write.values
         place: Expr = simplify(Binary("-", subscript, lower, INT64)) if constant(lower) != 0 else subscript
-        miss = f"(uint64_t)(int64_t)({printer.values.text(place)}) >= (uint64_t){printer.values.inside(extent, 11)}"
+        miss = f"{misses}({printer.values.text(place)}, {printer.values.text(extent)})"
         if isinstance(guard, Const):
             return [f"wb_bad |= {miss};"] if guard.value else []
         return [f"wb_bad |= ({printer.values.text(guard)}) && {miss};"]

@@ -52,11 +52,12 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     checks = Checks(program, values, enabled=checked)
     printer = Printer(program, values, target.parallel, visible(program, arrays, names, checks))
     taken = arguments(program, arrays, names)
-    early = checks.function(f"{function}_check", taken, lambda: Printer(program, values, "serial"))
+    check = names("function", f"{program.name}.check")
+    early = checks.function(check, taken, lambda: Printer(program, values, "serial"))
     offsets, workspace = layout(program)
     body = printer.lines(nest)
     signature = Signature(function, arrays, program.symbols, workspace, checks.found)
-    start = [*status(function, early, passed(program, arrays, names), checks), *checks.opening()]
+    start = status(check if early else "", passed(program, arrays, names), checks)
     start += temporaries(program, names, values, offsets)
     start += [] if printer.parallel_loops else ["(void)threads;"]
     result = "wb_failed" if checks.found else "0"
@@ -121,11 +122,11 @@ def passed(program: Program, arrays: tuple[ArrayParameter, ...], names: Names) -
     return ", ".join([*parts, *(names("size", s) for s in program.symbols), "workspace", "threads"])
 
 
-def status(function: str, early: str, handed: str, checks: Checks) -> list[str]:
-    """The status variable; the early checks run before anything is written."""
+def status(early: str, handed: str, checks: Checks) -> list[str]:
+    """The status variable; the function `early` makes its checks before anything is written."""
     lines = ["int wb_failed = 0;"] if checks.found else []
     if early:
-        lines.append(f"if ((wb_failed = {function}_check({handed})) != 0) return wb_failed;")
+        lines.append(f"if ((wb_failed = {early}({handed})) != 0) return wb_failed;")
     return [*lines, "int *const wb_status = &wb_failed;"] if checks.late else lines
 
 

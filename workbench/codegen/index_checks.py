@@ -15,7 +15,7 @@ from workbench.codegen.from_program import nest_of
 from workbench.codegen.kernel import IndexCheck
 from workbench.codegen.nest import Nest
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Expr, Read, Unary, conjunction, index_names, walk
+from workbench.lang.expr import Const, Expr, Read, Unary, conjunction, index_names, walk
 from workbench.lang.printer import show
 from workbench.poly.access import guarded_reads
 from workbench.poly.program import Nest as Order
@@ -39,10 +39,11 @@ class Use:
     dimension: int
     subscript: Expr
     guard: Expr
+    late: bool = False
 
     @property
     def check(self) -> IndexCheck:
-        return IndexCheck(self.statement.name, self.array, self.dimension, show(self.subscript))
+        return IndexCheck(self.statement.name, self.array, self.dimension, show(self.subscript), self.late)
 
 
 def uses(program: Program) -> list[Use]:
@@ -89,7 +90,13 @@ def early_checks(program: Program) -> list[Early]:
 
 def late_uses(program: Program) -> list[Use]:
     """The subscripts that only the running kernel knows."""
-    return [u for u in uses(program) if not known_before(program, u)]
+    return [replace(u, late=True) for u in uses(program) if not known_before(program, u)]
+
+
+def emptiness_check(program: Program, use: Use) -> Early:
+    """Whether an array without cells would be reached at all: what a late use needs to know beforehand."""
+    first = program.arrays[use.array].lower[use.dimension]
+    return Early(use.check, _walk(program, replace(use, subscript=first, guard=Const(True, BOOL))))
 
 
 def _walk(program: Program, use: Use) -> Nest:

@@ -49,12 +49,13 @@ class ArrayParameter:
 
 @dataclass(frozen=True, slots=True)
 class IndexCheck:
-    """An access whose subscript is data: where it stands, for the message."""
+    """An access whose subscript is data: where it stands, for the message; `late` if the kernel itself computes it."""
 
     statement: str
     array: str
     dimension: int
     text: str
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,11 @@ class Signature:
     @property
     def outputs(self) -> tuple[ArrayParameter, ...]:
         return tuple(a for a in self.arrays if a.is_output)
+
+    def keeps(self, output: ArrayParameter) -> bool:
+        """Whether an error found while the kernel runs would lose what the caller's output held."""
+        counts = output.role == "inout" or output.zero_fill
+        return counts and any(check.late for check in self.checks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,12 @@ import numpy as np
 from workbench.errors import CallError, OperatorError, unknown_name
 from workbench.lang.call_sizes import check_conditions, solve_sizes
 from workbench.lang.call_types import Slot, datum, type_variables
-from workbench.lang.dtypes import DType
+from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.generics import instantiate
 from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
+from workbench.lang.unify import limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +136,15 @@ def _integer(op: Operator, name: str, value: Any) -> int:
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
-        return index(value)
+        number = index(value)
     except TypeError:
         shown = type(value).__name__
         raise CallError(f"{op.name}: {name!r} shapes the program: expected an integer but found {shown}") from None
+    dtype = op.tensors[name].dtype if name in op.tensors else INT64
+    lowest, largest = limits(dtype)
+    if not lowest <= number <= largest:
+        raise CallError(f"{op.name}: {name} = {number} does not fit into {dtype.name} ({lowest} to {largest})")
+    return number
 
 
 def _outputs(op: Operator, out: Any) -> dict[str, Any]:

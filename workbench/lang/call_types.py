@@ -40,9 +40,10 @@ def type_variables(op: Operator, slots: list[tuple[Slot, Any]]) -> dict[str, DTy
                 raise CallError(f"{op.name}: {known}; {slot.name} has {found.name}")
             origin.setdefault(slot.variable, slot.name)
         elif found is not slot.dtype and not (op.generic and slot.name in op.outputs):
+            other = f", or use {op.name}.astype({type_name(found)!r})" if found.kind != "bool" else ""
             raise CallError(
                 f"{op.name}: {slot.name} expected type {type_name(slot.dtype)} but found {type_name(found)}; "
-                f"convert the array, or use {op.name}.astype({type_name(found)!r})"
+                f"convert the array{other}"
             )
     return types
 
@@ -54,10 +55,21 @@ def element_type(op: Operator, name: str, array: Any) -> DType:
     except AttributeError:
         shown = type(array).__name__
         raise CallError(f"{op.name}: {name} expected an array (with shape and dtype) but found {shown}") from None
+    refuse_masked(array, f"{op.name}: {name}")
     if found is None:
         known = ", ".join(DTYPES)
         raise CallError(f"{op.name}: {name} has dtype {array.dtype}, which is not an element type; known: {known}")
     return found
+
+
+def refuse_masked(array: Any, where: str) -> None:
+    """CallError for a masked array with masked elements: an operator knows no missing values."""
+    if type(array) is not np.ndarray and isinstance(array, np.ndarray) and np.any(getattr(array, "mask", False)):
+        count = int(np.count_nonzero(np.ma.getmaskarray(array)))
+        raise CallError(
+            f"{where} is a masked array with {count} of {array.size} elements masked, which an operator cannot leave "
+            "out; give a value for them (array.filled(0)), or what lies below the mask (array.data)"
+        )
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from workbench.errors import OperatorError
+from workbench.errors import OperatorError, shown
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
@@ -21,6 +21,8 @@ def operators(text: str) -> dict[str, Operator]:
     >>> list(operators("def copy(float(N) A) -> (B) { B(i) = A(i) }"))
     ['copy']
     """
+    if not isinstance(text, str):
+        raise OperatorError(f"an operator is written as a text (str), not as {shown(text)}")
     return dict(_operators(text))
 
 

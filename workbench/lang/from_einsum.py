@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.errors import OperatorError
+from workbench.errors import OperatorError, shown
 from workbench.lang.definitions import operator
 from workbench.lang.operator import Operator
 
@@ -20,6 +20,8 @@ def einsum(spec: str, element: str | None = None, name: str = "einsum") -> Opera
         C(m, n) +=! A(m, k) * B(k, n)
     }
     """
+    if not isinstance(spec, str):
+        raise OperatorError(f"einsum: a specification is a text such as 'mk,kn->mn', not {shown(spec)}")
     operands, result = _parts(spec)
     letters = sorted({letter for operand in operands for letter in operand})
     sizes, indices = _names(letters)

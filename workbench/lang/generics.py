@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.definitions import operator
@@ -38,8 +41,8 @@ from workbench.lang.syntax import (
 Rename = Callable[[str], str]
 
 
-def astype(op: Operator, element: str | DType) -> Operator:
-    """The operator in another element type.
+def astype(op: Operator, element: str | DType | np.dtype[Any] | type[np.generic]) -> Operator:
+    """The operator in another element type: its name, or NumPy's dtype.
 
     Type variables are fixed to it.  In a def without any, its one floating type is replaced wherever it is
     written; OperatorError if it mixes several, or has none.
@@ -63,8 +66,10 @@ def astype(op: Operator, element: str | DType) -> Operator:
     return operator(print_unit(_renamed(unit, lambda word: _swap(word, floats[0], wanted))))
 
 
-def _named(element: str) -> DType:
-    if ALIASES.get(element, element) not in DTYPES:
+def _named(element: object) -> DType:
+    if isinstance(element, np.dtype) or (isinstance(element, type) and issubclass(element, np.generic)):
+        element = np.dtype(element).name
+    if not isinstance(element, str) or ALIASES.get(element, element) not in DTYPES:
         raise OperatorError(unknown_name("element type", element, [*DTYPES, *ALIASES]))
     return dtype(element)
 

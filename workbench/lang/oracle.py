@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from workbench.errors import CallError, shown
 from workbench.lang.binding import Binding, bind
 from workbench.lang.operator import For, Operator, Step, Tensor
 from workbench.lang.oracle_blocks import exact
@@ -35,10 +36,15 @@ def evaluate(
     `out` holds the initial contents of outputs that are accumulated into or written in part; it is
     read, never changed.  Raises `CallError` for arrays that do not fit and for reads out of range.
     """
+    if accumulate not in ("double", None):
+        raise CallError(f"{op.name}: accumulate={shown(accumulate)} is unknown; known: 'double', None")
     bound = bind(op, arrays, scalars, out)
-    memory = {name: _cells(tensor, bound) for name, tensor in bound.op.tensors.items()}
-    with np.errstate(all="ignore"):
-        _steps(bound.op.body, dict(bound.sizes), memory, Arithmetic(wide=accumulate == "double"))
+    try:
+        memory = {name: _cells(tensor, bound) for name, tensor in bound.op.tensors.items()}
+        with np.errstate(all="ignore"):
+            _steps(bound.op.body, dict(bound.sizes), memory, Arithmetic(wide=accumulate == "double"))
+    except MemoryError as error:
+        raise CallError(f"{op.name}: not enough memory to evaluate it with NumPy: {error}") from error
     results = tuple(memory[name].array for name in op.outputs)
     return results[0] if len(results) == 1 else results
 
@@ -48,10 +54,17 @@ def _cells(tensor: Tensor, bound: Binding) -> Cells:
     given = bound.arrays | bound.scalars | bound.out
     lower = tuple(int(exact(e, bound.sizes)) for e in tensor.lower)
     shape = tuple(max(0, int(exact(e, bound.sizes))) for e in tensor.extent)
-    array = np.zeros(shape, tensor.dtype.numpy)
+    array = _zeros(tensor, shape)
     if given.get(tensor.name) is not None:
         array[...] = given[tensor.name]
     return Cells(tensor.name, tensor.dtype, lower, array)
+
+
+def _zeros(tensor: Tensor, shape: tuple[int, ...]) -> Array:
+    try:
+        return np.zeros(shape, tensor.dtype.numpy)
+    except ValueError as error:  # more dimensions than NumPy has, or more elements than an address reaches
+        raise CallError(f"{tensor.name} of shape {shape} is no array that NumPy can make: {error}") from error
 
 
 def _steps(body: tuple[Step, ...], fixed: dict[str, int], memory: Memory, arithmetic: Arithmetic) -> None:

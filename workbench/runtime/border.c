@@ -37,6 +37,9 @@ typedef struct {
     void *(*from_integer)(long long value);
     void *(*error_occurred)(void);
     void (*error_clear)(void);
+    void *(*type_of)(void *object);
+    void (*give_up)(void *object);
+    int (*has_attribute)(void *object, const char *name);
 } wb_border_python;
 
 typedef struct {
@@ -65,6 +68,7 @@ typedef union {
 enum { WB_BORDER_ALL = WB_BORDER_INPUTS + WB_BORDER_OUTPUTS };
 
 static wb_border_python wb_border_api;
+static void *wb_border_array;
 
 /* -- workspace: blocks are kept in slots that all kernels of the process share ------------------------------------- */
 
@@ -216,6 +220,13 @@ static int wb_border_overlap(const wb_border_view *views) {
     return 0;
 }
 
+/* A subclass of NumPy's array may carry a mask, which is for Python to look at. */
+static int wb_border_masked(void *object) {
+    void *type = wb_border_api.type_of(object);
+    wb_border_api.give_up(type);
+    return type != wb_border_array && wb_border_api.has_attribute(object, "_mask");
+}
+
 static void *wb_border_argument(void *arrays, void *out, int position) {
     if (position < WB_BORDER_INPUTS) return wb_border_api.tuple_item(arrays, position);
     return WB_BORDER_OUTPUTS == 1 ? out : wb_border_api.tuple_item(out, position - WB_BORDER_INPUTS);
@@ -231,6 +242,7 @@ static int wb_border_accept(void *arrays, void *out, const int64_t **layout, wb_
             if (!(parameter->kind == 'h' ? wb_border_half(object, &values[p]) : wb_border_scalar(object, parameter, &values[p]))) return 0;
             continue;
         }
+        if (wb_border_masked(object)) return 0;
         if (wb_border_api.get_buffer(object, &views[p], p < WB_BORDER_INPUTS ? WB_BORDER_READ : WB_BORDER_WRITE)) {
             views[p].obj = NULL;
             return 0;
@@ -248,7 +260,7 @@ static int64_t wb_border_launch(const wb_border_view *views, const wb_border_val
         data[p] = views[p].buf;
         cells |= p >= WB_BORDER_INPUTS && views[p].len;
     }
-    if (!cells) return 0;
+    if (!cells && !WB_BORDER_CHECKS) return 0;
     void *state = wb_border_api.save_thread();
     int64_t status = wb_border_plain(data, values, symbols, threads);
     wb_border_api.restore_thread(state);
@@ -278,10 +290,11 @@ static void *wb_border_call(void *self, void *const *arguments, ptrdiff_t count)
 
 static wb_border_method wb_border_definition = {"kernel", wb_border_call, WB_BORDER_FASTCALL, NULL};
 
-/* Take over Python's functions and the shared slots; the answer is the definition of `wb_border_call`. */
+/* Take over Python's functions, NumPy's array type and the shared slots; answers the definition of `wb_border_call`. */
 __attribute__((visibility("default")))
-void *wb_border_open(const wb_border_python *functions, void **slots) {
+void *wb_border_open(const wb_border_python *functions, void *array_type, void **slots) {
     wb_border_api = *functions;
+    wb_border_array = array_type;
     wb_border_slots = (wb_border_block **)slots;
     return &wb_border_definition;
 }

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.errors import BuildError
 
@@ -26,7 +28,8 @@ SKIP_OVERLAP = 1
 _PYTHON = (
     "PyObject_GetBuffer", "PyBuffer_Release", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_Size",
     "PyTuple_GetItem", "PyFloat_AsDouble", "PyLong_AsLongLong", "PyLong_AsUnsignedLongLong",
-    "PyLong_AsVoidPtr", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_Clear",
+    "PyLong_AsVoidPtr", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_Clear", "PyObject_Type", "Py_DecRef",
+    "PyObject_HasAttrString",
 )  # fmt: skip
 
 # Workspace blocks of this process, shared by all kernels (border.c takes and returns them atomically).
@@ -59,11 +62,11 @@ def open_border(handle: ctypes.CDLL) -> Border:
     repeat.argtypes = [*plain.argtypes, ctypes.c_int64]
     opener = handle.wb_border_open
     opener.restype = ctypes.c_void_p
-    opener.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    opener.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     functions = _python_functions()
     if functions is None:
         return Border(None, plain, repeat)
-    definition = opener(ctypes.addressof(functions), ctypes.addressof(_slots))
+    definition = opener(ctypes.addressof(functions), id(np.ndarray), ctypes.addressof(_slots))
     return Border(_new_function()(definition, None, None), plain, repeat)
 
 
@@ -91,7 +94,7 @@ def _template() -> str:
 
 
 # What differs from kernel to kernel.
-_KERNEL_PART = """enum {{ WB_BORDER_INPUTS = {inputs}, WB_BORDER_OUTPUTS = {outputs} }};
+_KERNEL_PART = """enum {{ WB_BORDER_INPUTS = {inputs}, WB_BORDER_OUTPUTS = {outputs}, WB_BORDER_CHECKS = {checks} }};
 static const wb_border_parameter wb_border_parameters[] = {{{rows}}};
 static int64_t wb_border_kernel(void *const *data, const wb_border_value *values, const int64_t *symbols,
                                 void *workspace, int threads) {{
@@ -108,6 +111,7 @@ def _kernel_part(signature: Signature) -> str:
     return _KERNEL_PART.format(
         inputs=len(signature.inputs),
         outputs=len(signature.outputs),
+        checks=len(signature.checks),
         rows=", ".join(rows) or "{0, 1, 0, 0}",
         name=_name(signature),
         arguments=", ".join(_arguments(signature)),

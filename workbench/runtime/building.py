@@ -8,7 +8,7 @@ from threading import Lock
 
 from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
-from workbench.errors import BuildError, WorkbenchError
+from workbench.errors import BuildError, WorkbenchError, shown
 from workbench.runtime.border import border_text, open_border
 from workbench.runtime.compiling import load
 from workbench.runtime.discovery import preferred_toolchain
@@ -40,9 +40,15 @@ def build(
     BuildError if there is no compiler, or it refuses, crashes or hangs; IllegalSchedule for a schedule that
     would compute something else.
     """
-    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= THREADS_LIMIT):
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if threads is not None and not (whole and 1 <= threads <= THREADS_LIMIT):
         limits = f"a whole number from 1 to {THREADS_LIMIT}, or None"
         raise BuildError(f"threads={threads!r} does not fit; expected {limits}")
+    if unchecked is not None and not isinstance(unchecked, bool):
+        raise BuildError(f"unchecked={shown(unchecked)} does not fit; expected True, False or None")
+    if not isinstance(what, Schedule | Kernel):
+        advice = "wb.build(wb.autoschedule(op, M=64))"
+        raise BuildError(f"build takes a Schedule or a Kernel, not {shown(what)}; for an operator: {advice}")
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
         return compiled(what, toolchain, threads=threads, debug=debug)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import KernelError
+from workbench.errors import CallError, KernelError, shown
 from workbench.lang.operator import Operator
 from workbench.runtime.foreign import several
 from workbench.runtime.launch import CompiledKernel
@@ -63,10 +63,12 @@ class CallTable:
 
     def runners(self, settings: Settings, unchecked: bool | None) -> dict[Key, Runner]:
         """The runners under some settings."""
+        if not (unchecked is None or unchecked is False or unchecked is True):
+            raise CallError(f"unchecked={shown(unchecked)} does not fit; expected True, False or None")
         known = self.chosen.get(unchecked)
         if known is not None and known[0] is settings:
             return known[1]
-        omit = settings.unchecked if unchecked is None else bool(unchecked)
+        omit = settings.unchecked if unchecked is None else unchecked
         found = self.all.setdefault((omit, settings.threads, settings.compiler), {})
         self.chosen[unchecked] = (settings, found)
         return found

@@ -14,6 +14,7 @@ from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
 from workbench.runtime.call_table import Key, Runner, call_table
+from workbench.runtime.copying import refuse_overlap_with_itself
 from workbench.runtime.foreign import as_array, as_output, is_plain, plain_copy, several
 from workbench.runtime.preparing import Plan, make_plan
 from workbench.settings import current
@@ -34,9 +35,12 @@ def call(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None 
     runners = table.runners(current(), unchecked)
     key = table.key(arrays, out, scalars)
     runner = None if key is None else runners.get(key)
-    if runner is None:
+    if runner is not None:
+        return runner(arrays, out)
+    try:
         return _first_call(op, runners, arrays, out, scalars, unchecked)
-    return runner(arrays, out)
+    except MemoryError as error:
+        raise CallError(f"{op.name}: not enough memory: {error}") from error
 
 
 def plan(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None = None, **scalars: Any) -> Plan:
@@ -114,6 +118,8 @@ def _outputs(op: Operator, out: Any) -> Any:
         expected = f"{len(op.outputs)} ({', '.join(op.outputs)})"
         raise CallError(f"{op.name}: out= expected {expected} but found {len(several(out))} arrays")
     arrays = [None if o is None else as_output(o, name) for o, name in zip(several(out), names, strict=False)]
+    for name, array in zip(names, arrays, strict=False):
+        refuse_overlap_with_itself(f"{op.name}: out {name}", array)
     ready = tuple(a if a is None or is_plain(a) else plain_copy(a) for a in arrays)
     return ready if isinstance(out, tuple | list) else ready[0]
 

@@ -29,12 +29,15 @@ def run_copied(
     """Run on checked arrays; an array or a tuple with the outputs.
 
     An input whose strides, alignment or byte order differ is copied.  An output that differs, or that shares
-    memory with an input, is computed apart and copied; outputs that share memory with each other are refused.
+    memory with an input, is computed apart and copied.
     """
-    _refuse_shared_outputs(kernel.name, layout.outputs, given)
     ready = [_as_wanted(slot, a) for slot, a in zip(layout.inputs, inputs, strict=True)]
     taken = [a for a in (*inputs, *ready) if a is not None]
-    targets = [_target(slot, a, taken) for slot, a in zip(layout.outputs, given, strict=True)]
+    keeps = [kernel.signature.keeps(slot.parameter) for slot in layout.outputs]
+    targets = [
+        _apart(slot, a) if keep and a is not None else _target(slot, a, taken)
+        for slot, a, keep in zip(layout.outputs, given, keeps, strict=True)
+    ]
     run_plain(kernel, layout, [*ready, *targets], bits)
     results = [_back(target, a) for target, a in zip(targets, given, strict=True)]
     return results[0] if len(results) == 1 else tuple(results)
@@ -42,13 +45,14 @@ def run_copied(
 
 def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | None], bits: Sequence[int]) -> None:
     """Run on arrays that fit, without the border's checks.  Raises KernelError for a status other than 0."""
-    if all(array is None or array.size == 0 for array in arrays[len(layout.inputs) :]):
+    empty = all(array is None or array.size == 0 for array in arrays[len(layout.inputs) :])
+    if empty and not kernel.signature.checks:
         return
     data, values = pointers(arrays), (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
     threads = kernel.threads or thread_count()
     status = kernel.border.plain(data, values, layout.symbols_address, threads)
     if status:
-        raise kernel.status_error(status)
+        raise kernel.status_error(status, layout)
 
 
 def pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
@@ -85,6 +89,11 @@ def _target(slot: Slot, given: Array | None, inputs: Sequence[Array]) -> Array:
         return fresh
     if slot.fits(given) and not any(share_memory(given, other) for other in inputs):
         return given
+    return _apart(slot, given)
+
+
+def _apart(slot: Slot, given: Array) -> Array:
+    """An array beside the caller's, with its contents where they count."""
     apart = slot.fresh()
     if slot.parameter.role == "inout" or slot.parameter.zero_fill:
         apart[...] = given
@@ -106,15 +115,21 @@ def share_memory(a: Array, b: Array) -> bool:
         return True
 
 
-def _refuse_shared_outputs(kernel: str, slots: Sequence[Slot], given: Sequence[Array | None]) -> None:
+def refuse_shared_outputs(kernel: str, slots: Sequence[Slot], given: Sequence[Array | None]) -> None:
     """Outputs must not share memory with each other, nor one of their elements with another."""
     present = [(s.parameter.name, a) for s, a in zip(slots, given, strict=True) if a is not None]
     for n, (name, array) in enumerate(present):
-        if _overlaps_itself(array):
-            raise CallError(f"{kernel}: elements of out {name} share memory (strides {array.strides})")
+        refuse_overlap_with_itself(f"{kernel}: out {name}", array)
         for other, earlier in present[:n]:
             if share_memory(array, earlier):
                 raise CallError(f"{kernel}: out {other} and {name} share memory; give each its own")
+
+
+def refuse_overlap_with_itself(where: str, array: Array | None) -> None:
+    """CallError if two elements of an output are one in memory."""
+    if array is not None and _overlaps_itself(array):
+        advice = "give an array in which each has its own, such as np.empty(shape)"
+        raise CallError(f"{where} has elements that share memory (strides {array.strides}); {advice}")
 
 
 def _overlaps_itself(array: Array) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import CallError
+from workbench.lang.call_types import refuse_masked
 from workbench.lang.dtypes import BFLOAT16, DType
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +22,7 @@ def as_array(value: object, dtype: DType, name: str) -> Array:
     theirs.  Raises CallError naming the argument `name`.
     """
     if isinstance(value, np.ndarray):
+        refuse_masked(value, f"argument {name}")
         return value
     if isinstance(value, bool | int | float | list | tuple):
         return _from_python(value, dtype, name)
@@ -42,6 +44,7 @@ def as_output(value: object, name: str) -> Array:
         if array.__array_interface__["data"][0] != again.__array_interface__["data"][0]:
             raise CallError(f"out {name}: {_kind(value)} only gives copies of its memory; give a NumPy array")
         value = array
+    refuse_masked(value, f"out {name}")
     if not value.flags.writeable:
         raise CallError(f"out {name} is read-only; give a writable array")
     return value

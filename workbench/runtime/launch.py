@@ -10,8 +10,11 @@ import numpy as np
 
 from workbench.codegen.kernel import Kernel, Signature
 from workbench.errors import KernelError
-from workbench.lang.dtypes import BFLOAT16
+from workbench.lang import fold
+from workbench.lang.dtypes import BFLOAT16, INT64
+from workbench.lang.expr import Const
 from workbench.runtime.border import LOOK, NO_MEMORY, Border
+from workbench.runtime.keeping import keeping
 from workbench.runtime.layout import Layout, layout_of
 from workbench.runtime.machine import thread_count
 from workbench.runtime.repair import careful_call
@@ -76,19 +79,18 @@ class CompiledKernel:
 
     def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
         if scalars:
-            return careful_call(self, arrays, out, scalars)
+            return self._careful(arrays, out, scalars)
         return self.run(arrays, out)
 
     def run(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """The call with its positional arguments as a tuple."""
         layout = self._only or self._layouts.get(tuple([getattr(a, "shape", ()) for a in arrays]))
-        if layout is None or self._enter is None:
-            return careful_call(self, arrays, out, {})
-        result = out
-        if out is None:
-            if layout.results is None:
-                return careful_call(self, arrays, out, {})
-            result = layout.results()
+        if layout is None or self._enter is None or (out is None and layout.results is None):
+            return self._careful(arrays, out, {})
+        try:
+            result = layout.results() if out is None else out  # type: ignore[misc]
+        except MemoryError as error:
+            raise self._no_memory(error) from error
         settings, threads = self._threads
         if settings is not (now := current()):
             threads = self._follow(now)
@@ -96,8 +98,17 @@ class CompiledKernel:
         if status == 0:
             return result
         if status == LOOK:
-            return careful_call(self, arrays, out, {})
-        raise self.status_error(status)
+            return self._careful(arrays, out, {})
+        raise self.status_error(status, layout)
+
+    def _careful(self, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Any:
+        try:
+            return careful_call(self, arrays, out, scalars)
+        except MemoryError as error:
+            raise self._no_memory(error) from error
+
+    def _no_memory(self, error: MemoryError) -> KernelError:
+        return KernelError(f"{self.name}: not enough memory: {error}")
 
     def _follow(self, now: Settings) -> int:
         """Threads under changed settings; one pair, so that a concurrent call sees both or neither."""
@@ -115,20 +126,26 @@ class CompiledKernel:
             self._layouts[shapes] = found
         return found
 
-    def status_error(self, status: int) -> KernelError:
+    def status_error(self, status: int, layout: Layout) -> KernelError:
         """What a status other than 0 means."""
         if status == NO_MEMORY:
-            return KernelError(f"{self.name}: no memory for the kernel's temporaries")
+            needed = fold(self.signature.workspace or Const(0, INT64), layout.sizes)
+            return KernelError(
+                f"{self.name}: no memory for the kernel's temporaries, {needed:,} bytes ({needed / 2**30:,.1f} GiB)"
+            )
         check = self.signature.checks[status - 1]
         place = f" in {check.statement}" if check.statement else ""
+        left = "outputs that are not read may be partly written" if check.late else "nothing was written"
         return KernelError(
             f"{self.name}: an index of {check.array}{place} is out of range: {check.text} "
-            f"(dimension {check.dimension}); outputs may be partly written"
+            f"(dimension {check.dimension}); {left}"
         )
 
     def _entry(self) -> Callable[..., int] | None:
         """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported)."""
         call, signature = self.border.call, self.signature
+        if call is not None and (kept := [n for n, p in enumerate(signature.outputs) if signature.keeps(p)]):
+            call = keeping(call, kept)
         halves = [n for n, p in enumerate(signature.inputs) if p.dtype == BFLOAT16 and not p.by_value]
         written = [n for n, p in enumerate(signature.outputs) if p.dtype == BFLOAT16]
         if call is None or not (halves or written):

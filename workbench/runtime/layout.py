@@ -6,15 +6,20 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from workbench.codegen.kernel import ArrayParameter, Signature
+from workbench.errors import CallError
 from workbench.lang import fold
 from workbench.runtime.memory import result_maker
 
 Array = np.ndarray[Any, Any]
+
+MOST_DIMENSIONS = 64
+MOST_BYTES = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ def layout_of(signature: Signature, sizes: dict[str, int]) -> Layout:
     """Evaluate every shape and stride of a signature."""
     inputs = tuple(None if p.by_value else _slot(p, sizes) for p in signature.inputs)
     outputs = tuple(_slot(p, sizes) for p in signature.outputs)
+    _refuse_impossible(signature, outputs, sizes)
     numbers = [
         n
         for slot in (*inputs, *outputs)
@@ -81,6 +87,23 @@ def layout_of(signature: Signature, sizes: dict[str, int]) -> Layout:
     )
     address = ctypes.addressof(table)
     return Layout(sizes, inputs, outputs, table, address, address + 8 * len(numbers), _results(outputs))
+
+
+def _refuse_impossible(signature: Signature, outputs: tuple[Slot, ...], sizes: dict[str, int]) -> None:
+    """CallError for outputs and temporaries that no memory holds: C would count their bytes in 64 bits, and wrap."""
+    where = f"{signature.function} with {', '.join(f'{k}={v}' for k, v in sizes.items()) or 'these sizes'}"
+    for slot in outputs:
+        if len(slot.shape) > MOST_DIMENSIONS:
+            most = f"NumPy's arrays have at most {MOST_DIMENSIONS}"
+            raise CallError(f"{where}: the output {slot.parameter.name} has {len(slot.shape)} dimensions; {most}")
+        if (needed := prod(slot.shape) * slot.dtype.itemsize) > MOST_BYTES:
+            raise CallError(f"{where}: the output {slot.parameter.name} would take {_amount(needed)}")
+    if signature.workspace is not None and (needed := fold(signature.workspace, sizes)) > MOST_BYTES:
+        raise CallError(f"{where}: the temporaries would take {_amount(needed)}; fuse the statements or compute less")
+
+
+def _amount(needed: int) -> str:
+    return f"{needed:.3g} bytes, more than any machine addresses ({MOST_BYTES:.3g})"
 
 
 def _slot(parameter: ArrayParameter, sizes: dict[str, int]) -> Slot:

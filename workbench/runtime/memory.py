@@ -70,7 +70,10 @@ def _taken(size: int) -> Spare | None:
 
 
 def _new(size: int) -> Spare:
-    block = Block((size + ALIGNMENT,), np.uint8)
+    try:
+        block = Block((size + ALIGNMENT,), np.uint8)
+    except MemoryError:
+        raise MemoryError(f"a result of {size:,} bytes ({size / 2**30:,.1f} GiB) cannot be allocated") from None
     return Spare(block, -block.__array_interface__["data"][0] % ALIGNMENT, size)
 
 

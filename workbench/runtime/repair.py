@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import CallError
+from workbench.lang.dtypes import DTYPES
 from workbench.runtime.arguments import named_arguments, scalar_bits
-from workbench.runtime.copying import run_copied
+from workbench.runtime.copying import refuse_shared_outputs, run_copied
 from workbench.runtime.foreign import as_array, as_output
 from workbench.runtime.layout import Array, Layout, Slot
 from workbench.runtime.symbols import solve_symbols
@@ -28,6 +29,7 @@ def careful_call(kernel: CompiledKernel, arrays: tuple[Any, ...], out: Any, scal
     for slot, array in zip((*layout.inputs, *layout.outputs), (*inputs, *given), strict=True):
         if slot is not None and array is not None:
             check(slot, array, kernel.name)
+    refuse_shared_outputs(kernel.name, layout.outputs, given)
     other = _rebuilt(kernel, layout, [*inputs, *given])
     if other is not None:
         return other(*(named[p.name] for p in parameters), out=out)
@@ -40,14 +42,15 @@ def check(slot: Slot, array: Array, kernel: str) -> None:
     """CallError if type, rank or shape are not those of the slot (the byte order may differ)."""
     parameter = slot.parameter
     if array.dtype.newbyteorder("=") != slot.dtype:
+        numeric = array.dtype.name in DTYPES and array.dtype.kind != "b"
+        other = f", or take the operator in that type: op.astype({array.dtype.name!r})" if numeric else ""
         raise CallError(
             f"{kernel}: {parameter.name} has element type {array.dtype.name}, "
-            f"expected {parameter.dtype.name}. Convert it, or take the operator in that type: "
-            f"op.astype({array.dtype.name!r})"
+            f"expected {parameter.dtype.name}. Convert it{other}"
         )
     if array.ndim != parameter.rank:
         raise CallError(
-            f"{kernel}: {parameter.name} has {array.ndim} dimensions (shape {array.shape}), "
+            f"{kernel}: {parameter.name} has {array.ndim} dimension{'s' * (array.ndim != 1)} (shape {array.shape}), "
             f"expected {parameter.rank} (shape {slot.shape})"
         )
     if array.shape != slot.shape:
@@ -65,7 +68,8 @@ def _given_outputs(kernel: CompiledKernel, out: Any) -> list[Array | None]:
         several = (None,) * len(outputs)
     if len(several) != len(outputs):
         names = ", ".join(p.name for p in outputs)
-        raise CallError(f"{kernel.name} has {len(outputs)} outputs ({names}); out= gives {len(several)}")
+        has = f"{len(outputs)} output{'s' * (len(outputs) != 1)} ({names})"
+        raise CallError(f"{kernel.name} has {has}; out= gives {len(several)}")
     missing = [p.name for p, o in zip(outputs, several, strict=True) if o is None and p.role == "inout"]
     if missing:
         raise CallError(f"{kernel.name} reads and updates {', '.join(missing)}: give the array as out=")
