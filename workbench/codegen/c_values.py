@@ -174,7 +174,8 @@ class Values:
 
     def register(self, local: Local) -> str:
         """`C_r[m_i][n_i / 8]`."""
-        return self.names("register", local.name) + "".join(f"[{self.position(x.variable, x.step)}]" for x in local.dims)
+        places = (f"[{self.position(x.variable, x.step)}]" for x in local.dims)
+        return self.names("register", local.name) + "".join(places)
 
     def position(self, variable: str, step: int) -> str:
         name = self.names("index", variable)

@@ -20,6 +20,6 @@ from workbench.schedules.transform import Recipe, Transform, from_json, replay, 
 
 __all__ = [
     "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
-    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "reasons", "replay", "schedule",
-    "split", "tile", "together", "unroll", "vectorize",
+    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "reasons", "replay",
+    "schedule", "split", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

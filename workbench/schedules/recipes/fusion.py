@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench import poly
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, statements
-from workbench.schedules.blocking import at_least, blocking
+from workbench.schedules.blocking import blocking
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
@@ -46,24 +46,23 @@ def candidates(
         for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
-            if depth and not heavy(schedule.program, a, target) and not heavy(schedule.program, b, target):
-                if at_least(shared_iterations(schedule.program, a, depth), FEW):
-                    yield (*pair, depth)
+            if depth and not any(heavy(schedule.program, nest, target) for nest in (a, b)) and enough(schedule, a, depth):
+                yield (*pair, depth)
     for child in children(tree):
         yield from candidates(schedule, child, target, refused)
 
 
-def shared_iterations(program: Program, nest: Tree, depth: int) -> int | None:
-    """Iterations of the outer loops of a nest, None while they are symbolic."""
+def enough(schedule: Schedule, nest: Tree, depth: int) -> bool:
+    """Whether the loops that two nests would share have iterations for several threads (symbolic ones may)."""
     assert isinstance(nest, Band)
     first, total = statements(nest)[0], 1
     for position in range(depth):
         dim = dim_of(nest, position, first)
-        trip = structure(program, first).trip(dim) if dim else None
+        trip = structure(schedule.program, first).trip(dim) if dim else None
         if trip is None:
-            return None
+            return True
         total *= trip
-    return total
+    return total >= FEW
 
 
 def neighbours(tree: Sequence) -> Iterator[tuple[Band, Band]]:
