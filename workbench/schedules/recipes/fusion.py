@@ -46,7 +46,8 @@ def candidates(
         for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
-            if depth and not any(heavy(schedule.program, nest, target) for nest in (a, b)) and enough(schedule, a, depth):
+            alone = any(heavy(schedule.program, nest, target) for nest in (a, b))
+            if depth and not alone and enough(schedule, a, depth):
                 yield (*pair, depth)
     for child in children(tree):
         yield from candidates(schedule, child, target, refused)
