@@ -34,19 +34,27 @@ FLAGS = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler with its options; `parallel` is the construct its kernels use."""
+    """A compiler with its options; without `openmp` it passes over the pragmas."""
 
     command: tuple[str, ...]
-    parallel: str
     level: str = "-O1"
+    openmp: bool = False
 
-    def __call__(self, source: Path, library: Path) -> str:
-        """Compile; the complaint, or an empty text."""
-        threads = "-fopenmp" if self.parallel == "openmp" else "-pthread"
-        zig = ("-fno-sanitize=undefined",) if "zig" in self.command[-2:] or "ziglang" in self.command else ()
+    def start(self, source: Path, library: Path) -> subprocess.Popen[str]:
+        """Compile in a process of its own."""
+        threads = "-fopenmp" if self.openmp else "-pthread"
+        zig = ("-fno-sanitize=undefined",) if "ziglang" in self.command else ()
         command = [*self.command, self.level, *FLAGS, *zig, threads, "-o", str(library), str(source), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        return done.stderr or f"exit {done.returncode}" if done.returncode else ""
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.command)} {self.level}{' -fopenmp' if self.openmp else ''}"
+
+
+def complaint(process: subprocess.Popen[str]) -> str:
+    """Wait for a compiler; what it had to say if it failed, else an empty text."""
+    _, text = process.communicate(timeout=600)
+    return (text or f"exit {process.returncode}") if process.returncode else ""
 
 
 def unit(kernels: list[Kernel]) -> str:
@@ -115,8 +123,8 @@ def place(made: Problem, parameter: ArrayParameter, strides: dict[str, tuple[int
     steps = strides.get(parameter.name, memory.dense(shape))
     values = made.values.get(parameter.name)
     if values is None:
-        fill = np.zeros(1, parameter.dtype.numpy) if parameter.zero_fill else memory.poison(64).view(parameter.dtype.numpy)
-        values = np.broadcast_to(fill[:1].reshape((1,) * len(shape)), shape) if shape else fill[0:1].reshape(())
+        empty = memory.poison(64).view(parameter.dtype.numpy)[0]
+        values = np.full(shape, parameter.dtype.numpy.type(0) if parameter.zero_fill else empty)
     return memory.placed(values, steps)
 
 
@@ -146,8 +154,12 @@ def run_apart(jobs: list[Callable[[], list[str]]], log: Path) -> list[list[str]]
         _, status = os.waitpid(child, 0)
         answers += [json.loads(line) for line in log.read_text().splitlines()]
         if len(answers) < len(jobs):
-            answers.append([f"killed by {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else "ended"])
+            answers.append([_end(status)])
     return answers
+
+
+def _end(status: int) -> str:
+    return f"killed by {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else "ended early"
 
 
 def _child(jobs: list[Callable[[], list[str]]], log: Path) -> None:

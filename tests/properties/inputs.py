@@ -31,11 +31,16 @@ class Problem:
     repeated: dict[str, tuple[int, ...]] = field(default_factory=dict)
     expected: dict[str, Array] = field(default_factory=dict)
 
+    @property
+    def scalars(self) -> dict[str, int]:
+        """The integer scalars that shape the program."""
+        return {n: v for n, v in self.sizes.items() if n in self.op.scalars}
 
-def problem(case: Case, random: Random) -> Problem:
-    """Parse, draw data, ask the oracle.  Raises what the language refuses."""
+
+def problem(case: Case, random: Random, fixed: dict[str, Array] | None = None) -> Problem:
+    """Parse, draw data (but for what is `fixed`), ask the oracle.  Raises what the language refuses."""
     op = lang.operator(case.text)
-    made = Problem(case, op, {**case.sizes, **case.scalars})
+    made = Problem(case, op, case.sizes | {n: v for n, v in case.scalars.items() if n in op.scalars})
     generator = np.random.default_rng(random.randrange(2**31))
     for name in op.parameters:
         if name not in op.scalars:
@@ -44,6 +49,8 @@ def problem(case: Case, random: Random) -> Problem:
         tensor = op.tensors[name]
         if tensor.role == "inout" or tensor.partial:
             made.values[name] = _filled(shape_of(made, name), tensor.dtype, ("small", 0, 0), generator)
+    made.values |= fixed or {}
+    made.repeated |= dict.fromkeys(fixed or {}, ())
     _evaluate(made)
     return made
 
@@ -69,6 +76,8 @@ def _evaluate(made: Problem) -> None:
 
 def _drawn(made: Problem, name: str, generator: np.random.Generator, random: Random) -> tuple[Array, tuple[int, ...]]:
     """Data of an input; sometimes the same all along a dimension."""
+    if name in made.case.scalars:  # shapes nothing in this program, so it is data
+        return np.array(made.case.scalars[name], np.int32), ()
     shape = shape_of(made, name)
     repeated = tuple(d for d in range(len(shape)) if random.random() < 0.15)
     small = tuple(1 if d in repeated else n for d, n in enumerate(shape))

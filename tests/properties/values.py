@@ -44,7 +44,7 @@ class Values(Reading):
         if depth > 2 or self.chance(0.25 + 0.2 * depth):
             return self.real_leaf(scope, dtype)
         a = self.real(scope, dtype, depth + 1)
-        match self.random.choice("++--***?mfuuX"):
+        match self.random.choice("++--***?mfuuXX"):
             case "u":
                 return self.real_function(scope, a)
             case "?":
@@ -55,7 +55,7 @@ class Values(Reading):
                 return self.merged(f"{f}({bare(a.text)}, {bare(b.text)})", a, b, max(a.limit, b.limit))
             case "f" if self.chance(0.3):
                 return self.three(scope, dtype, a)
-            case "X" if self.chance(0.5):
+            case "X" if self.chance(0.8):
                 return self.inexact(a)
             case "*" | "f" | "X":
                 b = self.real(scope, dtype, depth + 1)

@@ -32,7 +32,7 @@ class Way:
 
 def lowered(made: Problem, strides: dict[str, tuple[int, ...]], *, symbolic: bool) -> Program:
     """The program for the problem's sizes, or with its sizes left open."""
-    sizes = made.case.scalars if symbolic else made.sizes
+    sizes = made.scalars if symbolic else made.sizes
     return poly.lower(made.op, sizes, strides)
 
 

@@ -1,0 +1,57 @@
+"""Programs that once went wrong, each the smallest that did, with what was wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Found:
+    """A program, sizes, and the steps (as Python) that are tried besides the usual schedules.
+
+    `data` holds what inputs must contain, where small random integers will not do.
+    """
+
+    text: str
+    sizes: dict[str, int] = field(default_factory=dict)
+    steps: str = ""
+    data: dict[str, list[int]] = field(default_factory=dict)
+
+
+FOUND = {
+    "a statement without instances vanished from isl's schedule": Found(
+        "def f(float(N) X) -> (A, B)"
+        " { A(i) = X(i)  B(i) = A(i)  B(i) += X(i) * j where i in 0:N, j in i + 1:1 }",
+        {"N": 3},
+    ),
+    "isl found nothing left to carry": Found(
+        "def f(float(M + 6) X) -> (T, S) { T(M - 2 - j, k) max=! X(j+1) where j in -1:M, k in 0:3"
+        "  T(n, p) += T(q, 0) where p in 0:2  S(i, k) = X(i) where i in 0:3, k in -1:M }",
+        {"M": 3},
+    ),
+    "lanes of a blocked reduction left the loop that bounds the block": Found(
+        "def f(float(N,K) X) -> (T) { T(i) min=! X(i,k) + k }",
+        {"N": 3, "K": 37},
+        "decompose_reduction('T') | split('k', 2) | vectorize('k_o')",
+    ),
+    "cells of a temporary that nothing writes were not 0": Found(
+        "def f(float(N) X) -> (B) { A(2*i + 1) = X(i)  B(i) = A(i) + 1 where i in 1:2*N }",
+        {"N": 9},
+    ),
+    "cells beside a scatter were not 0 for the update that follows": Found(
+        "def f(float(N) X, int32(N) J) -> (float(5) A) where in_range(J, 0, 5)"
+        " { A(J(i)) = X(i)  A(i) += 2 where i in 0:5 }",
+        {"N": 3},
+        data={"J": [1, 1, 3]},
+    ),
+    "a scattered cell was known by two names inside its loop": Found(
+        "def f(int32(N,K) X, int32(N) J) -> (int32(5) A) where in_range(J, 0, 5) { A(J(2*i/2)) min=! X(i,k) }",
+        {"N": 6, "K": 9},
+        data={"J": [1, 1, 3, 0, 4, 1]},
+    ),
+    "every second cell was updated as if they were neighbours": Found(
+        "def f(double(N) X) -> (T) { T(i,p,l) +=! X(i) * k where p in 0:2, l in 0:2, k in 0:1 }",
+        {"N": 8},
+        "vectorize('p') | distribute('T') | unroll('T/l')",
+    ),
+}

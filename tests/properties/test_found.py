@@ -1,0 +1,54 @@
+"""Every program that once went wrong, through every schedule and the steps that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.properties.batches import Compiler
+from tests.properties.campaign import Batch, Tally, distinct
+from tests.properties.found import FOUND, Found
+from tests.properties.inputs import Problem, problem
+from tests.properties.ways import Way, ways, written
+from tests.properties.writer import Case
+from workbench import lang, schedules
+from workbench.target import Target
+
+TARGET = Target(vector_bits=256)
+PUBLIC = {name: getattr(wb, name) for name in wb.__all__ if name in schedules.__all__}
+
+
+def made(found: Found, random: Random) -> Problem:
+    op = lang.operator(found.text)
+    sizes = {n: v for n, v in found.sizes.items() if n not in op.scalars}
+    scalars = {n: v for n, v in found.sizes.items() if n in op.scalars}
+    case = Case(found.text, sizes, scalars, {n: ("small", 0, 0) for n in op.parameters}, {})
+    fixed = {n: np.array(v, op.tensors[n].dtype.numpy) for n, v in found.data.items()}
+    return problem(case, random, fixed)
+
+
+def every_way(number: int, found: Found) -> Iterator[Way]:
+    """The usual ways three times (layouts and random steps differ), and the steps that showed the fault."""
+    for trial in range(3):
+        random = Random(trial)
+        ready = made(found, random)
+        yield from ways(ready, TARGET, random, Tally().refusals, f"f{number}_{trial}")
+        if found.steps and trial == 0:
+            for sizes in (ready.sizes, ready.scalars):
+                schedule = wb.schedule(ready.op, sizes=sizes) | eval(found.steps, {"__builtins__": {}}, PUBLIC)
+                kernel = written(f"f{number}_steps{len(sizes)}", schedule, TARGET, unchecked=False)
+                yield Way(found.steps, ready, kernel, {})
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stays_found(name, compilers, tmp_path: Path):
+    kernels = list(distinct(every_way(list(FOUND).index(name), FOUND[name])))
+    tally, first = Tally(), sorted(compilers)[0]
+    Batch(kernels, [Compiler(compilers[first], "-O1")], tmp_path / "found").start().finish(tally)
+    assert kernels
+    assert not tally.failures, str(tally.failures[0])
