@@ -121,6 +121,7 @@ def test_multiples_leave_a_floor_division():
 
 def test_multiples_leave_a_remainder():
     assert remainder(n * 8 + i, number(4)) == remainder(i, number(4))
+    assert remainder(remainder(n, number(12)), number(4)) == remainder(n, number(4))
     assert remainder(n, number(1)) == remainder(n, ZERO) == ZERO
 
 

@@ -28,11 +28,12 @@ from workbench.lang.expr import (
     Size,
     Unary,
     conjunction,
+    reads,
     substitute,
     transform,
-    walk,
 )
 from workbench.lang.normal_form import depends, growth, mentions, simplify
+from workbench.poly.addresses import step_of
 
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
@@ -47,7 +48,7 @@ class Lanes:
 
     def varying(self, expr: Expr) -> bool:
         return mentions(expr, self.lane.variable) or any(
-            self.held_vector(n) is not None for n in _reads(expr)
+            self.held_vector(n) is not None for n in reads(expr)
         )
 
     def held_vector(self, read: Read) -> Local | None:
@@ -185,7 +186,7 @@ class Lanes:
         """Index arithmetic as 32-bit lanes."""
         if not depends(expr, self.lane.variable):
             return self.splat(f"(int32_t)({self.values.text(expr)})", INT32)
-        if any(_reads(expr)):
+        if any(reads(expr)):
             return None
         return self.index(expr, INT32)
 
@@ -232,7 +233,7 @@ class Lanes:
             return node
 
         self.values.names.given[("size", "wb_l")] = "wb_l"
-        for read in _reads(expr):
+        for read in reads(expr):
             if (local := self.held_vector(read)) is not None:
                 text = f"{self.values.register(local)}[wb_l]"
                 self.values.names.given[("size", text)] = text
@@ -261,23 +262,10 @@ def _simplified(expr: Expr) -> Expr:
 
 def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], variable: str) -> int | None:
     """Elements between the cells of neighbouring values of the variable, if constant."""
-    storage = values.arrays[array]
-    total = 0
-    for subscript, stride in zip(subscripts, storage.strides, strict=True):
-        step = growth(subscript, variable)
-        if step is None:
-            return None
-        if step:
-            if not isinstance(stride, Const):
-                return None
-            total += step * int(stride.value)
-    return total
-
-
-def _reads(expr: Expr) -> list[Read]:
-    return [node for node in walk(expr) if isinstance(node, Read)]
+    step = step_of(values.arrays[array], subscripts, variable)
+    return None if step is None else step.constant
 
 
 def _total(expr: Expr) -> bool:
     """Whether the second operand of && may be evaluated without the first: it reads no array."""
-    return not any(read.subscripts for read in _reads(expr))
+    return not any(read.subscripts for read in reads(expr))

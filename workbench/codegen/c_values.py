@@ -12,7 +12,7 @@ from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, walk
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads
 from workbench.lang.normal_form import polynomial, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
@@ -194,7 +194,7 @@ class Values:
         terms = []
         for d, subscript in enumerate(subscripts):
             place = simplify(Binary("-", subscript, storage.lower[d], INT64))
-            if self.check is not None and any(isinstance(n, Read) for n in walk(subscript)):
+            if self.check is not None and any(reads(subscript)):
                 place_text, rank = self.check(array, d, self.text(place)), ATOM
             else:
                 place_text, rank = self.ranked(place)

@@ -18,8 +18,8 @@ from workbench.lang.expr import (
     Size,
     Unary,
     children,
+    reads,
     rebuild,
-    walk,
 )
 from workbench.lang.normal_form import simplify
 from workbench.poly.loops import Block as CodeBlock
@@ -65,7 +65,7 @@ def address(expr: Expr, names: dict[str, Expr]) -> Expr:
             return expr
         case Read(tensor, subscripts, dtype):
             return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
-        case Cast() | Select() | Call() if any(isinstance(n, Read) for n in walk(expr)):
+        case Cast() | Select() | Call() if any(reads(expr)):
             return value(expr, names)
     return simplify(rebuild(expr, tuple(address(e, names) for e in children(expr))))
 
@@ -116,10 +116,9 @@ def strict(expr: Expr, safe: frozenset[Read]) -> Expr:
 
 def _reads_harmlessly(expr: Expr, safe: frozenset[Read]) -> bool:
     """Whether it reads arrays, and may do so whatever stands before it: then lanes need no branch."""
-    reads = [node for node in walk(expr) if isinstance(node, Read)]
-    return bool(reads) and all(read in safe for read in reads)
+    found = list(reads(expr))
+    return bool(found) and all(read in safe for read in found)
 
 
 def _harmless(expr: Select, safe: frozenset[Read]) -> bool:
-    branches = (*walk(expr.then), *walk(expr.otherwise))
-    return all(node in safe for node in branches if isinstance(node, Read))
+    return all(read in safe for read in reads(expr.then, expr.otherwise))

@@ -15,7 +15,7 @@ from workbench.codegen.from_program import nest_of
 from workbench.codegen.kernel import IndexCheck
 from workbench.codegen.nest import Nest
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Const, Expr, Read, Unary, conjunction, index_names, walk
+from workbench.lang.expr import Const, Expr, Unary, conjunction, index_names, reads
 from workbench.lang.printer import show
 from workbench.poly.access import guarded_reads
 from workbench.poly.program import Nest as Order
@@ -74,13 +74,12 @@ def _of_access(
 
 def reads_data(expr: Expr) -> bool:
     """Whether the subscript depends on the contents of an array or scalar."""
-    return any(isinstance(node, Read) for node in walk(expr))
+    return any(reads(expr))
 
 
 def known_before(program: Program, use: Use) -> bool:
     """Whether subscript and guard read inputs only."""
-    reads = (n for e in (use.subscript, use.guard) for n in walk(e) if isinstance(n, Read))
-    return all(program.arrays[r.tensor].role == "input" for r in reads)
+    return all(program.arrays[r.tensor].role == "input" for r in reads(use.subscript, use.guard))
 
 
 def early_checks(program: Program) -> list[Early]:

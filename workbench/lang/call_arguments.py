@@ -13,7 +13,7 @@ from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
 from workbench.lang.solving import solve_for
-from workbench.lang.syntax import Name, Parameter, Span, Term, terms
+from workbench.lang.syntax import Name, Parameter, Span, Term, names_in
 from workbench.lang.unify import convert, settled, unify
 
 
@@ -116,11 +116,11 @@ def _fits(expr: Expr, converted: Expr, dtype: DType) -> bool:
 def _solve_sizes(context: Context, inner: Scope, tensors: list[tuple[Parameter, TensorState, Span]]) -> None:
     """Each size of the callee over the caller's sizes; what is over-determined becomes a condition."""
     unknown = {
-        term.name
+        name
         for parameter, _, _ in tensors
         for dim in (parameter.type.dims if parameter.type else ())
-        for term in terms(dim)
-        if isinstance(term, Name) and term.name not in inner.values
+        for name in names_in(dim)
+        if name not in inner.values
     }
     dims = [
         (dim, high - low, f"{parameter.name.name} of {inner.define.name.name} is {state.name}")

@@ -6,8 +6,7 @@ from typing import Any
 
 from workbench.errors import CallError
 from workbench.lang.call_types import Slot
-from workbench.lang.expr import Const, Expr
-from workbench.lang.facts import unknowns
+from workbench.lang.expr import Const, Expr, size_names
 from workbench.lang.folding import fold
 from workbench.lang.operator import Operator
 from workbench.lang.printer import show
@@ -82,7 +81,7 @@ def _solve_others(telling: Shapes, sizes: dict[str, int]) -> None:
     while progress:
         progress = False
         for expr, extent in equations:
-            unknown = unknowns(expr) - sizes.keys()
+            unknown = size_names(expr) - sizes.keys()
             if len(unknown) == 1:
                 (name,) = unknown
                 value = _root(expr, name, extent, sizes)
@@ -103,7 +102,7 @@ def _check_extent(op: Operator, slot: Slot, dimension: int, extent: Expr, found:
         where = f"{op.name}: {slot.name}, dimension {dimension}"
         if isinstance(extent, Const):
             raise CallError(f"{where} expected the constant size {expected} but found {found}")
-        known = ", ".join(f"{name} = {sizes[name]}" for name in sorted(unknowns(extent)))
+        known = ", ".join(f"{name} = {sizes[name]}" for name in sorted(size_names(extent)))
         raise CallError(f"{where} expected {show(extent)} = {expected} ({known}) but found {found}")
 
 
@@ -111,5 +110,5 @@ def check_conditions(op: Operator, sizes: dict[str, int]) -> None:
     """CallError if a condition of the operator does not hold for these sizes."""
     for condition in op.conditions:
         if not fold(condition.expr, sizes):
-            known = ", ".join(f"{name} = {sizes[name]}" for name in sorted(unknowns(condition.expr)))
+            known = ", ".join(f"{name} = {sizes[name]}" for name in sorted(size_names(condition.expr)))
             raise CallError(f"{op.name}: {show(condition.expr)} does not hold for {known}: {condition.reason}")

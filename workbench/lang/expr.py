@@ -168,6 +168,16 @@ def index_names(expr: Expr) -> set[str]:
     return {node.name for node in walk(expr) if isinstance(node, Index)}
 
 
+def size_names(expr: Expr) -> set[str]:
+    """Names of the size symbols that occur."""
+    return {node.name for node in walk(expr) if isinstance(node, Size)}
+
+
+def reads(*exprs: Expr) -> Iterator[Read]:
+    """Every read of the expressions, those inside subscripts included."""
+    return (node for expr in exprs for node in walk(expr) if isinstance(node, Read))
+
+
 def integer(value: int) -> Const:
     """An int32 literal."""
     return Const(value, INT32)

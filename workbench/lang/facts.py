@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.lang.expr import Binary, Call, Const, Expr, Size, walk
+from workbench.lang.expr import Binary, Call, Const, Expr, Size
 from workbench.lang.normal_form import extreme, polynomial
 from workbench.lang.polynomial import Monomial, Polynomial, without
 
@@ -112,8 +112,3 @@ def _best(options: list[int | None]) -> int | None:
 def _worst(options: list[int | None]) -> int | None:
     known = [option for option in options if option is not None]
     return min(known) if len(known) == len(options) else None
-
-
-def unknowns(expr: Expr) -> set[str]:
-    """Names of the size symbols in an expression."""
-    return {node.name for node in walk(expr) if isinstance(node, Size)}

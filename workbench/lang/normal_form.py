@@ -114,6 +114,9 @@ def remainder(a: Polynomial, b: Polynomial) -> Polynomial:
         a = Polynomial(tuple((monomial, x % divisor) for monomial, x in a.terms if x % divisor))
         if a.constant is not None:
             return a
+        match a.only_atom():
+            case Binary("%", inner, Const(modulus, _), _) if modulus > 0 and modulus % divisor == 0:
+                return remainder(polynomial(inner), b)
     return atom(Binary("%", expression(a), expression(b), INT64))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, walk
+from workbench.lang.expr import Binary, Call, Expr, Read, Unary, children, reads
 from workbench.lang.operator import Monoid
 
 
@@ -35,7 +35,7 @@ def _count(roots: tuple[Expr, ...]) -> int:
 
 
 def _cost(node: Expr) -> int:
-    if node.dtype.kind == "bool" or not any(isinstance(below, Read) for below in walk(node)):
+    if node.dtype.kind == "bool" or not any(reads(node)):
         return 0
     match node:
         case Binary() | Unary():

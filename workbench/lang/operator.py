@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.lang.dtypes import DType
-from workbench.lang.expr import Expr
+from workbench.lang.expr import Expr, index_names
 
 Role = Literal["input", "output", "inout", "temporary"]
 IndexKind = Literal["sequential", "free", "reduction"]
@@ -51,6 +51,11 @@ class Range:
     upper: Expr
     kind: IndexKind
     derivation: str = field(default="", compare=False)
+
+    @property
+    def bounding(self) -> set[str]:
+        """Names of the indices that its bounds use."""
+        return index_names(self.lower) | index_names(self.upper)
 
 
 @dataclass(frozen=True, slots=True)

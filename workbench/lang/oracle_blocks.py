@@ -26,7 +26,6 @@ from workbench.lang.expr import (
     Size,
     Unary,
     children,
-    index_names,
 )
 from workbench.lang.operator import Range
 
@@ -75,7 +74,7 @@ class Block:
         """Where the box holds real instances; None when everywhere (no triangular bound cuts it)."""
         mask: Array | None = None
         for r in self.ranges:
-            if not (index_names(r.lower) | index_names(r.upper)) & self.lengths.keys():
+            if not r.bounding & self.lengths.keys():
                 continue
             grid = self.grids[r.index]
             inside = np.asarray((grid >= exact(r.lower, self.grids)) & (grid < exact(r.upper, self.grids)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Unary, walk
+from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Unary, reads, walk
 from workbench.lang.operator import Statement
 from workbench.lang.oracle_blocks import Array
 from workbench.lang.oracle_values import Cells, Values
@@ -105,7 +105,7 @@ def conflict_free(values: Values, statement: Statement, reads: list[Read]) -> bo
 def _addressed_by_own_cells(read: Read, statement: Statement) -> bool:
     written = {target.tensor for target in statement.targets}
     expressions = [*read.subscripts, *(s for t in statement.targets for s in t.subscripts)]
-    return any(isinstance(node, Read) and node.tensor in written for e in expressions for node in walk(e))
+    return any(read.tensor in written for read in reads(*expressions))
 
 
 def _addresses(values: Values, cells: Cells, subscripts: tuple[Expr, ...]) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.lang.expr import Expr, Index, Read, index_names
+from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.operator import Monoid, Range, Statement, Target
 from workbench.lang.oracle_blocks import Array, Block, Interval, Weigh, blocks, hull
 from workbench.lang.oracle_contract import contracted, factors, weight_of_factors
@@ -102,7 +102,7 @@ def _free_blocks(run: Execution) -> Iterator[Block]:
     if run.factors is None:
         return blocks(run.ranges, run.fixed, {}, BLOCK_ELEMENTS)
     weigh = weight_of_factors(run.factors, run.ranges)
-    bounding = {name for r in run.ranges for name in index_names(r.lower) | index_names(r.upper)}
+    bounding = {name for r in run.ranges for name in r.bounding}
     bounding &= {r.index for r in run.ranges}
     whole = hull(run.ranges, run.fixed, {}).lengths
     each = prod(length for name, length in whole.items() if name not in bounding)
@@ -166,7 +166,7 @@ def _ranges_of_cells(run: Execution) -> tuple[Range, ...]:
     """The free ranges, or all of them where a free range is bounded by a reduction index."""
     free = tuple(r for r in run.ranges if r.kind == "free")
     reduced = set(run.statement.indices("reduction"))
-    bounds = {name for r in free for name in index_names(r.lower) | index_names(r.upper)}
+    bounds = {name for r in free for name in r.bounding}
     return run.ranges if bounds & reduced else free
 
 

@@ -24,8 +24,8 @@ from workbench.lang.syntax import (
     ForStep,
     Name,
     StepNode,
-    Term,
     Unit,
+    names_in,
     statements_of,
     terms,
 )
@@ -152,7 +152,7 @@ def _resolve_for(context: Context, scope: Scope, step: ForStep) -> For:
 
 
 def _check_outputs(context: Context, scope: Scope) -> None:
-    read_sizes = {name for p in scope.define.parameters if p.type for dim in p.type.dims for name in _names(dim)}
+    read_sizes = {name for p in scope.define.parameters if p.type for dim in p.type.dims for name in names_in(dim)}
     for output in scope.define.outputs:
         state = scope.tensors[output.name.name]
         if not state.written and not state.broken:
@@ -174,10 +174,6 @@ def _check_size_known(context: Context, scope: Scope, name: Name, read_sizes: se
     if name.name not in read_sizes and not is_scalar:
         fix = f"add a parameter: int32 {name.name}"
         context.diagnostics.add(Problem(f"the size {name.name!r} occurs in no parameter", name.span, fix))
-
-
-def _names(dim: Term) -> set[str]:
-    return {term.name for term in terms(dim) if isinstance(term, Name)}
 
 
 def _warn_unused(context: Context) -> None:

@@ -18,6 +18,7 @@ from workbench.lang.syntax import (
     RangeClause,
     StepNode,
     Term,
+    names_in,
     terms,
 )
 
@@ -45,17 +46,17 @@ class Shaping:
         found: set[str] = set()
         for parameter in (*define.parameters, *define.outputs):
             for dim in parameter.type.dims if parameter.type else ():
-                found |= _names(dim)
+                found |= names_in(dim)
         for promise in define.promises:
             for argument in promise.arguments[1:]:
-                found |= _names(argument)
+                found |= names_in(argument)
         generics = frozenset(name.name for name in define.generics)
         return found.union(*(self._of_step(step, generics) for step in define.body))
 
     def _of_step(self, step: StepNode, generics: frozenset[str]) -> set[str]:
         match step:
             case ForStep(bounds, body, _):
-                found = _names(bounds.lower) | _names(bounds.upper)
+                found = names_in(bounds.lower) | names_in(bounds.upper)
                 return found.union(*(self._of_step(each, generics) for each in body))
             case CallStep(_, callee, arguments, _):
                 return self._of_call(callee.name, arguments)
@@ -68,25 +69,21 @@ class Shaping:
         define = self.defs.get(callee)
         inner = self.names(define) if define else set()
         pairs = zip(define.parameters if define else (), arguments, strict=False)
-        return set().union(*(_names(argument) for parameter, argument in pairs if parameter.name.name in inner))
+        return set().union(*(names_in(argument) for parameter, argument in pairs if parameter.name.name in inner))
 
 
 def _of_assign(step: Assign, generics: frozenset[str]) -> set[str]:
     lets = {clause.name.name: clause.value for clause in step.clauses if isinstance(clause, LetClause)}
-    found = set().union(*(_names(s) for target in step.targets for s in target.subscripts))
+    found = set().union(*(names_in(s) for target in step.targets for s in target.subscripts))
     for clause in step.clauses:
         if isinstance(clause, RangeClause):
-            found |= _names(clause.lower) | _names(clause.upper)
+            found |= names_in(clause.lower) | names_in(clause.upper)
     values = [*step.values, *(c.value for c in step.clauses if not isinstance(c, RangeClause))]
     found = found.union(*(_subscripted(value, generics) for value in values))
     for name in reversed(list(lets)):
         if name in found:
-            found |= _names(lets[name])
+            found |= names_in(lets[name])
     return found
-
-
-def _names(term: Term) -> set[str]:
-    return {node.name for node in terms(term) if isinstance(node, Name)}
 
 
 def _subscripted(term: Term, generics: frozenset[str]) -> set[str]:
@@ -94,7 +91,7 @@ def _subscripted(term: Term, generics: frozenset[str]) -> set[str]:
     found: set[str] = set()
     for node in terms(term):
         if isinstance(node, Apply) and not (node.name.name in generics or _is_function(node.name.name)):
-            found = found.union(*(_names(argument) for argument in node.arguments))
+            found = found.union(*(names_in(argument) for argument in node.arguments))
     return found
 
 

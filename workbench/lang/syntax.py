@@ -263,6 +263,11 @@ def terms(term: Term) -> Iterator[Term]:
         stack.extend(reversed(operands(node)))
 
 
+def names_in(term: Term) -> set[str]:
+    """Every name that occurs as a value in the expression."""
+    return {node.name for node in terms(term) if isinstance(node, Name)}
+
+
 def statements_of(steps: tuple[StepNode, ...]) -> Iterator[Assign | CallStep]:
     """Every assignment and call below, in textual order."""
     for step in steps:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import CallError
-from workbench.lang.expr import Read, index_names, walk
+from workbench.lang.expr import Read, index_names, reads
 from workbench.lang.operation_counts import operations
 from workbench.lang.operator import Operator, Range, Statement, Tensor
 from workbench.lang.oracle_blocks import Block, blocks, exact
@@ -44,7 +44,7 @@ def bytes_moved(op: Operator, /, **sizes: int) -> int:
 
 def points(ranges: tuple[Range, ...], sizes: Mapping[str, int]) -> int:
     """Number of integer points of nested ranges for given sizes."""
-    bounding = {name for r in ranges for name in index_names(r.lower) | index_names(r.upper)}
+    bounding = {name for r in ranges for name in r.bounding}
     outer = tuple(r for r in ranges if r.index in bounding)
     inner = [r for r in ranges if r.index not in bounding]
     return sum(_points(block, inner) for block in blocks(outer, sizes, {}, BLOCK_POINTS))
@@ -84,14 +84,13 @@ def _ranges_of(read: Read, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     needed = index_names(read)
     for r in reversed(ranges):
         if r.index in needed:
-            needed |= index_names(r.lower) | index_names(r.upper)
+            needed |= r.bounding
     return tuple(r for r in ranges if r.index in needed)
 
 
 def _reads(statement: Statement, name: str) -> list[Read]:
     roots = [*statement.values, *(s for target in statement.targets for s in target.subscripts)]
-    found = {node for root in roots for node in walk(root) if isinstance(node, Read) and node.tensor == name}
-    return list(found)
+    return list({read for read in reads(*roots) if read.tensor == name})
 
 
 def _require(op: Operator, sizes: Mapping[str, int]) -> None:

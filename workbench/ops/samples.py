@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import CallError
-from workbench.lang.expr import Cast, Expr, Read, walk
+from workbench.lang.expr import Cast, Expr, Read, reads
 from workbench.lang.operator import For, Operator, Step, Tensor
 from workbench.lang.oracle_blocks import exact
 from workbench.ops.catalogue import entry_of
@@ -125,10 +125,5 @@ def _accesses(body: tuple[Step, ...]) -> list[tuple[str, tuple[Expr, ...]]]:
             found += _accesses(step.body)
             continue
         found += [(target.tensor, target.subscripts) for target in step.targets]
-        found += [
-            (node.tensor, node.subscripts)
-            for value in step.values
-            for node in walk(value)
-            if isinstance(node, Read) and node.subscripts
-        ]
+        found += [(read.tensor, read.subscripts) for read in reads(*step.values) if read.subscripts]
     return found

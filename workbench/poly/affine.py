@@ -23,6 +23,7 @@ from workbench.lang.expr import (
     Select,
     Size,
     Unary,
+    size_names,
     walk,
 )
 from workbench.lang.normal_form import constant
@@ -156,12 +157,8 @@ def _scaled(expr: Binary) -> Pieces:
 def _blame(expr: Binary) -> frozenset[str]:
     """Symbols to bind so that a product or division gets a constant factor."""
     sides = [expr.right] if expr.op != "*" else [expr.left, expr.right]
-    symbols = [_symbols(side) for side in sides if not any(isinstance(n, Index | Read) for n in walk(side))]
-    return min(symbols, key=len) if symbols else frozenset()
-
-
-def _symbols(expr: Expr) -> frozenset[str]:
-    return frozenset(n.name for n in walk(expr) if isinstance(n, Size))
+    symbols = [size_names(side) for side in sides if not any(isinstance(n, Index | Read) for n in walk(side))]
+    return frozenset(min(symbols, key=len)) if symbols else frozenset()
 
 
 def _cases(condition: Expr, then: Expr, otherwise: Expr, expr: Expr) -> Pieces:

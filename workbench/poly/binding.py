@@ -9,6 +9,7 @@ from typing import NoReturn
 from workbench.errors import LoweringError, unknown_name
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, transform
+from workbench.lang.folding import fold
 from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Condition, Operator, Tensor
 from workbench.poly.affine import NEVER, NotAffine, affine, both, guard
@@ -112,7 +113,7 @@ def _settled(expr: Expr) -> Expr:
             ):
                 a, b = simplify(left), simplify(right)
                 if isinstance(a, Const) and isinstance(b, Const):
-                    return Const(_compare(op, int(a.value), int(b.value)), BOOL)
+                    return Const(bool(fold(Binary(op, a, b, BOOL), {})), BOOL)
                 return Binary(op, a, b, BOOL)
             case Binary("&&", Const(True), other, _) | Binary("&&", other, Const(True), _):
                 return other
@@ -125,10 +126,6 @@ def _settled(expr: Expr) -> Expr:
         return node
 
     return transform(expr, change)
-
-
-def _compare(op: str, a: int, b: int) -> bool:
-    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[op]
 
 
 def arrays(bound: Bound, strides: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Expr, Read, walk
+from workbench.lang.expr import Binary, Expr, Read, reads
 from workbench.poly import isl, unpack
 from workbench.poly.affine import NotAffine, guard
 from workbench.poly.program import Array, Program, ProgramStatement
@@ -51,8 +51,7 @@ def unguarded_reads(program: Program, statement: str) -> frozenset[Read]:
     """Reads of a statement whose subscripts lie inside the array at every instance, whatever guards them."""
     own = program.statement(statement)
     domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
-    reads = {node for value in own.values for node in walk(value) if isinstance(node, Read)}
-    return frozenset(r for r in reads if r.tensor not in program.arrays or _inside(program, own, domain, r))
+    return frozenset(r for r in reads(*own.values) if r.tensor not in program.arrays or _inside(program, own, domain, r))
 
 
 def _inside(program: Program, statement: ProgramStatement, domain: isl.Set, read: Read) -> bool:

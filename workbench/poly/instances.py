@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT32, INT64
-from workbench.lang.expr import Binary, Call, Expr, Index, index_names
+from workbench.lang.expr import Binary, Call, Expr, Index
 from workbench.lang.operator import Range, Statement
 from workbench.poly.access import Guards, Space, access, guarded_reads
 from workbench.poly.affine import NotAffine, both, pieces
@@ -148,7 +148,7 @@ def can_share_loops(statement: Statement, initial: ProgramStatement, update: Pro
     reads_target = any(a.array in targets and not a.accumulates for a in update.reads)
     reduced = set(statement.indices("reduction"))
     free = [r for r in statement.ranges if r.kind != "reduction"]
-    depends = any((index_names(r.lower) | index_names(r.upper)) & reduced for r in free)
+    depends = any(r.bounding & reduced for r in free)
     return not reads_target and not depends and update.dims[: len(initial.dims)] == initial.dims
 
 
@@ -159,7 +159,7 @@ def _mentioned(ranges: tuple[Range, ...], statement: Statement) -> set[str]:
     waiting = list(ranges)
     while waiting:
         r = waiting.pop()
-        fresh = (index_names(r.lower) | index_names(r.upper)) - found
+        fresh = r.bounding - found
         found |= fresh
         waiting += [by_name[name] for name in fresh if name in by_name]
     return found

@@ -36,7 +36,7 @@ def named(program: Program, tree: Tree, name: str) -> list[Loop]:
     statement, _, short = name.rpartition("/")
     among: Iterable[Loop] = loops(tree)
     if statement:
-        among = path(tree, _statement_id(program, statement))
+        among = path(tree, statement_id(program, statement))
     among = list(among)
     found = [loop for loop in among if loop.name == short]
     if not found:
@@ -44,7 +44,8 @@ def named(program: Program, tree: Tree, name: str) -> list[Loop]:
     return found
 
 
-def _statement_id(program: Program, name: str) -> str:
+def statement_id(program: Program, name: str) -> str:
+    """The id of the statement with this user's name; ScheduleError that lists the known ones if there is none."""
     try:
         return program.statement(name).id
     except KeyError:

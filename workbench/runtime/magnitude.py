@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.dtypes import DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Unary, walk
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
 from workbench.lang.operator import For, Operator, Step
 
 # Calls whose value is one of the arguments, or its absolute value.
@@ -77,6 +77,6 @@ def _sum(terms: list[Expr], dtype: DType) -> Expr:
 
 def _exact(expr: Expr) -> Expr:
     """An expression that has no rounding: no float is read in it."""
-    if any(isinstance(node, Read) and node.dtype.is_float for node in walk(expr)):
+    if any(read.dtype.is_float for read in reads(expr)):
         raise NotPolynomial
     return expr

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from workbench.lang import fold
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Size, children, walk
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Size, children, reads, walk
 from workbench.lang.operator import For, Operator, Range, Statement, Step
 from workbench.runtime.magnitude import NotPolynomial
 
@@ -109,8 +109,8 @@ def _recurs(statement: Statement, value: Expr) -> bool:
     once = not any(axis.kind == "reduction" for axis in statement.ranges) and all(
         free <= {s.name for s in subscripts if isinstance(s, Index)} for subscripts in cells.values()
     )
-    reads = [node for node in walk(value) if isinstance(node, Read) and node.tensor in cells]
-    return any(not once or read.subscripts != cells[read.tensor] for read in reads)
+    own = (read for read in reads(value) if read.tensor in cells)
+    return any(not once or read.subscripts != cells[read.tensor] for read in own)
 
 
 def _combined(statement: Statement, value: Depth, terms: int) -> Depth:
@@ -158,7 +158,7 @@ def _is_product(node: Expr) -> bool:
 
 
 def _reads(expr: Expr, tensors: set[str]) -> bool:
-    return any(isinstance(node, Read) and node.tensor in tensors for node in walk(expr))
+    return any(read.tensor in tensors for read in reads(expr))
 
 
 def _statements(body: Iterable[Step]) -> list[Statement]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from workbench.codegen.kernel import Signature
 from workbench.errors import CallError
 from workbench.lang import fold
-from workbench.lang.expr import Expr, Size, walk
+from workbench.lang.expr import Expr, Size, size_names
 
 Shapes = Sequence[tuple[int, ...] | None]
 
@@ -45,7 +45,7 @@ def _equations(signature: Signature, shapes: Shapes) -> Iterable[tuple[Expr, int
 def _solve_one(equations: list[tuple[Expr, int]], sizes: dict[str, int]) -> bool:
     """Solve one equation that has a single unknown; False if there is none."""
     for expr, extent in equations:
-        unknown = {node.name for node in walk(expr) if isinstance(node, Size)} - sizes.keys()
+        unknown = size_names(expr) - sizes.keys()
         if len(unknown) == 1:
             (name,) = unknown
             value = _linear_root(expr, name, extent, sizes)

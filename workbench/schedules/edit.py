@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.program import Program
+from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
 
 Path = tuple[int, ...]
@@ -140,14 +141,6 @@ def qualified(program: Program, site: Site) -> str:
     """`statement/loop`, with the last statement under the loop."""
     identifier = statements(site.band)[-1]
     return f"{program.statement(identifier).name}/{site.loop.name}"
-
-
-def statement_id(program: Program, name: str) -> str:
-    """The id of the statement with this user's name."""
-    try:
-        return program.statement(name).id
-    except KeyError:
-        raise ScheduleError(unknown_name("statement", name, [s.name for s in program.statements])) from None
 
 
 def leaf_path(tree: Tree, statement: str) -> Path:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench import poly
-from workbench.lang.expr import Binary, Const, Expr, Read, Select, walk
-from workbench.lang.normal_form import growth
+from workbench.lang.expr import Binary, Expr, Select, walk
+from workbench.lang.expr import reads as reads_of
+from workbench.lang.polynomial import Polynomial
+from workbench.poly.addresses import step_of
 from workbench.poly.program import Program, ProgramStatement
 
 
@@ -74,7 +76,7 @@ class Structure:
 def structure(program: Program, statement: str) -> Structure:
     """The structure of one statement (by id)."""
     own = program.statement(statement)
-    reads = {n for value in own.values for n in walk(value) if isinstance(n, Read) and n.subscripts}
+    reads = {r for r in reads_of(*own.values) if r.subscripts}
     return Structure(
         own,
         tuple((d, poly.extent(program, own.id, d)) for d in own.dims),
@@ -84,20 +86,12 @@ def structure(program: Program, statement: str) -> Structure:
 
 
 def _touch(program: Program, statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...]) -> Touch:
-    strides = program.arrays[array].strides
-    return Touch(array, tuple((d, _stride(subscripts, strides, d)) for d in statement.dims))
+    steps = {d: step_of(program.arrays[array], subscripts, d) for d in statement.dims}
+    return Touch(array, tuple((d, None if s is None else _elements(s)) for d, s in steps.items()))
 
 
-def _stride(subscripts: tuple[Expr, ...], strides: tuple[Expr, ...], dim: str) -> int | None:
-    total = 0
-    for subscript, stride in zip(subscripts, strides, strict=True):
-        step = growth(subscript, dim)
-        if step is None:
-            return None
-        if step and not isinstance(stride, Const):
-            return LARGE
-        total += step * int(stride.value) if step and isinstance(stride, Const) else 0
-    return total
+def _elements(step: Polynomial) -> int:
+    return LARGE if step.constant is None else step.constant
 
 
 LARGE = 1 << 20
@@ -112,5 +106,4 @@ def guarded(statement: ProgramStatement) -> bool:
 def multiplies(statement: ProgramStatement) -> bool:
     """Whether the contribution is a product (or a sum, for min and max) of at least two reads."""
     value = statement.values[0]
-    reads = [n for n in walk(value) if isinstance(n, Read) and n.subscripts]
-    return isinstance(value, Binary) and len(reads) >= 2
+    return isinstance(value, Binary) and sum(bool(r.subscripts) for r in reads_of(value)) >= 2

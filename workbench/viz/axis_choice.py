@@ -62,7 +62,7 @@ def _tied(program: Program, statement: ProgramStatement) -> set[tuple[str, str]]
     together: list[set[str]] = []
     for own in program.definition.statements() if program.definition else ():
         if own.name == statement.name:
-            together += [index_names(r.lower) | index_names(r.upper) | {r.index} for r in own.ranges]
+            together += [r.bounding | {r.index} for r in own.ranges]
     ranges = {pair for pair in combinations(statement.dims, 2) for names in together if set(pair) <= names}
     return ranges | windows(statement)
 

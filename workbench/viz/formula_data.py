@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from workbench.lang.expr import Read, walk
+from workbench.lang.expr import reads
 from workbench.lang.operator import For, Monoid, Operator, Range, Statement, Step
 from workbench.viz.math_of import STRENGTH, math_of
 from workbench.viz.math_tree import Big, Fence, Math, Name, Script, Sign, listed, row
@@ -53,9 +53,7 @@ def _equation(s: Statement, again: set[str]) -> Math:
     targets = [_cell(t.tensor, tuple(math_of(e) for e in t.subscripts)) for t in s.targets]
     values = [math_of(v) for v in s.values]
     left = targets[0] if len(targets) == 1 else Fence("(", listed(targets), ")")
-    reads_itself = any(
-        isinstance(n, Read) and n.tensor in {t.tensor for t in s.targets} for v in s.values for n in walk(v)
-    )
+    reads_itself = any(read.tensor in {t.tensor for t in s.targets} for read in reads(*s.values))
     repeated = bool(again & {t.tensor for t in s.targets}) or reads_itself
     right = _reduced(s, values)
     if s.reduction is None or s.initialise:

@@ -8,7 +8,7 @@ from itertools import product
 
 from workbench import poly
 from workbench.errors import LoweringError, WorkbenchError, unknown_name
-from workbench.lang.expr import Expr, Size, index_names, walk
+from workbench.lang.expr import Expr, Size, walk
 from workbench.lang.folding import fold
 from workbench.lang.operator import Operator, Range, Statement
 from workbench.poly.program import Program
@@ -112,7 +112,7 @@ def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]
 
 def _corners(r: Range, box: dict[str, tuple[int, int]]) -> Iterator[dict[str, int]]:
     """Extreme values of the earlier indices that a range depends on."""
-    names = [n for n in box if n in index_names(r.lower) | index_names(r.upper)]
+    names = [n for n in box if n in r.bounding]
     for values in product(*((box[n][0], max(box[n][0], box[n][1] - 1)) for n in names)):
         yield dict(zip(names, values, strict=True))
 

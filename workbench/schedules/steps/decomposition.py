@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
+from workbench.poly.questions import statement_id
 from workbench.poly.tree import Sequence, Tree, statements
-from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path, statement_id
+from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 

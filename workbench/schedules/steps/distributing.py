@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
+from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Sequence, statements
-from workbench.schedules.edit import at, children, leaf_path, statement_id
+from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.edit import distribute as split_sequence
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform

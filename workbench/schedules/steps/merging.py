@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
+from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
-from workbench.schedules.edit import Path, at, leaf_path, put, statement_id
+from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Binary, Expr, integer
+from workbench.lang.normal_form import simplify
 from workbench.poly.tree import Band, Loop
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.rows import quotient, remainder
 from workbench.schedules.transform import Transform
 
 
@@ -52,9 +54,13 @@ def divided(loop: Loop, size: int, names: tuple[str, str] | None) -> tuple[Loop,
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ScheduleError(f"the block size of loop {loop.name!r} must be a positive integer, not {size!r}")
     outer_name, inner_name = names or (f"{loop.name}_o", f"{loop.name}_i")
-    outer = Loop(outer_name, tuple((s, quotient(row, size)) for s, row in loop.rows))
-    inner = Loop(inner_name, tuple((s, remainder(row, size)) for s, row in loop.rows))
+    outer = Loop(outer_name, tuple((s, _over("/", row, size)) for s, row in loop.rows))
+    inner = Loop(inner_name, tuple((s, _over("%", row, size)) for s, row in loop.rows))
     return outer, replace(inner, kind=loop.kind)
+
+
+def _over(op: str, row: Expr, size: int) -> Expr:
+    return simplify(Binary(op, row, integer(size), INT32), INT32)
 
 
 def split(loop: str, size: int, /, names: tuple[str, str] | None = None) -> Split:
