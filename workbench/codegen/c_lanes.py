@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_helpers import MASKS
 from workbench.codegen.c_values import Values
-from workbench.codegen.from_program import affine
 from workbench.codegen.nest import Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
 from workbench.lang.expr import (
@@ -28,11 +27,12 @@ from workbench.lang.expr import (
     Size,
     Unary,
     conjunction,
+    index_names,
     reads,
     substitute,
     transform,
 )
-from workbench.lang.normal_form import depends, growth, mentions, simplify
+from workbench.lang.normal_form import depends, growth, is_index_arithmetic, mentions, simplify
 from workbench.poly.addresses import step_of
 
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
@@ -249,15 +249,29 @@ def conjuncts(condition: Expr) -> list[Expr]:
 
 
 def convex(condition: Expr) -> bool:
-    """Whether it is a conjunction of comparisons of index arithmetic: true at two points, true between them."""
+    """Whether it is a conjunction of comparisons that, true at two points, are true between them."""
     return all(
-        isinstance(c, Binary) and c.op in ("<", "<=", ">", ">=", "==") and affine(c.left) and affine(c.right)
+        isinstance(c, Binary) and c.op in ("<", "<=", ">", ">=", "==") and _monotone(c.left, c.right)
         for c in conjuncts(condition)
     )
 
 
+def _monotone(left: Expr, right: Expr) -> bool:
+    """Whether two sides of a comparison differ by something linear, or by one floor of it: no remainders."""
+    if not (is_index_arithmetic(left) and is_index_arithmetic(right)):
+        return False
+    match (left, right):
+        case (Binary("/", varying, _, _), fixed) | (fixed, Binary("/", varying, _, _)) if not index_names(fixed):
+            return _linear(varying)
+    return _linear(left) and _linear(right)
+
+
+def _linear(expr: Expr) -> bool:
+    return not any(isinstance(node, Binary) and node.op in "/%" and index_names(node) for node in walk(expr))
+
+
 def _simplified(expr: Expr) -> Expr:
-    return simplify(expr) if affine(expr) else expr
+    return simplify(expr) if is_index_arithmetic(expr) else expr
 
 
 def address_stride(values: Values, array: str, subscripts: tuple[Expr, ...], variable: str) -> int | None:

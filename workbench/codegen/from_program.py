@@ -21,7 +21,7 @@ from workbench.lang.expr import (
     reads,
     rebuild,
 )
-from workbench.lang.normal_form import simplify
+from workbench.lang.normal_form import is_index_arithmetic, simplify
 from workbench.poly.loops import Block as CodeBlock
 from workbench.poly.loops import Code, ForLoop, Let, Visit
 from workbench.poly.loops import If as CodeIf
@@ -79,27 +79,9 @@ def value(expr: Expr, names: dict[str, Expr]) -> Expr:
             return expr
         case Read(tensor, subscripts, dtype):
             return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)
-        case Binary(op, a, b, dtype) if op in COMPARISONS and affine(a) and affine(b):
+        case Binary(op, a, b, dtype) if op in COMPARISONS and is_index_arithmetic(a) and is_index_arithmetic(b):
             return Binary(op, address(a, names), address(b, names), dtype)
     return rebuild(expr, tuple(value(e, names) for e in children(expr)))
-
-
-def affine(expr: Expr) -> bool:
-    """Whether it is index arithmetic that cannot overflow 32 bits by multiplying variables."""
-    match expr:
-        case Const(v, _):
-            return isinstance(v, int) and not isinstance(v, bool)
-        case Index() | Size():
-            return True
-        case Unary("-", a, _):
-            return affine(a)
-        case Binary("+" | "-", a, b, _):
-            return affine(a) and affine(b)
-        case Binary("*", a, b, _):
-            return affine(a) and affine(b) and (isinstance(a, Const | Size) or isinstance(b, Const | Size))
-        case Binary("/" | "%", a, Const(), _):
-            return affine(a)
-    return False
 
 
 def strict(expr: Expr, safe: frozenset[Read]) -> Expr:

@@ -67,6 +67,26 @@ def is_plain(expr: Expr) -> bool:
             return False
 
 
+def is_index_arithmetic(expr: Expr) -> bool:
+    """Whether it is affine in the indices: what a comparison takes as whole numbers, which do not wrap around."""
+    match expr:
+        case Const(value, _):
+            return isinstance(value, int) and not isinstance(value, bool)
+        case Index() | Size():
+            return True
+        case Unary("-", operand, _):
+            return is_index_arithmetic(operand)
+        case Binary("*", left, right, _):
+            scaled = isinstance(left, Const | Size) or isinstance(right, Const | Size)
+            return scaled and is_index_arithmetic(left) and is_index_arithmetic(right)
+        case Binary("+" | "-", left, right, _):
+            return is_index_arithmetic(left) and is_index_arithmetic(right)
+        case Binary("/" | "%", left, Const(), _):
+            return is_index_arithmetic(left)
+        case _:
+            return False
+
+
 def divide(a: Polynomial, b: Polynomial) -> Polynomial:
     """`a / b`, rounded down; multiples of a constant divisor are taken out; 0 where b is 0."""
     divisor = b.constant

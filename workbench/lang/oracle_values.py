@@ -16,7 +16,21 @@ from numpy.lib.stride_tricks import as_strided
 
 from workbench.errors import CallError
 from workbench.lang.dtypes import DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, children
+from workbench.lang.expr import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Index,
+    Read,
+    Select,
+    Size,
+    Unary,
+    children,
+)
+from workbench.lang.normal_form import is_index_arithmetic
 from workbench.lang.oracle_blocks import Affine, Array, Block, affine, exact, is_exact
 from workbench.lang.oracle_builtins import builtin
 from workbench.lang.oracle_numbers import BINARY, Arithmetic, shift, store
@@ -91,6 +105,8 @@ class Values:
                 return self._call(function, [self.value(a, guard) for a in arguments], dtype)
 
     def _binary(self, expr: Binary, guard: Guard) -> Array:
+        if expr.op in COMPARISONS and is_index_arithmetic(expr.left) and is_index_arithmetic(expr.right):
+            return BINARY[expr.op](self.subscript(expr.left, guard), self.subscript(expr.right, guard))
         left = self.value(expr.left, guard)
         if expr.op in ("&&", "||"):
             guard = _both(guard, left if expr.op == "&&" else ~left)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import NoReturn
 
-from workbench.errors import LoweringError, unknown_name
+from workbench.errors import LoweringError, shown, unknown_name
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, transform
 from workbench.lang.folding import fold
@@ -15,6 +16,9 @@ from workbench.lang.operator import Condition, Operator, Tensor
 from workbench.poly.affine import NEVER, NotAffine, affine, both, guard
 from workbench.poly.names import to_isl
 from workbench.poly.program import Array
+
+# Sizes stay far from where sums of a few of them leave 64 bits.
+LARGEST_SIZE = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,10 @@ class Bound:
 
 def check_sizes(op: Operator, sizes: Mapping[str, int]) -> dict[str, int]:
     """The sizes as plain ints in the operator's order; LoweringError for unknown names and bad values."""
+    if not isinstance(op, Operator):
+        raise LoweringError(f"lower takes an Operator, as wb.operator(text) makes it, not {shown(op)}")
+    if not isinstance(sizes, Mapping):
+        raise LoweringError(f"{op.name}: sizes={shown(sizes)} does not fit; expected a dict such as {{'M': 64}}")
     known = (*op.size_names, *op.scalars)
     for name, value in sizes.items():
         if name not in known:
@@ -76,7 +84,9 @@ def check_sizes(op: Operator, sizes: Mapping[str, int]) -> dict[str, int]:
             raise LoweringError(f"{op.name}: the size {name} must be an integer, not {value!r}")
         if name in op.size_names and value < 0:
             raise LoweringError(f"{op.name}: the size {name} must not be negative, got {value}")
-    return {n: int(sizes[n]) for n in known if n in sizes}
+        if not -LARGEST_SIZE <= index(value) <= LARGEST_SIZE:
+            raise LoweringError(f"{op.name}: {name} must lie within -2^60 and 2^60, got {shown(value)}")
+    return {n: index(sizes[n]) for n in known if n in sizes}
 
 
 def context(bound: Bound) -> str:

@@ -61,4 +61,4 @@ def thread_count() -> int:
 @cache
 def _default_threads() -> int:
     wished = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(wished) if wished.isdigit() and int(wished) > 0 else this_machine().cores
+    return int(wished) if wished.isdecimal() and int(wished) > 0 else this_machine().cores
