@@ -135,9 +135,9 @@ class Values(Reading):
             return a
         x = bare(a.text)
         forms = {
-            f"tanh({x})": 1, f"sigmoid({x})": 1, f"cos({x})": 1, f"sqrt(abs({x}))": a.limit, f"({a.text} / 3.0)": a.limit,
-            f"log(1.0 + abs({x}))": 10, f"({a.text} / (1.0 + abs({x})))": 1, f"0.1 * {a.text}": a.limit,
-            f"rsqrt(1.0 + abs({x}))": 1,
+            f"tanh({x})": 1, f"sigmoid({x})": 1, f"cos({x})": 1, f"sqrt(abs({x}))": a.limit,
+            f"({a.text} / 3.0)": a.limit, f"log(1.0 + abs({x}))": 10, f"({a.text} / (1.0 + abs({x})))": 1,
+            f"0.1 * {a.text}": a.limit, f"rsqrt(1.0 + abs({x}))": 1,
         }  # fmt: skip
         if a.limit <= 40:
             forms[f"exp({x} * 0.1)"] = 64

@@ -46,13 +46,17 @@ def strides(made: Problem, random: Random) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def scheduled(program: Program, target: Target, random: Random, refusals: Counter[str]) -> Iterator[tuple[str, Schedule]]:
+Named = tuple[str, Schedule]
+
+
+def scheduled(program: Program, target: Target, random: Random, refusals: Counter[str]) -> Iterator[Named]:
     """Naive, isl's, the default recipe's, and a random walk."""
     naive = schedules.schedule(program)
     yield "naive", naive
     fusion = random.choice(("none", "default", "max"))
     try:
-        yield f"isl {fusion}", naive | schedules.affine(poly.isl_tree(program, fusion, SECONDS), f"isl, fusion={fusion}")
+        tree = poly.isl_tree(program, fusion, SECONDS)
+        yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
     except BudgetExceeded:
         refusals["isl: budget"] += 1
     yield "default", schedules.default_schedule(program, target)
@@ -60,13 +64,16 @@ def scheduled(program: Program, target: Target, random: Random, refusals: Counte
 
 
 def walk(schedule: Schedule, random: Random, refusals: Counter[str]) -> Schedule:
-    """A few random steps, each of which was found legal."""
+    """A few random steps; each, or two together, was found legal."""
     for _ in range(random.choice((2, 4, 6, 9))):
         step = random_step(schedule, random)
         if step is None:
             break
         try:
-            schedule = schedule | step
+            if random.random() < 0.25 and (second := random_step(step.on(schedule), random)) is not None:
+                schedule = schedule | schedules.together(step, second)
+            else:
+                schedule = schedule | step
         except IllegalSchedule:
             refusals[f"illegal: {step.name}"] += 1
         except ScheduleError:
