@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.codegen.c_unit import write_unit
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.pipeline import lower_nest
-from workbench.errors import CodegenError, IllegalSchedule
+from workbench.errors import CodegenError, IllegalSchedule, shown
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bo
     compute something else than its operator.
     """
     machine = as_target(target)
+    if not hasattr(schedule, "verdict"):
+        advice = "wb.generate(wb.autoschedule(op, M=64))"
+        raise CodegenError(f"generate takes a Schedule, not {shown(schedule)}; for an operator: {advice}")
     if not schedule.verdict:
         raise IllegalSchedule(
             f"no code for an illegal schedule: {schedule.verdict.explain(schedule.program)}", schedule.verdict
@@ -36,9 +39,11 @@ def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bo
 def as_target(target: str | Target) -> Target:
     """A Target, or the plain one of a dialect."""
     if isinstance(target, Target):
+        if target.dialect not in DIALECTS:
+            raise CodegenError(f"no code is written in {target.dialect} yet; known dialects: {', '.join(DIALECTS)}")
         return target
-    if target not in DIALECTS:
-        raise CodegenError(f"unknown target {target!r}; known: {', '.join(DIALECTS)}, or a wb.Target")
+    if not isinstance(target, str) or target not in DIALECTS:
+        raise CodegenError(f"unknown target {shown(target)}; known: {', '.join(DIALECTS)}, or a wb.Target")
     return DIALECTS[target]
 
 

@@ -83,11 +83,15 @@ def compiled(
         raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; only C can be built here")
     text = f"{kernel.source}\n{border_text(kernel.signature)}"
     library = load(Job(kernel.name, text, toolchain, kernel.target, debug))
-    _share_pool(library.handle)
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]
     if kernel.target.parallel == "openmp" and not toolchain.openmp:
         notes.append("written for OpenMP, which this compiler does not have: parallel loops run serially")
-    border = open_border(library.handle)
+    try:
+        border = open_border(library.handle)
+    except AttributeError as reason:
+        what = f"{toolchain.name} wrote a library without what the source defines, for kernel {kernel.name!r}"
+        raise BuildError(f"{what}: {reason}. Choose another compiler with settings(compiler=...)") from reason
+    _share_pool(library.handle)
     return CompiledKernel(kernel, border, library.path, toolchain, notes, rebuild, threads)
 
 

@@ -21,6 +21,9 @@ from workbench.settings import current
 # A compiler says it in words when the disk is full; an exit status alone would look like refused text.
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|Read-only file system", re.IGNORECASE)
 
+# What a compiler may need for one kernel.
+ROOM_BYTES = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Library:
@@ -92,12 +95,24 @@ def _run_compiler(job: Job, folder: Path) -> None:
         finished = run_limited(job.command(), limit, folder, {**compiler_variables(), "TMPDIR": str(folder)})
     except CannotStart as reason:
         raise BuildError(f"the compiler {job.toolchain.command[0]} cannot be started: {reason}") from reason
-    if finished.code != 0 and _DISK_FULL.search(finished.output):
+    if finished.code != 0 and (_DISK_FULL.search(finished.output) or not _has_room(folder)):
         raise OSError(errno.ENOSPC, "No space left on device", str(folder))
     if finished.code != 0:
         raise BuildError(failure(job, finished, limit))
     if not _complete(folder / LIBRARY):
         raise BuildError(complaint(job, "said that all is well but wrote no library", finished.output))
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether a file of some size can be written: on a full disk a compiler's own words may be lost as well."""
+    probe = folder / "room"
+    try:
+        probe.write_bytes(bytes(ROOM_BYTES))
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True
 
 
 def _opened(job: Job, entry: Entry) -> Library:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from workbench.errors import BuildError
+from workbench.errors import BuildError, shown
 from workbench.runtime.probing import examined
 from workbench.runtime.toolchain import Toolchain
 from workbench.settings import current
@@ -55,7 +55,7 @@ def _named(wanted: str) -> Toolchain:
     if path is None:
         known = ", ".join(t.name for t in every_toolchain()) or "none"
         hint = "; `pip install ziglang` brings zig" if wanted == "zig" else ""
-        raise BuildError(f"the compiler {wanted!r} was not found{hint}. Compilers found here: {known}")
+        raise BuildError(f"the compiler {shown(wanted)} was not found{hint}. Compilers found here: {known}")
     return examined((path, *command[1:]))
 
 

@@ -78,7 +78,8 @@ def _examine(command: tuple[str, ...]) -> Toolchain:
     """Ask a compiler for its version and try the optional flags."""
     answer = _run((*command, "--version"), None)
     if answer.code != 0:
-        raise BuildError(f"{' '.join(command)} --version {answer}: {_first_lines(answer.output)}")
+        said = _first_lines(answer.output) or "it said nothing"
+        raise BuildError(f"{' '.join(command)} --version {answer}: {said}. Is it a C compiler?")
     version = answer.output.strip().splitlines()[0] if answer.output.strip() else "unknown version"
     family = _family(command, answer.output)
     with tempfile.TemporaryDirectory(prefix="tensor-workbench-") as folder:
@@ -98,17 +99,22 @@ def _accepted(command: tuple[str, ...], family: Family, folder: Path) -> frozens
     if _compiles(command, usual, folder):
         return frozenset(usual)
     if not _compiles(command, (), folder):
-        what = "cannot build a library from two lines of C; is it a C compiler?"
+        plain = _try(command, (), folder)
+        said = _first_lines(plain.output) or "it said nothing"
+        what = f"cannot build a library from two lines of C (it {plain}: {said}). Is it a C compiler?"
         raise BuildError(f"{' '.join(command)} {what}")
     return frozenset(flag for flag in OPTIONAL if _compiles(command, (flag,), folder))
 
 
 def _compiles(command: tuple[str, ...], flags: tuple[str, ...], folder: Path) -> bool:
+    return _try(command, flags, folder).code == 0 and (folder / "probe.so").exists()
+
+
+def _try(command: tuple[str, ...], flags: tuple[str, ...], folder: Path) -> Finished:
     (folder / "probe.c").write_text(_OPENMP if OPENMP in flags else _PLAIN)
     (folder / "probe.so").unlink(missing_ok=True)
     shared = ("-Werror", "-fPIC", "-shared", "-o", "probe.so", "probe.c")
-    finished = _run((*command, *shared, *flags, "-lm"), folder)
-    return finished.code == 0 and (folder / "probe.so").exists()
+    return _run((*command, *shared, *flags, "-lm"), folder)
 
 
 def _run(command: tuple[str, ...], folder: Path | None) -> Finished:
@@ -126,4 +132,4 @@ def compiler_variables() -> dict[str, str]:
 
 
 def _first_lines(text: str) -> str:
-    return " / ".join(text.strip().splitlines()[:3])
+    return " / ".join(line[:200] for line in text.strip().splitlines()[:3])

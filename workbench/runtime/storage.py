@@ -124,11 +124,28 @@ def _private(path: Path) -> Path:
             f"the build cache {path} belongs to another user (uid {status.st_uid}); code from it will not be "
             "run. Choose a directory of your own with settings(cache=...) or WORKBENCH_CACHE."
         )
+    if stat.S_IMODE(status.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
+        _discard_untrusted(path)
     if stat.S_IMODE(status.st_mode) != 0o700:
         path.chmod(0o700)
     if not os.access(path, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "it cannot be written", str(path))
     return path
+
+
+def _discard_untrusted(path: Path) -> None:
+    """Drop what is in a directory that others could write: a library planted there would run as us."""
+    path.chmod(0o700)
+    for entry in path.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    warnings.warn(
+        f"the build cache {path} could be written by other users; what was in it is not trusted and was removed.",
+        RuntimeWarning,
+        stacklevel=5,
+    )
 
 
 @cache
