@@ -16,6 +16,7 @@ from workbench.runtime.job import Job
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import give_up, storage, subdirectory, write_file
+from workbench.runtime.waiting import wait_briefly
 from workbench.settings import current
 
 # A compiler says it in words when the disk is full; an exit status alone would look like refused text.
@@ -61,7 +62,7 @@ def _from_cache(job: Job, key: str) -> Library | None:
     if entry is None:
         return None
     try:
-        return Library(entry.library, ctypes.CDLL(str(entry.library)), cached=True)
+        return Library(entry.library, loaded(entry.library), cached=True)
     except OSError:
         discard(entry)
         return None
@@ -117,7 +118,7 @@ def _has_room(folder: Path) -> bool:
 
 def _opened(job: Job, entry: Entry) -> Library:
     try:
-        return Library(entry.library, ctypes.CDLL(str(entry.library)), cached=False)
+        return Library(entry.library, loaded(entry.library), cached=False)
     except OSError as reason:
         discard(entry)
         if "failed to map" in str(reason) or "not permitted" in str(reason):
@@ -137,3 +138,9 @@ def _complete(library: Path) -> bool:
         size, count = (int.from_bytes(content[at : at + 2], "little") for at in (58, 60))
         return len(content) >= section_headers + size * count
     return content[:4] in (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+
+
+def loaded(library: Path) -> ctypes.CDLL:
+    """The shared library in this process."""
+    wait_briefly()
+    return ctypes.CDLL(str(library))
