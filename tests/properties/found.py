@@ -54,4 +54,15 @@ FOUND = {
         {"N": 8},
         "vectorize('p') | distribute('T') | unroll('T/l')",
     ),
+    "a bound that is a choice stood without parentheses": Found(
+        "def f(float(N,K) X, float(M) Y) -> (A, B) { A(i,j) = X(i,j)  B(k) = Y(k) }",
+        {"N": 5, "K": 2, "M": 7},
+        "merge('A', 'B') | parallelize('i')",
+    ),
+    "isl found no order at all": Found(
+        "def f(int32(1) J, float(N) X) -> (T) where in_range(J, 0, 1)"
+        " { T(j,k) +=! 0 * X(j) where k in 0:j + 1"
+        "  for l in 1:3 { T(m,n) *= T(1,m+1) * T(n,J(0)) where m in 1:N - 1, i in 0:2 } }",
+        {"N": 5},
+    ),
 }

@@ -17,6 +17,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.operator import Operator, Range
 
+
 class Gatherer(Maker):
     """Random operators some of whose subscripts are data (`idx`, which enumeration takes as squares modulo 3)."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_registers import after, before
-from workbench.codegen.c_values import Values
+from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_writes import lane_write, scalar_write
 from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Write, walk
 from workbench.lang.expr import Call, Expr
@@ -118,7 +118,7 @@ class Printer:
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
-        lower, upper = self.values.text(loop.lower), self.values.text(loop.upper)
+        lower, upper = self.values.text(loop.lower), self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
         return f"for (int64_t {name} = {lower}; {name} < {upper}; {step})"
 
     def scoped(self, variable: str, body: Nest, lane: Lane, loop: For | None = None) -> list[str]:
@@ -155,7 +155,7 @@ class Printer:
         name = self.values.names("index", loop.variable)
         body = self.scoped(loop.variable, loop.body, SCALAR, loop)
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
-        first = self.values.text(loop.lower)
+        first = self.values.inside(loop.lower, PRECEDENCE["+"])
         start = f"{first} + {loop.step} * wb_begin" if loop.step != 1 else f"{first} + wb_begin"
         end = f"{first} + {loop.step} * wb_end" if loop.step != 1 else f"{first} + wb_end"
         fields = "".join(f"    {kind} {variable};\n" for variable, kind in context)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Literal
 
-from workbench.errors import BudgetExceeded, LoweringError, ScheduleError
+from workbench.errors import BudgetExceeded, LoweringError, ScheduleError, WorkbenchError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Size
 from workbench.lang.polynomial import Polynomial, expression
@@ -31,7 +31,7 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
     choice) or "max" (whatever can share loops does).  Reductions are relaxed: their updates may be
     reordered, but a loop is not called parallel because of that.  The problem is solved with symbolic sizes
     where the operator allows it, which is much faster, and in a process of its own when it needs many
-    operations; BudgetExceeded after `seconds`.
+    operations; BudgetExceeded after `seconds`, ScheduleError where isl finds nothing.
     """
     if fusion not in FUSIONS:
         raise ScheduleError(f"unknown fusion {fusion!r}; known: {', '.join(FUSIONS)}")
@@ -39,12 +39,21 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
     problem = _problem(general, fusion)
     if not problem.domain:
         return Sequence(tuple(Leaf(s.id) for s in program.statements))
+    return _tree(general, _solved(program, problem, seconds))
+
+
+def _solved(program: Program, problem: Problem, seconds: float) -> str:
+    """isl's schedule: at once if it is easy, else in a process of its own."""
     try:
         with isl.budget(OPERATIONS):
-            schedule = solve(problem)
+            return solve(problem)
     except BudgetExceeded:
-        schedule = solve_apart(problem, seconds)
-    return _tree(general, schedule)
+        return solve_apart(problem, seconds)
+    except WorkbenchError as reason:
+        raise ScheduleError(
+            f"{program.name}: isl's scheduler finds no order with fusion={problem.fusion!r} ({reason}); "
+            "wb.schedule(op) and wb.autoschedule(op) without fusion= do without it"
+        ) from reason
 
 
 def _symbolic(program: Program) -> Program:
