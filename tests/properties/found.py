@@ -61,8 +61,9 @@ FOUND = {
     ),
     "isl found no order at all": Found(
         "def f(int32(1) J, float(N) X) -> (T) where in_range(J, 0, 1)"
-        " { T(j,k) +=! 0 * X(j) where k in 0:j + 1"
+        " { T(j,k) +=! 0 * X(j) where j in 0:N, k in 0:j + 1"
         "  for l in 1:3 { T(m,n) *= T(1,m+1) * T(n,J(0)) where m in 1:N - 1, i in 0:2 } }",
         {"N": 5},
+        data={"J": [0]},
     ),
 }

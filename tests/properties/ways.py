@@ -59,8 +59,7 @@ def scheduled(program: Program, target: Target, random: Random, refusals: Counte
         yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
     except BudgetExceeded:
         refusals["isl: budget"] += 1
-    except ScheduleError as reason:
-        assert "isl's scheduler finds no order" in str(reason)
+    except ScheduleError:
         refusals["isl: no order"] += 1
     yield "default", schedules.default_schedule(program, target)
     yield "random", walk(naive, random, refusals)
