@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE_LINES = 400
-FUNCTION_LINES = 60
+FILE_LINES = 300
+FUNCTION_LINES = 50
 
 Sized = tuple[int, str]
 

@@ -10,9 +10,9 @@ from tests.support import examples
 from workbench.errors import LoweringError
 from workbench.lang.dtypes import BOOL, FLOAT32, INT8, INT32, INT64
 from workbench.lang.expr import Const, Expr, Read, Size
+from workbench.lang.identities import identity
 from workbench.lang.operator import Condition, For
 from workbench.poly import is_covered, isl, lower, naive_tree, unpack
-from workbench.poly.identity import identity
 from workbench.poly.program import Nest, Program
 from workbench.poly.tree import Band, Sequence
 

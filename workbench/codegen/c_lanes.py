@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_helpers import MASKS
 from workbench.codegen.c_values import Values
+from workbench.codegen.convexity import conjuncts, convex
 from workbench.codegen.nest import Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
 from workbench.lang.expr import (
@@ -27,7 +28,6 @@ from workbench.lang.expr import (
     Size,
     Unary,
     conjunction,
-    index_names,
     reads,
     substitute,
     transform,
@@ -238,36 +238,6 @@ class Lanes:
                 text = f"{self.values.register(local)}[wb_l]"
                 self.values.names.given[("size", text)] = text
         return substitute(transform(expr, held), {self.lane.variable: moved})
-
-
-def conjuncts(condition: Expr) -> list[Expr]:
-    """`a`, `b`, ... of `a && b && ...`."""
-    match condition:
-        case Binary("&&", a, b, _):
-            return conjuncts(a) + conjuncts(b)
-    return [condition]
-
-
-def convex(condition: Expr) -> bool:
-    """Whether it is a conjunction of comparisons that, true at two points, are true between them."""
-    return all(
-        isinstance(c, Binary) and c.op in ("<", "<=", ">", ">=", "==") and _monotone(c.left, c.right)
-        for c in conjuncts(condition)
-    )
-
-
-def _monotone(left: Expr, right: Expr) -> bool:
-    """Whether two sides of a comparison differ by something linear, or by one floor of it: no remainders."""
-    if not (is_index_arithmetic(left) and is_index_arithmetic(right)):
-        return False
-    match (left, right):
-        case (Binary("/", varying, _, _), fixed) | (fixed, Binary("/", varying, _, _)) if not index_names(fixed):
-            return _linear(varying)
-    return _linear(left) and _linear(right)
-
-
-def _linear(expr: Expr) -> bool:
-    return not any(isinstance(node, Binary) and node.op in "/%" and index_names(node) for node in walk(expr))
 
 
 def _simplified(expr: Expr) -> Expr:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from workbench.codegen.c_constants import constant_text
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads
+from workbench.lang.identities import identity
 from workbench.lang.normal_form import polynomial, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
@@ -26,11 +25,6 @@ WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
     return n > 0 ? n - n % block : 0;
 }
 """
-LIMITS = {
-    "int8": (-(2**7), 2**7 - 1), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1), "uint8": (0, 2**8 - 1), "uint16": (0, 2**16 - 1),
-    "uint32": (0, 2**32 - 1), "uint64": (0, 2**64 - 1), "bool": (0, 1),
-}  # fmt: skip
 
 
 @dataclass
@@ -228,63 +222,7 @@ class Values:
 
     def identity(self, reduction: str | Monoid, position: int, dtype: DType) -> str:
         """The identity of a reduction for one of its cells."""
-        if isinstance(reduction, Monoid):
-            return self.text(reduction.identity[position])
-        return constant_text(identity_value(reduction, dtype), dtype)
-
-
-def identity_value(reduction: str, dtype: DType) -> int | float | bool:
-    """0, 1, the largest or the smallest value."""
-    if reduction == "+":
-        return 0
-    if reduction == "*":
-        return 1
-    if dtype.is_float:
-        return math.inf if reduction == "min" else -math.inf
-    low, high = LIMITS[dtype.name]
-    return high if reduction == "min" else low
-
-
-def constant_text(value: int | float | bool, dtype: DType) -> str:
-    """The shortest literal that reads back as the same value of the type."""
-    if dtype.is_half:
-        return half_bits(float(value), dtype)
-    if dtype.is_float:
-        return float_text(float(value), dtype)
-    if dtype == BOOL:
-        return "1" if value else "0"
-    number = int(value)
-    if number == -(2**31) and dtype.bits == 32:
-        return "(-2147483647 - 1)"
-    if number == -(2**63):
-        return "(-INT64_C(9223372036854775807) - 1)"
-    if dtype.name == "uint64":
-        return f"UINT64_C({number})"
-    if abs(number) > 2**31 - 1:
-        return f"{number}u" if dtype.name == "uint32" else f"INT64_C({number})"
-    return f"{number}u" if dtype.name == "uint32" else str(number)
-
-
-def float_text(value: float, dtype: DType) -> str:
-    suffix = "f" if dtype == FLOAT32 else ""
-    if math.isnan(value):
-        return "NAN" if dtype == FLOAT32 else f"({dtype.c_name})NAN"
-    if math.isinf(value):
-        return infinity(value, dtype)
-    rounded = np.float32(value) if dtype == FLOAT32 else np.float64(value)
-    if np.isinf(rounded):
-        return infinity(value, dtype)
-    return f"{rounded!s}{suffix}"
-
-
-def infinity(value: float, dtype: DType) -> str:
-    return ("-" if value < 0 else "") + ("INFINITY" if dtype == FLOAT32 else f"({dtype.c_name})INFINITY")
-
-
-def half_bits(value: float, dtype: DType) -> str:
-    """The 16 bits of a half-precision constant."""
-    bits = np.array(value, dtype=dtype.numpy).view(np.uint16)
-    return f"0x{int(bits):04x}"
+        return self.text(identity(reduction, position, dtype))
 
 
 def cell_text(values: Values, cell: Cell) -> str:

@@ -13,7 +13,8 @@ from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
 from workbench.lang.solving import solve_for
-from workbench.lang.syntax import Name, Parameter, Span, Term, names_in
+from workbench.lang.syntax import Parameter
+from workbench.lang.terms import Name, Span, Term, names_in
 from workbench.lang.unify import convert, settled, unify
 
 

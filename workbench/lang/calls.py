@@ -15,7 +15,8 @@ from workbench.lang.polynomial import ZERO
 from workbench.lang.printer import type_name
 from workbench.lang.promises import inlined_promises
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
-from workbench.lang.syntax import Apply, Define, Name, Span, StepNode, TargetNode, Term, terms
+from workbench.lang.syntax import Define, StepNode, TargetNode
+from workbench.lang.terms import Apply, Name, Span, Term, terms
 
 Resolve = Callable[[Context, Scope, tuple[StepNode, ...]], tuple[Step, ...]]
 

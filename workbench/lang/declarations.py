@@ -11,7 +11,8 @@ from workbench.lang.normal_form import polynomial
 from workbench.lang.polynomial import ZERO
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Box, Context, Scope, TensorState
-from workbench.lang.syntax import Assign, Name, Parameter, TypeNode, statements_of, terms
+from workbench.lang.syntax import Assign, Parameter, TypeNode, statements_of
+from workbench.lang.terms import Name, terms
 
 
 def declare(context: Context, scope: Scope) -> None:

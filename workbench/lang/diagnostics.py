@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from workbench.errors import OperatorError
-from workbench.lang.syntax import Span
+from workbench.lang.terms import Span
 
 MOST_PROBLEMS = 10
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from workbench.lang.expr import Expr, Index, walk
 from workbench.lang.operator import Monoid
 from workbench.lang.scope import Local, TensorState
-from workbench.lang.syntax import Assign, Span
+from workbench.lang.syntax import Assign
+from workbench.lang.terms import Span
 
 
 @dataclass

@@ -16,27 +16,22 @@ from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
 from workbench.lang.printer import print_unit, type_name
 from workbench.lang.syntax import (
-    Apply,
     Assign,
     CallStep,
     Clause,
     Define,
     ExistsClause,
     ForStep,
-    Infix,
     LetClause,
     MonoidNode,
-    Name,
     Parameter,
-    Prefix,
     PromiseNode,
     RangeClause,
     StepNode,
     TargetNode,
-    Term,
-    Ternary,
     Unit,
 )
+from workbench.lang.terms import Apply, Infix, Name, Prefix, Term, Ternary
 
 Rename = Callable[[str], str]
 

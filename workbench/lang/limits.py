@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Expr, children
-from workbench.lang.syntax import Span, Term, operands
+from workbench.lang.terms import Span, Term, operands
 
 LONGEST_TEXT = 200_000
 LONGEST_NAME = 100

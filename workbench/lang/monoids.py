@@ -10,7 +10,8 @@ from workbench.lang.names import check_new_name, element_type
 from workbench.lang.operator import Monoid
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Context, Scope
-from workbench.lang.syntax import Assign, Define, LetClause, MonoidNode, Name, RangeClause, Span, Term
+from workbench.lang.syntax import Assign, Define, LetClause, MonoidNode, RangeClause
+from workbench.lang.terms import Name, Span, Term
 from workbench.lang.unify import WEAK, computed, convert, limits, settled, unify
 
 

@@ -6,7 +6,7 @@ from workbench.lang.builtins import BUILTINS
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.scope import Scope
-from workbench.lang.syntax import Name
+from workbench.lang.terms import Name
 
 WORDS = frozenset({"min", "max", "true", "false", "inf", "nan"})
 

@@ -9,7 +9,7 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Select, Unary
 from workbench.lang.printer import print_term
-from workbench.lang.syntax import Infix, Literal, Prefix, Span, Term, Ternary
+from workbench.lang.terms import Infix, Literal, Prefix, Span, Term, Ternary
 from workbench.lang.unify import WEAK, computed, convert, integer_type, settled, unify
 
 BITWISE = frozenset({"&", "|", "^", "<<", ">>"})

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.errors import CallError, shown
 from workbench.lang.binding import Binding, bind
 from workbench.lang.operator import For, Operator, Step, Tensor
-from workbench.lang.oracle_blocks import exact
+from workbench.lang.oracle_exact import exact
 from workbench.lang.oracle_numbers import Arithmetic
 from workbench.lang.oracle_statements import execute
 from workbench.lang.oracle_values import Cells, Memory

@@ -1,8 +1,4 @@
-"""Blocks of statement instances for the NumPy oracle: integer boxes, open grids and triangular masks.
-
-Subscripts and bounds are exact integers here, whatever their declared width: a cell's address does
-not wrap around.
-"""
+"""Blocks of statement instances for the NumPy oracle: integer boxes, open grids and triangular masks."""
 
 from __future__ import annotations
 
@@ -14,25 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.lang.expr import (
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Index,
-    Read,
-    Select,
-    Size,
-    Unary,
-    children,
-)
 from workbench.lang.operator import Range
+from workbench.lang.oracle_exact import exact
 
 Array = np.ndarray[Any, Any]
 Interval = tuple[int, int]
 Weigh = Callable[[Mapping[str, int]], int]
-Affine = tuple[int, dict[str, int]] | None
 
 
 @dataclass(frozen=True)
@@ -133,143 +116,3 @@ def hull(ranges: tuple[Range, ...], fixed: Mapping[str, int], narrowed: Mapping[
         names.append(r.index)
         intervals.append((lo, max(lo, hi)))
     return Block(tuple(names), tuple(intervals), fixed, ranges)
-
-
-def exact(expr: Expr, env: Mapping[str, Any]) -> Any:
-    """Value of an integer expression without reads, as exact integers: an int or an int64 array."""
-    match expr:
-        case Const(value, _):
-            return int(value)
-        case Size(name, _) | Index(name, _):
-            return env[name]
-        case Cast(operand, _):
-            return exact(operand, env)
-        case Unary("-", operand, _):
-            return -exact(operand, env)
-        case Unary("~", operand, _):
-            return ~exact(operand, env)
-        case Unary(_, operand, _):
-            return np.logical_not(exact(operand, env))
-        case Binary(op, left, right, _):
-            return _EXACT[op](exact(left, env), exact(right, env))
-        case Select(condition, then, otherwise, _):
-            c, a, b = (exact(e, env) for e in (condition, then, otherwise))
-            return np.where(c, a, b)
-        case Call(function, arguments, _) if function in _EXACT_CALLS:
-            return _EXACT_CALLS[function](*(exact(a, env) for a in arguments))
-        case Call() | Read():
-            raise AssertionError(f"not an integer expression over sizes and indices: {expr}")
-
-
-def is_exact(expr: Expr) -> bool:
-    """Whether `exact` can evaluate it: integers and truth values only, no reads."""
-    match expr:
-        case Read():
-            return False
-        case Call(function, _, _) if function not in _EXACT_CALLS:
-            return False
-        case Size() | Index():
-            return True
-        case _:
-            return not expr.dtype.is_float and all(is_exact(child) for child in children(expr))
-
-
-def _divide(a: Any, b: Any) -> Any:
-    zero = np.equal(b, 0)
-    return np.where(zero, 0, np.floor_divide(a, np.where(zero, 1, b)))
-
-
-def _modulo(a: Any, b: Any) -> Any:
-    zero = np.equal(b, 0)
-    return np.where(zero, 0, np.remainder(a, np.where(zero, 1, b)))
-
-
-def _fold_calls(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def fold(first: Any, *rest: Any) -> Any:
-        for value in rest:
-            first = function(first, value)
-        return first
-
-    return fold
-
-
-_EXACT: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _divide,
-    "%": _modulo,
-    "<<": lambda a, b: a << b,
-    ">>": lambda a, b: a >> b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "&&": np.logical_and,
-    "||": np.logical_or,
-}
-_EXACT_CALLS: dict[str, Callable[..., Any]] = {
-    "min": _fold_calls(np.minimum),
-    "max": _fold_calls(np.maximum),
-    "abs": np.abs,
-    "sign": np.sign,
-    "relu": lambda a: np.maximum(a, 0),
-}
-
-
-def affine(expr: Expr, block: Block) -> Affine:
-    """`constant + sum(coefficient * index)` over the indices of a block, or None.
-
-    Only indices with more than one value are kept as unknowns.
-    """
-    match expr:
-        case Index(name, _) if block.lengths.get(name, 0) > 1:
-            return 0, {name: 1}
-        case Index(name, _) if name in block.starts:
-            return block.starts[name], {}
-        case Index(name, _):
-            return (int(block.fixed[name]), {}) if name in block.fixed else None
-        case Const() | Size():
-            return int(exact(expr, block.fixed)), {}
-        case Cast(operand, _):
-            return affine(operand, block)
-        case Unary("-", operand, _):
-            return _scaled(affine(operand, block), -1)
-        case Binary("+", left, right, _):
-            return _sum(affine(left, block), affine(right, block))
-        case Binary("-", left, right, _):
-            return _sum(affine(left, block), _scaled(affine(right, block), -1))
-        case Binary("*", left, right, _):
-            return _product(affine(left, block), affine(right, block))
-        case Binary(op, left, right, _) if op in "/%":
-            return _constant(op, affine(left, block), affine(right, block))
-        case _:
-            return None
-
-
-def _scaled(a: Affine, factor: int) -> Affine:
-    return a and (a[0] * factor, {name: c * factor for name, c in a[1].items() if c * factor})
-
-
-def _sum(a: Affine, b: Affine) -> Affine:
-    if a is None or b is None:
-        return None
-    total = {name: a[1].get(name, 0) + b[1].get(name, 0) for name in a[1] | b[1]}
-    return a[0] + b[0], {name: c for name, c in total.items() if c}
-
-
-def _product(a: Affine, b: Affine) -> Affine:
-    if a is None or b is None or (a[1] and b[1]):
-        return None
-    return _scaled(a, b[0]) if a[1] else _scaled(b, a[0])
-
-
-def _constant(op: str, a: Affine, b: Affine) -> Affine:
-    if a is None or b is None or a[1] or b[1]:
-        return None
-    return int(_EXACT[op](a[0], b[0])), {}

@@ -53,18 +53,6 @@ def store(values: Array, dtype: DType) -> Array:
     return values.astype(dtype.numpy, copy=False)
 
 
-def identity(reduction: str, dtype: DType) -> Any:
-    """The neutral element of `+`, `*`, `min` or `max` in a type."""
-    if reduction in "+*":
-        return 0 if reduction == "+" else 1
-    if dtype.is_float:
-        return np.inf if reduction == "min" else -np.inf
-    if dtype == BOOL:
-        return reduction == "min"
-    info = np.iinfo(dtype.numpy)
-    return info.max if reduction == "min" else info.min
-
-
 REDUCTIONS: dict[str, np.ufunc] = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}
 
 

@@ -17,8 +17,9 @@ from workbench.errors import CallError
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, children
 from workbench.lang.operator import Range, Statement, Target
-from workbench.lang.oracle_blocks import Interval, exact, is_exact
+from workbench.lang.oracle_blocks import Interval
 from workbench.lang.oracle_builtins import builtin
+from workbench.lang.oracle_exact import exact, is_exact
 from workbench.lang.oracle_numbers import BINARY, REDUCTIONS, Arithmetic, shift, store
 from workbench.lang.oracle_values import Cells, Memory
 

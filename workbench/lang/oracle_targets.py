@@ -5,7 +5,8 @@ from __future__ import annotations
 from numpy.lib.stride_tricks import as_strided
 
 from workbench.lang.operator import Target
-from workbench.lang.oracle_blocks import Array, Block, affine
+from workbench.lang.oracle_affine import affine
+from workbench.lang.oracle_blocks import Array, Block
 from workbench.lang.oracle_values import Cells
 
 

@@ -31,8 +31,10 @@ from workbench.lang.expr import (
     children,
 )
 from workbench.lang.normal_form import is_index_arithmetic
-from workbench.lang.oracle_blocks import Affine, Array, Block, affine, exact, is_exact
+from workbench.lang.oracle_affine import Affine, affine
+from workbench.lang.oracle_blocks import Array, Block
 from workbench.lang.oracle_builtins import builtin
+from workbench.lang.oracle_exact import exact, is_exact
 from workbench.lang.oracle_numbers import BINARY, Arithmetic, shift, store
 
 Guard = Array | None

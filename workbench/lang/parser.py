@@ -14,30 +14,22 @@ from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT
 from workbench.lang.recovery import without_statement
 from workbench.lang.syntax import (
-    PRECEDENCE,
-    Apply,
     Assign,
     CallStep,
     Define,
     ExistsClause,
     ForStep,
-    Infix,
     LetClause,
-    Literal,
     MonoidNode,
-    Name,
     Parameter,
-    Prefix,
     PromiseNode,
     RangeClause,
-    Span,
     TargetNode,
-    Term,
-    Ternary,
     TypeNode,
     Unit,
 )
 from workbench.lang.syntax_messages import syntax_problem
+from workbench.lang.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
 from workbench.lang.tokens import Retag
 
 

@@ -7,29 +7,22 @@ import math
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
 from workbench.lang.syntax import (
-    PRECEDENCE,
-    Apply,
     Assign,
     CallStep,
     Clause,
     Define,
     ExistsClause,
     ForStep,
-    Infix,
     LetClause,
-    Literal,
     MonoidNode,
-    Name,
     Parameter,
-    Prefix,
     RangeClause,
     StepNode,
     TargetNode,
-    Term,
-    Ternary,
     TypeNode,
     Unit,
 )
+from workbench.lang.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Term, Ternary
 
 _UNARY = 10
 _SHORT = {"float32": "float", "float64": "double"}

@@ -8,7 +8,8 @@ from workbench.lang.operator import Promise
 from workbench.lang.printer import print_term
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Context, Scope
-from workbench.lang.syntax import Name, PromiseNode
+from workbench.lang.syntax import PromiseNode
+from workbench.lang.terms import Name
 
 ARGUMENTS = {"injective": 1, "in_range": 3}
 

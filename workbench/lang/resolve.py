@@ -16,19 +16,8 @@ from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.resolve_statement import resolve_assign
 from workbench.lang.scope import AlreadyReported, Context, Scope, free_name
 from workbench.lang.shapes import finished
-from workbench.lang.syntax import (
-    Apply,
-    Assign,
-    CallStep,
-    Define,
-    ForStep,
-    Name,
-    StepNode,
-    Unit,
-    names_in,
-    statements_of,
-    terms,
-)
+from workbench.lang.syntax import Assign, CallStep, Define, ForStep, StepNode, Unit, statements_of
+from workbench.lang.terms import Apply, Name, names_in, terms
 from workbench.lang.texts import canonical_text
 
 

@@ -26,7 +26,7 @@ from workbench.lang.operations import (
 from workbench.lang.polynomial import expression
 from workbench.lang.printer import print_term
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState, free_name
-from workbench.lang.syntax import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
+from workbench.lang.terms import Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
 from workbench.lang.unify import WEAK
 
 _LITERALS: dict[str, Const] = {

@@ -17,7 +17,8 @@ from workbench.lang.printer import print_clause, print_statement, print_target, 
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState
 from workbench.lang.shapes import record_write
-from workbench.lang.syntax import Assign, ExistsClause, LetClause, RangeClause, Span, TargetNode
+from workbench.lang.syntax import Assign, ExistsClause, LetClause, RangeClause, TargetNode
+from workbench.lang.terms import Span
 from workbench.lang.unify import WEAK, computed, convert, settled, unify
 
 

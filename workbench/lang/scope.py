@@ -13,7 +13,8 @@ from workbench.lang.facts import Facts
 from workbench.lang.operator import Condition, Monoid, Promise, Range, Role
 from workbench.lang.polynomial import Polynomial
 from workbench.lang.shaping import Shaping
-from workbench.lang.syntax import NOWHERE, Define, MonoidNode, RangeClause, Span
+from workbench.lang.syntax import Define, MonoidNode, RangeClause
+from workbench.lang.terms import NOWHERE, Span
 
 Box = list[tuple[Polynomial, Polynomial]]
 

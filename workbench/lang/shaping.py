@@ -7,20 +7,8 @@ from dataclasses import dataclass, field
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import ALIASES, DTYPES
 from workbench.lang.limits import DEEPEST_CALLS
-from workbench.lang.syntax import (
-    Apply,
-    Assign,
-    CallStep,
-    Define,
-    ForStep,
-    LetClause,
-    Name,
-    RangeClause,
-    StepNode,
-    Term,
-    names_in,
-    terms,
-)
+from workbench.lang.syntax import Assign, CallStep, Define, ForStep, LetClause, RangeClause, StepNode
+from workbench.lang.terms import Apply, Name, Term, names_in, terms
 
 
 @dataclass

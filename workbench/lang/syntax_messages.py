@@ -5,7 +5,7 @@ from __future__ import annotations
 from lark import Token
 
 from workbench.lang.diagnostics import Problem
-from workbench.lang.syntax import Span
+from workbench.lang.terms import Span
 
 ASSIGNMENTS = "=, +=, +=!, *=, *=!, min=, min=!, max= or max=!"
 WORDS = {

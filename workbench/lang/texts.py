@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.lang.printer import print_unit
-from workbench.lang.syntax import Apply, Assign, CallStep, Define, Unit, statements_of
+from workbench.lang.syntax import Assign, CallStep, Define, Unit, statements_of
+from workbench.lang.terms import Apply
 
 
 def canonical_text(unit: Unit, define: Define) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Call, Expr, Index
+from workbench.lang.identities import identity
 from workbench.lang.operator import Range, Statement
 from workbench.poly.access import Guards, Space, access, guarded_reads
 from workbench.poly.affine import NotAffine, both, pieces
 from workbench.poly.binding import Bound, affine_or_refuse
-from workbench.poly.identity import identity
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Access, AccessKind, Array, ProgramStatement, StatementKind
 
@@ -64,7 +64,7 @@ class Lowered:
     def _initial(self, space: Space, dims: tuple[str, ...], targets: Targets, name: str) -> ProgramStatement:
         order = [t.tensor for t in self.statement.targets]
         reduction = self.statement.reduction
-        values = tuple(identity(reduction, order.index(t), self.arrays[t].dtype) for t, _ in targets)
+        values = tuple(identity(reduction or "+", order.index(t), self.arrays[t].dtype) for t, _ in targets)
         writes = [self._access(space, t, "write", e) for t, e in targets]
         return self._made(name, "initialise", dims, space, targets, values, writes)
 
