@@ -66,4 +66,8 @@ FOUND = {
         {"N": 5},
         data={"J": [0]},
     ),
+    "fusion carried nests past a statement between them": Found(
+        "def f(float(M) X) -> (S, A) { S +=! X(j)  S = 2  A(k) = X(k) + 1 }",
+        {"M": 17},
+    ),
 }

@@ -23,10 +23,19 @@ def attempt(schedule: Schedule, *steps: Transform) -> Schedule:
 
 
 def changed(before: Schedule, after: Schedule) -> frozenset[str]:
-    """Statements of the top-level nests that differ: only their dependences need a second look."""
+    """Statements whose dependences need a second look: those of the top-level nests that differ, and those that
+    now stand on the other side of one.
+    """
     old = set(top(before.tree))
-    different = [s for nest in top(after.tree) if nest not in old for s in statements(nest)]
-    return frozenset(different)
+    different = {s for nest in top(after.tree) if nest not in old for s in statements(nest)}
+    was, now = places(before.tree), places(after.tree)
+    passed = {s for s in now for d in different if (was[s] < was[d]) != (now[s] < now[d])}
+    return frozenset(different | passed)
+
+
+def places(tree: Tree) -> dict[str, int]:
+    """The number of the top-level nest that holds each statement."""
+    return {s: number for number, nest in enumerate(top(tree)) for s in statements(nest)}
 
 
 def top(tree: Tree) -> tuple[Tree, ...]:
