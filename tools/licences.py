@@ -59,9 +59,13 @@ def licence(package: PackageMetadata) -> str:
     """What a package's metadata call its licence: the expression, else a short name, else the classifiers."""
     stated = [c for c in package.get_all("Classifier", []) if c.startswith("License")]
     classifiers = [c.rpartition(" :: ")[2] for c in stated]
-    text = (package.get("License") or "").strip().splitlines()
+    text = (_field(package, "License") or "").strip().splitlines()
     short = text[0] if len(text) == 1 and len(text[0]) < 50 and text[0] != "UNKNOWN" else ""
-    return package.get("License-Expression") or short or ", ".join(sorted(classifiers)) or "not stated"
+    return _field(package, "License-Expression") or short or ", ".join(sorted(classifiers)) or "not stated"
+
+
+def _field(package: PackageMetadata, name: str) -> str:
+    return (package.get_all(name) or [""])[0]
 
 
 def page() -> str:

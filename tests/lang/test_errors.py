@@ -84,7 +84,7 @@ def test_calls_that_double_are_refused():
     defs = "".join(
         f"def f{n + 1}(float(N) A, int32 k) -> (B) {{ T = f{n}(A, k)  B = f{n}(T, k) }}\n" for n in range(40)
     )
-    with pytest.raises(OperatorError, match="statements|deep"):
+    with pytest.raises(OperatorError, match=r"statements|deep"):
         operators("def f0(float(N) A, int32 k) -> (B) { B(i) = A(i) where i in 0:k }\n" + defs)
 
 

@@ -138,7 +138,8 @@ def test_depth_counts_the_roundings() -> None:
 
 
 def test_a_cell_that_reads_only_itself_is_no_recurrence() -> None:
-    biased = "def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) { C(m,n) +=! A(m,k)*B(k,n)\n C(m,n) = C(m,n) + c(n) }"
+    product = "C(m,n) +=! A(m,k)*B(k,n)"
+    biased = f"def f(float(M,K) A, float(K,N) B, float(N) c) -> (C) {{ {product}\n C(m,n) = C(m,n) + c(n) }}"
     assert depths(wb.operator(biased), {"M": 4, "K": 30, "N": 5})["C"] == Depth(32)
     prefix = "def f(float(N) A) -> (S) { S(i) = A(i)\n S(i) = S(i) + S(i-1) }"
     assert depths(wb.operator(prefix), {"N": 100})["S"].arithmetic >= 99

@@ -45,6 +45,7 @@ def before(values: Values, node: Accumulate) -> list[str]:
 
 
 def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
+    """What a register holds before the loop: the cell, or the identity of a partial result."""
     dtype = local.cell.dtype
     if local.partial:
         identity = values.identity(node.reduction, position, dtype)
@@ -148,6 +149,7 @@ def tree(items: list[str], join: Callable[[str, str], str]) -> str:
 
 
 def joined_vectors(values: Values, reduction: str, a: str, b: str, dtype: DType, lanes: int) -> str:
+    """Two vectors of partial results as one."""
     if reduction in ("+", "*"):
         return f"({a} {reduction} {b})"
     return f"{values.helpers.vector(reduction, dtype, lanes)}({a}, {b})"

@@ -78,6 +78,7 @@ def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:
 
 
 def parameter(array: Array, names: Names) -> ArrayParameter:
+    """One array of the program as an argument of the function."""
     return ArrayParameter(
         array.name,
         names("array", array.name),
@@ -131,6 +132,7 @@ def status(early: str, handed: str, checks: Checks) -> list[str]:
 
 
 def temporary_arrays(program: Program) -> list[Array]:
+    """The arrays that live in the workspace."""
     return [a for a in program.arrays.values() if a.role == "temporary"]
 
 

@@ -16,7 +16,6 @@ from workbench.lang.expr import (
     Read,
     Select,
     Size,
-    Unary,
     children,
     reads,
     rebuild,

@@ -51,7 +51,8 @@ def unguarded_reads(program: Program, statement: str) -> frozenset[Read]:
     """Reads of a statement whose subscripts lie inside the array at every instance, whatever guards them."""
     own = program.statement(statement)
     domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
-    return frozenset(r for r in reads(*own.values) if r.tensor not in program.arrays or _inside(program, own, domain, r))
+    found = reads(*own.values)
+    return frozenset(r for r in found if r.tensor not in program.arrays or _inside(program, own, domain, r))
 
 
 def _inside(program: Program, statement: ProgramStatement, domain: isl.Set, read: Read) -> bool:
