@@ -11,6 +11,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pdoc
+import pdoc.render
 
 import workbench
 

@@ -63,6 +63,9 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cache_bytes": (lambda v: _each(v, lambda n: _whole(n, 0)) and len(v) == 3, "three sizes in bytes: L1d, L2, L3"),
     "line_bytes": (lambda v: _whole(v, 1, 1 << 16), "a whole number from 1 to 65536"),
     "isa": (lambda v: _each(v, lambda n: isinstance(n, str)), 'a tuple of names, such as ("avx2", "fma")'),
-    "march": (lambda v: isinstance(v, str) and bool(re.fullmatch(r"[\w.+=-]+", v)), 'a processor\'s name, such as "haswell"'),
+    "march": (
+        lambda v: isinstance(v, str) and bool(re.fullmatch(r"[\w.+=-]+", v)),
+        'a processor\'s name, such as "haswell"',
+    ),
     "parallel": (lambda v: v in get_args(Parallel), '"openmp", "pool" or "serial"'),
 }
