@@ -10,6 +10,7 @@ exist.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -50,6 +51,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _lock = threading.RLock()
+# A child forked while another thread is inside isl would find it closed for ever, and isl halfway through.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _cap: ContextVar[int] = ContextVar("isl operations", default=INTERACTIVE_OPERATIONS)
 _depth = 0
 _memo: OrderedDict[tuple[type, str], Any] = OrderedDict()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import replace
-from threading import Lock
 
 from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
@@ -14,6 +13,7 @@ from workbench.runtime.compiling import load
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.job import Job
 from workbench.runtime.launch import CompiledKernel, Rebuild
+from workbench.runtime.locks import Lock
 from workbench.runtime.machine import this_machine
 from workbench.runtime.toolchain import Toolchain
 from workbench.schedules import Schedule

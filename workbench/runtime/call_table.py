@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from operator import index
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.lang.operator import Operator
 from workbench.runtime.foreign import several
 from workbench.runtime.launch import CompiledKernel
 from workbench.runtime.locating import located
+from workbench.runtime.locks import Lock
 from workbench.runtime.preparing import Plan
 from workbench.runtime.promises import check_promises
 from workbench.settings import Settings

@@ -7,12 +7,12 @@ import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
 from workbench.errors import BuildError
 from workbench.runtime.complaints import complaint, failure
 from workbench.runtime.entries import LIBRARY, SOURCE, Entry, discard, find, publish, staging
 from workbench.runtime.job import Job
+from workbench.runtime.locks import Lock
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import give_up, storage, subdirectory, write_file

@@ -49,7 +49,7 @@ def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | N
     if empty and not kernel.signature.checks:
         return
     data, values = pointers(arrays), (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
-    threads = kernel.threads or thread_count()
+    threads = thread_count(kernel.threads)
     status = kernel.border.plain(data, values, layout.symbols_address, threads)
     if status:
         raise kernel.status_error(status, layout)

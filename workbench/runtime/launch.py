@@ -56,7 +56,7 @@ class CompiledKernel:
         self.threads = threads
         self._enter = self._entry()
         self._only = None if kernel.signature.symbols else layout_of(kernel.signature, kernel.sizes)
-        self._threads = (current(), threads or thread_count())
+        self._threads = (current(), thread_count(threads))
         self._layouts: dict[tuple[tuple[int, ...], ...], Layout] = {}
 
     @property
@@ -112,7 +112,7 @@ class CompiledKernel:
 
     def _follow(self, now: Settings) -> int:
         """Threads under changed settings; one pair, so that a concurrent call sees both or neither."""
-        self._threads = (now, self.threads or thread_count())
+        self._threads = (now, thread_count(self.threads))
         return self._threads[1]
 
     def layout(self, sizes: dict[str, int], shapes: tuple[tuple[int, ...], ...] | None = None) -> Layout:

@@ -6,7 +6,8 @@ import os
 from functools import cache
 
 from workbench.runtime.processor import Processor, this_processor
-from workbench.settings import current
+from workbench.runtime.starting import startable
+from workbench.settings import THREADS_LIMIT, current
 from workbench.target import Target
 
 # Feature names code generation and recipes may ask for; /proc/cpuinfo has a hundred more.
@@ -52,13 +53,16 @@ def _vectors(features: set[str]) -> tuple[int, int]:
     return 128, 32 if "neon" in features else 16
 
 
-def thread_count() -> int:
-    """Threads of a call: the setting, else OMP_NUM_THREADS, else one per usable physical core."""
-    chosen = current().threads
-    return chosen if chosen is not None else _default_threads()
+def thread_count(fixed: int | None = None) -> int:
+    """Threads of a call: `fixed`, else the setting, else OMP_NUM_THREADS, else one per usable physical core.
+
+    Fewer where this process cannot start so many.
+    """
+    chosen = fixed if fixed is not None else current().threads
+    return startable(chosen if chosen is not None else _default_threads())
 
 
 @cache
 def _default_threads() -> int:
     wished = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(wished) if wished.isdecimal() and int(wished) > 0 else this_machine().cores
+    return min(int(wished), THREADS_LIMIT) if wished.isdecimal() and int(wished) > 0 else this_machine().cores

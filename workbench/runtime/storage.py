@@ -12,9 +12,9 @@ import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from workbench.errors import BuildError
+from workbench.runtime.locks import Lock
 from workbench.settings import current
 
 # The layout below the cache directory has a version, so that later formats never meet older files.
