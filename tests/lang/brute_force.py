@@ -77,7 +77,12 @@ def statement(op: Operator, s: Statement, env: dict[str, int], memory: dict[str,
 
 
 def initialise(op: Operator, s: Statement, free: Any, env: dict[str, int], memory: dict[str, Cells]) -> None:
-    whole = any(not isinstance(e, Index) for t in s.targets for e in t.subscripts)
+    axes = {r.index for r in s.ranges if r.kind == "sequential"}
+    whole = False
+    for target in s.targets:
+        names = [e.name if isinstance(e, Index) else None for e in target.subscripts]
+        twice = {n for n in names if names.count(n) > 1} - axes
+        whole = whole or None in names or bool(twice)
     for f, t in enumerate(s.targets):
         tensor = op.tensors[t.tensor]
         bounds = [

@@ -48,7 +48,6 @@ NAMES = {
     "output_never_written": "def f(float(N) A) -> (Out) { Output(i) = A(i) }",
     "read_before_write": body("T(m) = U(m)\n    U(m) = A(m,0)\n    C(m) = T(m)"),
     "read_own_value": body("C(m) = C(m) + A(m,0)"),
-    "twice_on_the_left": body("C(m,m) +=! A(m,k)"),
     "twice_a_parameter": "def f(float(N) A, float(N) A) -> (B) { B(i) = A(i) }",
     "twice_a_let": body("C(m) = x where x = A(m,0), x = 2.0"),
     "let_of_a_tensor_name": body("C(m) = A where A = 2.0"),

@@ -77,6 +77,21 @@ TEXTS = {
         "def f(float(N,N) X) -> (float(N,N) A) { A(i,j) = 0 where i in 0:N, j in 0:N  A(i,N-1-i) = X(i,i) }",
         {"N": 5},
     ),
+    "a diagonal alone": ("def f(float(N) v) -> (D) { D(i,i) = 2 * v(i) }", {"N": 4}),
+    "a diagonal of a band": ("def f(float(N,N,M) X) -> (D) { D(i,j,i) = X(i,j,i) }", {"N": 5, "M": 3}),
+    "a reduction onto the diagonal sets all of it first": (
+        "def f(float(N,K) X) -> (float(N,N) D) { D(i,j) = 7 where i in 0:N, j in 0:N  D(i,i) +=! X(i,k) }",
+        {"N": 4, "K": 3},
+    ),
+    "a reduction onto one cell of a loop sets only that one": (
+        "def f(float(N,K) X) -> (float(N,N) D) { D(i,j) = 7 where i in 0:N, j in 0:N"
+        "  for t in 0:N { D(t,t) +=! X(t,k) } }",
+        {"N": 4, "K": 3},
+    ),
+    "a diagonal inside a loop": (
+        "def f(float(N,N) X) -> (D) { for t in 0:N { D(t,i,i,t) = X(i,t) } }",
+        {"N": 3},
+    ),
     "statements see earlier versions": (
         "def f(float(N) X) -> (A, B, C) { A(i) = X(i)  B(i) = A(i)  A(i) = A(i) + 1  C(i) = A(i) - B(i) }",
         {"N": 4},

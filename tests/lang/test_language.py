@@ -445,3 +445,19 @@ def test_errors_do_not_hide_in_the_cache():
     for _ in range(2):
         with pytest.raises(OperatorError):
             operator("def f(float(N) A) -> (B) { B(i) = C(i) }")
+
+
+def test_an_index_may_stand_twice_on_the_left():
+    op = operator("def f(float(N,K) X) -> (D) { D(i,i) +=! X(i,k) }")
+    (statement,) = op.statements()
+    assert statement.indices("free") == ("i",)
+    assert statement.initialises_all
+    assert op.tensors["D"].partial
+    assert evaluate(op, np.ones((2, 3), np.float32)).tolist() == [[3, 0], [0, 3]]
+
+
+def test_a_loop_axis_may_stand_twice_on_the_left():
+    op = operator("def f(float(N,K) X) -> (D) { for t in 0:N { D(t,t) +=! X(t,k) } }")
+    (statement,) = op.statements()
+    assert statement.indices("free") == ()
+    assert not statement.initialises_all

@@ -8,11 +8,12 @@ from tests.poly import brute
 from tests.poly.making import Maker, calc, conv, lift, matmul, op, read, select, span, statement, tensor
 from tests.support import examples
 from workbench.errors import LoweringError
+from workbench.lang import operator
 from workbench.lang.dtypes import BOOL, FLOAT32, INT8, INT32, INT64
 from workbench.lang.expr import Const, Expr, Read, Size
 from workbench.lang.identities import identity
 from workbench.lang.operator import Condition, For
-from workbench.poly import is_covered, isl, lower, naive_tree, unpack
+from workbench.poly import is_covered, isl, lower, naive_tree, points, unpack
 from workbench.poly.program import Nest, Program
 from workbench.poly.tree import Band, Sequence
 
@@ -274,3 +275,11 @@ def test_identities_of_integers():
     assert identity("min", 0, INT8).value == 127
     assert identity("max", 0, INT32).value == -(2**31)
     assert identity("max", 0, BOOL).value is False
+
+
+def test_one_cell_of_a_loop_is_initialised_alone():
+    text = "def f(float(N,K) X) -> (float(N,N) D) {{ D(i,j) = 7 where i in 0:N, j in 0:N  {} }}"
+    alone = lower(operator(text.format("for t in 0:N { D(t,t) +=! X(t,k) }")), {"N": 4, "K": 3})
+    assert points(alone, "D.1.init") == 4
+    whole = lower(operator(text.format("D(i,i) +=! X(i,k)")), {"N": 4, "K": 3})
+    assert points(whole, "D.1.init") == 16

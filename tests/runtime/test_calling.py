@@ -361,6 +361,8 @@ UNPLANNED = [
      "0.25*U(t-1,i-1)+0.5*U(t-1,i)+0.25*U(t-1,i+1) : U(t-1,i) where i in 0:N } }", [(5, 9)]),
     ("def norms(float(N,D) A) -> (big, total) { big(n) max=! abs(A(n,d))\n total(n) +=! A(n,d)*A(n,d) }", [(4, 7)]),
     ("def pad(float(N) A) -> (float(N+4) B) { B(i) = i >= 2 && i < N+2 ? A(i-2) : 1.0 where i in 0:N+4 }", [(6,)]),
+    ("def diagonals(float(N,K) A, float(N) B) -> (D, E) { D(i,i) = B(i)\n E(i,j) = B(i) where i in 0:N, j in 0:N\n"
+     " for t in 0:N { E(t,t) +=! A(t,k) } }", [(5, 9), (5,)]),
     ("def dot(float(N) A, float(N) B) -> (s) { s +=! A(i) * B(i) }", [(1001,), (1001,)]),
     ("def softmax(float(M,N) A) -> (S) { mx(m) max=! A(m,n)\n E(m,n) = exp(A(m,n) - mx(m))\n s(m) +=! E(m,n)\n"
      " S(m,n) = E(m,n) / s(m) }", [(5, 33)]),

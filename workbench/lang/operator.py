@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.lang.dtypes import DType
-from workbench.lang.expr import Expr, index_names
+from workbench.lang.expr import Expr, Index, index_names
 
 Role = Literal["input", "output", "inout", "temporary"]
 IndexKind = Literal["sequential", "free", "reduction"]
@@ -95,7 +95,7 @@ class Statement:
 
     `reduction` is None for `=`, else "+", "*", "min", "max" or a Monoid; `initialise` is the `!`:
     each execution first sets every cell of the free ranges (of the whole tensor if a target
-    subscript is not a plain index) to the identity.
+    subscript is not a plain index, or stands twice) to the identity.
     `values` holds one expression per target, already cast to the target's element type.
     """
 
@@ -106,6 +106,16 @@ class Statement:
     values: tuple[Expr, ...]
     ranges: tuple[Range, ...]
     text: str = field(default="", compare=False)
+
+    @property
+    def initialises_all(self) -> bool:
+        """Whether `!` sets every cell of the targets: a subscript is computed, or a free index stands twice."""
+        axes = self.indices("sequential")
+        for target in self.targets:
+            own = [e.name for e in target.subscripts if isinstance(e, Index) and e.name not in axes]
+            if len(set(own)) < len(own) or not all(isinstance(e, Index) for e in target.subscripts):
+                return True
+        return False
 
     def indices(self, *kinds: IndexKind) -> tuple[str, ...]:
         """Names of the indices of the given kinds (all when none is given), in loop order."""

@@ -8,7 +8,6 @@ from math import prod
 
 import numpy as np
 
-from workbench.lang.expr import Index
 from workbench.lang.identities import neutral
 from workbench.lang.operator import Monoid, Range, Statement
 from workbench.lang.oracle_blocks import Block, Interval, Weigh, blocks, hull
@@ -124,7 +123,7 @@ def _initialise(run: Execution) -> None:
         start = [np.asarray(neutral(str(reduction), dtype)) for dtype in dtypes]
     for target, dtype, value in zip(run.statement.targets, dtypes, start, strict=True):
         constant = store(value, dtype)
-        if not all(isinstance(s, Index) for s in target.subscripts):
+        if run.statement.initialises_all:
             run.memory[target.tensor].array[...] = constant
             continue
         for block in blocks(_ranges_of_cells(run), run.fixed, {}, BLOCK_ELEMENTS):

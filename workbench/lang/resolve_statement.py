@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft
 from workbench.lang.dtypes import BOOL, DType
-from workbench.lang.expr import Const, Expr, Index
+from workbench.lang.expr import Const, Expr
 from workbench.lang.infer_statement import infer_ranges
 from workbench.lang.monoids import monoid_for
 from workbench.lang.names import check_new_name
@@ -29,7 +29,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     resolver = ExprResolver(context, scope, local)
     exists = _clauses(resolver, local, node)
     subscripts = [_target_subscripts(resolver, target) for target in node.targets]
-    _check_targets(context, node, states, subscripts)
+    _check_targets(node, states, subscripts)
     resolver.what = "the value"
     reduction_name, initialise = _operation(node)
     values = [resolver.resolve(value) for value in node.values]
@@ -119,21 +119,13 @@ def _in_normal_form(subscript: Expr) -> Expr:
     return simplify(subscript, subscript.dtype) if is_plain(subscript) else subscript
 
 
-def _check_targets(
-    context: Context, node: Assign, states: list[TensorState], subscripts: list[tuple[Expr, ...]]
-) -> None:
-    axes = {axis.index for axis in context.axes}
+def _check_targets(node: Assign, states: list[TensorState], subscripts: list[tuple[Expr, ...]]) -> None:
     for target, state, exprs in zip(node.targets, states, subscripts, strict=True):
         if state.rank is not None and state.rank != len(exprs):
             plural = "s" if state.rank != 1 else ""
             message = f"{state.name!r} has {state.rank} dimension{plural}: expected {state.rank} subscript{plural} "
             message += f"but found {len(exprs)}"
             raise Problem(message, target.span)
-        plain = [expr.name for expr in exprs if isinstance(expr, Index) and expr.name not in axes]
-        for name in plain:
-            if plain.count(name) > 1:
-                fix = f"for a diagonal: {state.name}({name}, {name}2) where {name}2 in {name}:{name}+1"
-                raise Problem(f"{name!r} already defined: it stands twice on the left-hand side", target.span, fix)
         if exprs != subscripts[0]:
             raise Problem("all targets of a tuple statement have the same subscripts", target.span)
     if len({state.name for state in states}) < len(states):

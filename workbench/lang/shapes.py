@@ -74,8 +74,9 @@ def _record_cover(
 ) -> None:
     """Remember the box if the statement is certain to write all its cells."""
     plain = [subscript.name for subscript in subscripts if isinstance(subscript, Index)]
-    is_scatter = any(not isinstance(s, Index) for s in subscripts)
-    if draft.initialise and is_scatter and state.declared is not None:
+    own = [name for name in plain if name not in {axis.index for axis in context.axes}]
+    is_computed = len(plain) < len(subscripts) or len(set(own)) < len(own)
+    if draft.initialise and is_computed and state.declared is not None:
         state.covered.append(state.declared)
         return
     if len(set(plain)) < len(plain) or any(polynomial(s).indices for s in subscripts if not isinstance(s, Index)):

@@ -130,15 +130,6 @@ class Lowered:
         return access(space, self.arrays[tensor], kind, subscripts, guards, accumulates=accumulates)
 
 
-def plain_targets(statement: Statement) -> bool:
-    """Is every target subscript an index of its own, so that each free instance has its own cell?"""
-    for target in statement.targets:
-        names = [e.name for e in target.subscripts if isinstance(e, Index)]
-        if len(set(names)) < len(target.subscripts):
-            return False
-    return True
-
-
 def can_share_loops(statement: Statement, initial: ProgramStatement, update: ProgramStatement) -> bool:
     """May the initialisation stand inside the free loops of its reduction?
 

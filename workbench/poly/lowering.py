@@ -10,7 +10,7 @@ from workbench.lang.operator import For, Operator, Statement, Step
 from workbench.poly import isl
 from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
 from workbench.poly.bounds import is_covered
-from workbench.poly.instances import Lowered, can_share_loops, plain_targets
+from workbench.poly.instances import Lowered, can_share_loops
 from workbench.poly.program import Array, Nest, Program, ProgramStatement
 
 Strides = Mapping[str, tuple[int, ...]]
@@ -75,7 +75,7 @@ class _Builder:
         match step:
             case For(axis, body):
                 yield Nest(axis.index, tuple(item for inner in body for item in self.step(inner)))
-            case Statement() if step.initialise and plain_targets(step):
+            case Statement() if step.initialise and not step.initialises_all:
                 yield from self._reduction(step)
             case Statement():
                 if step.initialise:
