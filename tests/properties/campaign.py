@@ -171,4 +171,4 @@ def note(way: Way, counts: Counter[str]) -> None:
         counts["unrolled"] += "unroll" in around
     for text in way.kernel.notes:
         number, _, what = text.partition(" ")
-        counts[what.partition(" (")[0]] += int(number)
+        counts[what.partition(" (")[0]] += int(number) if number.isdigit() else 0

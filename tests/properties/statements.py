@@ -23,6 +23,7 @@ MONOIDS = {
         ("double", "int64"),
     ),
 }
+ROWS = "def rows(float(P,Q) U) -> (W) { W(p) +=! U(p,q) }"
 DTYPES = ["float"] * 12 + ["double"] * 4 + ["int32"] * 3 + ["int8"] * 2 + ["uint8"] * 2 + ["int64"] * 2 + [
     "bool", "bool", "bfloat16", "bfloat16", "float16", "int16", "uint16", "uint32", "uint64"
 ]  # fmt: skip
@@ -34,17 +35,19 @@ class Statements(Ranges):
     def __init__(self, *arguments) -> None:
         super().__init__(*arguments)
         self.lines: list[str] = []
-        self.monoids: list[str] = []
+        self.helpers: list[str] = []
 
     def statement(self, outer: list[Axis]) -> None:
         known = [s for s in self.slots.values() if s.computed]
-        kind = self.random.choice("nnnnnnneeeesg" if known else "nnnnnngn")
+        kind = self.random.choice("nnnnnnnnnneeeeeessggh" if known else "nnnnnnnnnggh")
         if kind == "e":
             self.again(outer, self.random.choice(known))
         elif kind == "s" and not outer:
             self.scatter()
         elif kind == "g" and not outer:
             self.tuple_reduction()
+        elif kind == "h" and not outer:
+            self.called()
         elif outer and known and self.chance(0.6):
             self.again(outer, self.random.choice(known))
         else:
@@ -129,7 +132,7 @@ class Statements(Ranges):
         operator = f"{reduction or ''}={'!' if initialise else ''}"
         self.slots.setdefault(slot.name, slot)
         names = f"({', '.join(subscripts)})" if subscripts else ""
-        self.emit(f"{slot.name}{names} {operator} {bare(value.text)}", scope, len(outer))
+        self.emit(f"{slot.name}{names} {operator}", bare(value.text), scope, len(outer))
 
     def reduced(self, before: list[Axis]) -> Axis:
         computed = [s for s in self.slots.values() if s.computed and s.rank]
@@ -160,7 +163,7 @@ class Statements(Ranges):
         if reduction == "*":
             return self.clamped(value, 1)
         room = EXACT[slot.dtype] - (slot.limit if own else 0)
-        if own and value.limit > 60:
+        if own and slot.name in value.text:
             value = self.clamped(value, 40)
         if reduction == "+" and value.limit * trips > room:
             value = self.clamped(value, max(1, int(room / trips / 2)))
@@ -172,7 +175,7 @@ class Statements(Ranges):
             total *= max(1, self.number(a.high) - self.number(a.low) + 1)
         return total
 
-    def emit(self, text: str, scope: Scope, outer: int) -> None:
+    def emit(self, text: str, value: str, scope: Scope, outer: int) -> None:
         """The statement with its ranges; those that can be inferred are often left out."""
         given = []
         for a in scope.axes[outer:]:
@@ -180,8 +183,11 @@ class Statements(Ranges):
                 given.append(a.where)
         if self.chance(0.04):
             self.random.shuffle(given)
+        if self.chance(0.05) and not value.startswith("("):
+            given.append(f"let = {value}")
+            value = "let"
         where = f" where {', '.join(given)}" if given else ""
-        self.lines.append("    " * (bool(outer) + 1) + text + where)
+        self.lines.append("    " * (bool(outer) + 1) + f"{text} {value}{where}")
 
     def scatter(self) -> None:
         """`O(J(i)) op value`."""
@@ -204,6 +210,17 @@ class Statements(Ranges):
         slot.output = True
         return None
 
+    def called(self) -> None:
+        """`T = rows(X)`: another definition of the same text."""
+        if ROWS not in self.helpers:
+            self.helpers.append(ROWS)
+        sizes = [self.random.choice(list(self.sizes)) for _ in "PQ"]
+        argument = Slot(self.name("X"), "float", [lift(0)] * 2, [lift(n) - 1 for n in sizes], uses=1)
+        self.slots[argument.name] = argument
+        slot = Slot(self.name("T"), "float", [lift(0)], [argument.high[0]], limit=400, computed=True)
+        self.slots[slot.name] = slot
+        self.lines.append(f"    {slot.name} = rows({argument.name})")
+
     def field(self, scope: Scope, dtype: str) -> Term:
         """One value of a tuple, small and exact."""
         value = self.value(scope, dtype)
@@ -215,8 +232,8 @@ class Statements(Ranges):
         """`(V(i), I(i)) argmax=! (value, j)`."""
         name = self.random.choice(list(MONOIDS))
         text, dtypes = MONOIDS[name]
-        if text not in self.monoids:
-            self.monoids.append(text)
+        if text not in self.helpers:
+            self.helpers.append(text)
         free = [a for a in self.free_axes([]) if not a.low.missing().terms][:2]
         free = [a for a in free if not a.triangular]
         scope = Scope(list(free))
@@ -234,4 +251,4 @@ class Statements(Ranges):
             made.append(slot)
             targets.append(slot.name + (f"({', '.join(a.name for a in free)})" if free else ""))
         self.slots.update({s.name: s for s in made})
-        self.emit(f"({', '.join(targets)}) {name}=! ({', '.join(values)})", scope, 0)
+        self.emit(f"({', '.join(targets)}) {name}=!", f"({', '.join(values)})", scope, 0)

@@ -9,8 +9,9 @@ import pytest
 
 from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
-from tests.support import examples
+from tests.support import PROFILE, examples
 
+pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
 BATCH = 40
 
@@ -23,9 +24,10 @@ def seeds(programs: int) -> Iterator[range]:
 
 def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
     """Two compilers: one that optimises (for every eighth batch as a user's kernel is), one that does not."""
-    names = sorted(commands, key=lambda name: (name == "gcc") != (parallel == "openmp"))
-    level = "-O3" if number % 8 == 5 else "-O1"
-    levels = {names[0]: level, names[1]: "-O0"} if len(names) > 1 else {names[0]: level}
+    best = "gcc" if parallel == "openmp" else "clang"
+    first, *others = sorted(commands, key=lambda name: (name != best, name == "zig", name))
+    second = others[-1 if number % 4 == 3 else 0] if others else first
+    levels = {second: "-O0", first: "-O3" if number % 8 == 5 else "-O1"}
     return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
 
 

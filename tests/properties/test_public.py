@@ -86,13 +86,13 @@ def call(made: Problem, random: Random) -> None:
             check(made, made.op(*arguments(made, random), out=given, **made.case.sizes))
 
 
-@settings(max_examples=examples(quick=3, ci=12, full=250))
+@settings(max_examples=examples(quick=2, ci=6, full=250))
 @given(made=problems(), random=st.randoms(use_true_random=False))
 def test_a_call_gives_what_the_oracle_says(compilers, made, random):
     call(made, random)
 
 
-@settings(max_examples=examples(quick=3, ci=12, full=250))
+@settings(max_examples=examples(quick=2, ci=6, full=250))
 @given(made=problems(), random=st.randoms(use_true_random=False))
 def test_a_built_schedule_gives_what_the_oracle_says(compilers, made, random):
     """Sizes bound or open; built for dense arrays, called with others."""

@@ -96,15 +96,13 @@ class Values(Reading):
         if kind == "b":
             return self.from_integer(scope, dtype)
         rank = 0 if kind == "s" else self.random.choice((0, 1, 1, 1, 2, 2, 2, 3, 4))
-        term = self.read(scope, self.source(NEAR[dtype], scope, rank))
-        if term.dtype != dtype and (term.dtype == "double" or self.chance(0.3)):
-            term = Term(f"{dtype}({bare(term.text)})", dtype, term.limit, term.exact, term.finite, term.wide_error)
-        elif term.dtype in ("float16", "bfloat16"):
+        slot = self.source(NEAR[dtype], scope, rank)
+        term = self.read(scope, slot)
+        if term.dtype in ("float16", "bfloat16") or (term.dtype != dtype and (dtype == "float" or self.chance(0.3))):
             text = f"{dtype}({bare(term.text)})"
             term = Term(text, dtype, term.limit, term.exact, term.finite, term.wide_error)
-        if scope.in_loop and term.limit > 9 and term.text.find("(") > 0:
-            return self.clamped(term, 9)
-        return term
+        # What a loop may feed to itself would grow without bound.
+        return self.clamped(term, 9) if slot.computed and scope.in_loop else term
 
     def from_integer(self, scope: Scope, dtype: str) -> Term:
         if self.chance(0.3):

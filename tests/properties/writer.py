@@ -73,7 +73,7 @@ class Writer(Statements):
         parameters += [f"int32 {n}" for n in scalars]
         self.random.shuffle(parameters)
         outputs = [_declared(s) if s.fixed else s.name for s in computed if s.output or s.inout or s.fixed]
-        head = "\n".join(self.monoids) + ("\n" if self.monoids else "")
+        head = "\n".join(self.helpers) + ("\n" if self.helpers else "")
         text = f"{head}def {name}({', '.join(parameters)}) -> ({', '.join(outputs)}) {{\n{body}\n}}"
         data = {n: self.filled(self.slots[n]) for n in inputs}
         bounds = {s.name: self.bound(s) for s in computed}
