@@ -47,6 +47,9 @@ class DType:
         """Stored in 16 bits, computed in float32."""
         return self.kind == "float" and self.bits == 16
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # every expression's hash contains some: the text remembers its own
+
     def __str__(self) -> str:
         return self.name
 

@@ -28,7 +28,7 @@ class Facts:
         for monomial, coefficient in a.terms:
             for part in monomial:
                 if not isinstance(part, Size):
-                    rest = a - Polynomial(((monomial, coefficient),))
+                    rest = a - Polynomial({monomial: coefficient})
                     return self._opaque(rest, monomial, part, coefficient, depth + 1)
         total = 0
         for monomial, coefficient in a.terms:
@@ -69,7 +69,7 @@ class Facts:
                 return None
 
     def _opaque_product(self, rest: Polynomial, monomial: Monomial, part: Expr, x: int, depth: int) -> int | None:
-        factors = (Polynomial((((part,), 1),)), Polynomial(((without(monomial, part), 1),)))
+        factors = (Polynomial({(part,): 1}), Polynomial({without(monomial, part): 1}))
         if x > 0 and all(self.at_least(factor, 0, depth) for factor in factors):
             return self.least(rest, depth)
         return None

@@ -75,7 +75,7 @@ def _replace_index(form: Polynomial, index: str, interval: Interval, sign: Sign)
 def _replace_opaque(
     form: Polynomial, monomial: Monomial, coefficient: int, part: Expr, ranges: dict[str, Interval], sign: Sign
 ) -> Polynomial | None:
-    factor = Polynomial(((without(monomial, part), coefficient),))
+    factor = Polynomial({without(monomial, part): coefficient})
     direction = 0 if factor.indices else sign(factor)
     bound = _opaque_bound(part, direction < 0, ranges, sign) if direction else None
     return None if bound is None else form + factor * (bound - atom(part))

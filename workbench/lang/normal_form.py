@@ -96,7 +96,7 @@ def divide(a: Polynomial, b: Polynomial) -> Polynomial:
         return ZERO
     if divisor < 0:
         return divide(-a, -b)
-    whole = Polynomial(tuple((m, x // divisor) for m, x in a.terms if x % divisor == 0 or (not m and x // divisor)))
+    whole = Polynomial({m: x // divisor for m, x in a.terms if x % divisor == 0 or (not m and x // divisor)})
     rest = a - whole * divisor
     value = rest.constant
     if value is not None:
@@ -111,7 +111,7 @@ def exact_quotient(a: Polynomial, b: Polynomial) -> tuple[Polynomial, Polynomial
     """`(q, r)` with `a == q*b + r` where q takes the terms that the single monomial `b` divides."""
     ((divisor, factor),) = b.terms
     found = [(_quotient(monomial, divisor), x // factor) for monomial, x in a.terms if x % factor == 0]
-    quotient = Polynomial(tuple((monomial, x) for monomial, x in found if monomial is not None))
+    quotient = Polynomial({monomial: x for monomial, x in found if monomial is not None})
     return quotient, a - quotient * b
 
 
@@ -131,7 +131,7 @@ def remainder(a: Polynomial, b: Polynomial) -> Polynomial:
     if divisor in (0, 1, -1):
         return ZERO
     if divisor is not None and divisor > 0:
-        a = Polynomial(tuple((monomial, x % divisor) for monomial, x in a.terms if x % divisor))
+        a = Polynomial({monomial: x % divisor for monomial, x in a.terms if x % divisor})
         if a.constant is not None:
             return a
         match a.only_atom():

@@ -7,7 +7,7 @@ or maximum, a read.  All atoms of index arithmetic are int64; `expression` gives
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable
 from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT64, DType
@@ -18,7 +18,7 @@ Monomial = tuple[Expr, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Polynomial:
-    """`terms` are monomials with their coefficients, none of them 0, in order of first occurrence.
+    """Monomials with their coefficients, none of them 0, in order of first occurrence.
 
     The order is for the eye: it does not count when polynomials are compared.
 
@@ -27,29 +27,42 @@ class Polynomial:
     (True, 0)
     """
 
-    terms: tuple[tuple[Monomial, int], ...] = ()
+    coefficients: dict[Monomial, int]
+
+    @property
+    def terms(self) -> ItemsView[Monomial, int]:
+        """Every monomial with its coefficient."""
+        return self.coefficients.items()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Polynomial) and (self.terms == other.terms or dict(self.terms) == dict(other.terms))
+        return isinstance(other, Polynomial) and self.coefficients == other.coefficients
 
     def __hash__(self) -> int:
         return hash(frozenset(self.terms))
 
     def __bool__(self) -> bool:
-        return bool(self.terms)
+        return bool(self.coefficients)
 
     def __neg__(self) -> Polynomial:
-        return Polynomial(tuple((monomial, -x) for monomial, x in self.terms))
+        return Polynomial({monomial: -x for monomial, x in self.terms})
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
-        return collect((*self.terms, *_as_polynomial(other).terms))
+        return self._plus(other, 1)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + -_as_polynomial(other)
+        return self._plus(other, -1)
+
+    def _plus(self, other: Polynomial | int, sign: int) -> Polynomial:
+        total = self.coefficients.copy()  # a copy does not ask for the hashes again
+        for monomial, x in other.terms if isinstance(other, Polynomial) else (((), other),):
+            total[monomial] = total.get(monomial, 0) + sign * x
+            if not total[monomial]:
+                del total[monomial]
+        return Polynomial(total)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         if isinstance(other, int):
-            return Polynomial(tuple((monomial, x * other) for monomial, x in self.terms)) if other else ZERO
+            return Polynomial({monomial: x * other for monomial, x in self.terms}) if other else ZERO
         return collect((_times(m, n), x * y) for m, x in self.terms for n, y in other.terms)
 
     __rmul__ = __mul__
@@ -57,41 +70,47 @@ class Polynomial:
     @property
     def constant(self) -> int | None:
         """The number it is, None if it varies."""
-        if not self.terms:
+        if not self.coefficients:
             return 0
-        return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
+        return self.coefficients.get(()) if len(self.coefficients) == 1 else None
 
     @property
-    def atoms(self) -> tuple[Expr, ...]:
+    def atoms(self) -> list[Expr]:
         """What occurs in the terms, term by term, repetitions included."""
-        return tuple(part for monomial, _ in self.terms for part in monomial)
+        return [part for monomial in self.coefficients for part in monomial]
 
     @property
     def indices(self) -> set[str]:
         """Names of the iteration variables that occur, inside atoms as well."""
-        return {name for part in self.atoms for name in index_names(part)}
+        names: set[str] = set()
+        for part in self.atoms:
+            if isinstance(part, Index):
+                names.add(part.name)
+            elif not isinstance(part, Size):
+                names |= index_names(part)
+        return names
 
     def only_atom(self) -> Expr | None:
         """The atom it is, if it is one and nothing else."""
-        match self.terms:
+        match tuple(self.terms):
             case (((part,), 1),):
                 return part
         return None
 
 
-ZERO = Polynomial()
+ZERO = Polynomial({})
 
 
 def number(value: int) -> Polynomial:
     """The polynomial of a number."""
-    return Polynomial((((), value),)) if value else ZERO
+    return Polynomial({(): value}) if value else ZERO
 
 
 def atom(expr: Expr) -> Polynomial:
     """The polynomial of one unknown; sizes and indices are the same atom whatever their type."""
     if isinstance(expr, Size | Index) and expr.dtype != INT64 and expr.dtype.is_integral:
         expr = type(expr)(expr.name, INT64)
-    return Polynomial((((expr,), 1),))
+    return Polynomial({(expr,): 1})
 
 
 def collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
@@ -99,11 +118,7 @@ def collect(terms: Iterable[tuple[Monomial, int]]) -> Polynomial:
     total: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         total[monomial] = total.get(monomial, 0) + coefficient
-    return Polynomial(tuple((monomial, x) for monomial, x in total.items() if x))
-
-
-def _as_polynomial(value: Polynomial | int) -> Polynomial:
-    return number(value) if isinstance(value, int) else value
+    return Polynomial({monomial: x for monomial, x in total.items() if x})
 
 
 def _times(left: Monomial, right: Monomial) -> Monomial:
@@ -128,20 +143,22 @@ def split(form: Polynomial, unknown: Index | Size) -> tuple[Polynomial, Polynomi
     >>> factor == 2 * atom(n) + 1, rest.constant
     (True, 3)
     """
-    factor: list[tuple[Monomial, int]] = []
-    rest: list[tuple[Monomial, int]] = []
+    factor: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
     for monomial, coefficient in form.terms:
         if unknown in monomial:
             monomial = without(monomial, unknown)
-            factor.append((monomial, coefficient))
+            factor[monomial] = coefficient
         else:
-            rest.append((monomial, coefficient))
+            rest[monomial] = coefficient
         if any(_occurs(unknown, part) for part in monomial):
             return None
-    return Polynomial(tuple(factor)), Polynomial(tuple(rest))
+    return Polynomial(factor), Polynomial(rest)
 
 
 def _occurs(unknown: Index | Size, part: Expr) -> bool:
+    if isinstance(part, Size | Index):
+        return type(part) is type(unknown) and part.name == unknown.name
     return any(isinstance(node, type(unknown)) and node.name == unknown.name for node in walk(part))
 
 

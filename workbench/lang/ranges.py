@@ -121,7 +121,7 @@ def access_constraints(
 
 def _open_division(form: Polynomial) -> tuple[Polynomial, Polynomial, Polynomial] | None:
     """Numerator, divisor and rest of `numerator / divisor + rest`, where only the numerator has indices."""
-    moving = Polynomial(tuple(term for term in form.terms if Polynomial((term,)).indices))
+    moving = Polynomial({monomial: x for monomial, x in form.terms if Polynomial({monomial: x}).indices})
     match moving.only_atom():
         case Binary("/", numerator, Const() | Size() as divisor, _):
             return polynomial(numerator), polynomial(divisor), form - moving

@@ -159,7 +159,7 @@ class _Reader:
         dims = [Index(d, INT64) for d in statement.dims]
         symbols = [Size(from_isl(s), INT64) for s in unpack.parameter_names(aff)]
         terms = unpack.coefficients(aff, isl.dim.in_, dims) + unpack.coefficients(aff, isl.dim.param, symbols)
-        linear = Polynomial(tuple(((part,), factor) for part, factor in terms))
+        linear = Polynomial({(part,): factor for part, factor in terms})
         return expression(linear + unpack.integer(aff.get_constant_val()))
 
 
