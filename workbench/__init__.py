@@ -88,7 +88,8 @@ def lower(operator: Operator, /, sizes: Mapping[str, int] | None = None, **symbo
     Sizes are given as keywords or as `sizes={...}`.  Raises LoweringError when a subscript is not affine
     before a scalar is known; the message names the scalar.
     """
-    return _load("workbench.poly:lower")(operator, sizes={**(sizes or {}), **symbols})
+    given = _load("workbench.poly.binding:given_sizes")(sizes, symbols)
+    return _load("workbench.poly:lower")(operator, sizes=given)
 
 
 def autoschedule(

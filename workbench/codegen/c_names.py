@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+
+from workbench.errors import CodegenError, shown
 
 KEYWORDS = """
     EOF HUGE_VAL I INFINITY INT16_MAX INT16_MIN INT32_MAX INT32_MIN INT64_MAX INT64_MIN INT8_MAX
@@ -19,13 +22,22 @@ LIBM = """
     fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p
     log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint round
     scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc
+    drem finite gamma isinf isnan j0 j1 jn scalb significand y0 y1 yn
 """
 # What pthread.h and its company declare, and what compilers call without being asked.
 SYSTEM = """
     asctime asctime_r bcmp clock clone ctime ctime_r daylight difftime dysize getcpu getdate gmtime gmtime_r
     localtime localtime_r memcmp memmove mktime nanosleep setns stime strftime strlen strptime time timegm
-    timelocal timespec_get timespec_getres timezone tzname tzset unshare
+    timelocal timespec_get timespec_getres timezone tzname tzset unshare posix2time time2posix tzsetwall lgamma_r
+    lgammaf_r lgammal_r isgreater isgreaterequal isless islessequal islessgreater isunordered math_errhandling
+    offsetof DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS X_TLOSS HUGE HUGE_VALF HUGE_VALL MAXFLOAT CLOCKS_PER_SEC
+    CAST_USER_ADDR_T USER_ADDR_NULL
 """
+# Families of macros that math.h, stdint.h and what they include define, here or there.
+MACROS = re.compile(
+    r"((FP|MATH|U?INT\w*|PTRDIFF|R?SIZE|SIG_ATOMIC|WCHAR|WINT|MAC_OS|TARGET_OS|TARGET_IPHONE|QOS)_[A-Z0-9_]+"
+    r"|M_(\d|E|LN|LOG|PI|SQRT)[A-Z0-9_]*)(?<!_)"
+)
 PREFIXES = (
     "_", "wb_", "WB_", "omp_", "OMP_", "GOMP_", "kmp_", "pthread_", "PTHREAD_", "sched_", "SCHED_", "clock_", "CLOCK_",
     "timer_", "TIMER_", "TIME_UTC", "CLONE_", "CPU_",
@@ -37,7 +49,8 @@ FUNCTIONS = frozenset(LIBM.split())
 def reserved(name: str) -> bool:
     """Whether a C program may not use the name for a variable of its own."""
     base = name[:-1] if name[-1:] in ("f", "l") else name
-    return name in TAKEN or {name, base} & FUNCTIONS != set() or name.startswith(PREFIXES) or name.endswith("_t")
+    known = name in TAKEN or {name, base} & FUNCTIONS != set() or MACROS.fullmatch(name) is not None
+    return known or name.startswith(PREFIXES) or name.endswith("_t")
 
 
 @dataclass
@@ -55,7 +68,15 @@ class Names:
 
     def _new(self, name: str) -> str:
         candidate = name.replace(".", "_")
+        if not (candidate.isidentifier() and candidate.isascii()):
+            raise CodegenError(f"{shown(name)} cannot be a name in C; expected letters a to z, digits and _")
         while reserved(candidate) or candidate in self.taken:
             candidate = f"x{candidate}" if candidate.startswith(PREFIXES) else f"{candidate}_"
         self.taken.add(candidate)
         return candidate
+
+
+def comment(text: str) -> str:
+    """A text that can stand in a comment of C: it does not end it, and is one line of ASCII."""
+    plain = " ".join(text.encode("ascii", "replace").decode().replace("\\", "").split())
+    return plain.replace("*/", "* /").replace("/*", "/ *")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
+from workbench.codegen.c_names import comment
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_writes import lane_write, scalar_write
@@ -73,9 +74,7 @@ class Printer:
             return []
         self.commented.add(write.statement)
         statement = self.program.statement(write.statement)
-        text = " ".join(statement.text.split()) if statement.text.isascii() else ""
-        safe = text.replace("*/", "* /").replace("\\", "")
-        return [f"/* {statement.name}: {safe} */" if safe else f"/* {statement.name} */"]
+        return [f"/* {comment(f'{statement.name}: {statement.text}' if statement.text else statement.name)} */"]
 
     def guard(self, node: If, lane: Lane) -> list[str]:
         head = f"if ({self.values.text(node.condition)}) {{"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.codegen.c_checks import Checks
 from workbench.codegen.c_helpers import Helpers
-from workbench.codegen.c_names import Names
+from workbench.codegen.c_names import Names, comment
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
 from workbench.codegen.cmath.helper import BASE
@@ -63,7 +63,7 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     result = "wb_failed" if checks.found else "0"
     definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
     workspace_text = workspace_function(program, names, values, function, workspace)
-    head = "".join(f"/* {line} */\n" for line in title)
+    head = "".join(f"/* {comment(line)} */\n" for line in title)
     pool = POOL if printer.outlined else ""
     parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from workbench.errors import LoweringError, shown, unknown_name
 from workbench.lang.dtypes import BOOL, INT64
@@ -87,6 +87,15 @@ def check_sizes(op: Operator, sizes: Mapping[str, int]) -> dict[str, int]:
         if not -LARGEST_SIZE <= index(value) <= LARGEST_SIZE:
             raise LoweringError(f"{op.name}: {name} must lie within -2^60 and 2^60, got {shown(value)}")
     return {n: index(sizes[n]) for n in known if n in sizes}
+
+
+def given_sizes(sizes: Any, symbols: Mapping[str, int]) -> dict[str, int]:
+    """Sizes given as a mapping and as keywords, together; LoweringError for one given twice."""
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise LoweringError(f"sizes={shown(sizes)} does not fit; expected a dict such as {{'M': 64}}")
+    for name in symbols.keys() & (sizes or {}).keys():
+        raise LoweringError(f"{name} is given twice, in sizes= and as a keyword")
+    return {**(sizes or {}), **symbols}
 
 
 def context(bound: Bound) -> str:

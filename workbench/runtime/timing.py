@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench import poly
-from workbench.errors import CallError, WorkbenchError
+from workbench.errors import CallError, WorkbenchError, shown
 from workbench.lang import bind
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
@@ -66,7 +66,9 @@ def measure(
     Calls are repeated for about `seconds` after a warm-up, in batches when they are short.  Results are
     allocated inside the timing unless `out` is given.
     """
-    if not 0 < seconds < float("inf"):
+    if not callable(what):
+        raise CallError(f"measure needs an operator, a kernel or a function, not {shown(what)}")
+    if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
         raise CallError(f"seconds={seconds!r} does not fit; expected a positive number of seconds")
     keywords = scalars if out is None else {**scalars, "out": out}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import CallError
+from workbench.errors import CallError, shown
 from workbench.lang import bind, evaluate
 from workbench.lang.operator import Operator
 from workbench.runtime.calling import as_numpy_arguments
@@ -76,9 +76,9 @@ def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **
 def _operator(what: CompiledKernel | Operator) -> Operator:
     if isinstance(what, Operator):
         return what
-    program = getattr(what.schedule, "program", None)
+    program = getattr(getattr(what, "schedule", None), "program", None)
     if program is None or program.definition is None:
-        raise CallError("verify needs a kernel that was built from a schedule, or an operator")
+        raise CallError(f"verify needs a kernel that was built from a schedule, or an operator, not {shown(what)}")
     return program.definition
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from workbench import poly
-from workbench.errors import ScheduleError
+from workbench.errors import ScheduleError, shown
 from workbench.lang.operator import Operator
+from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
@@ -31,7 +32,9 @@ def autoschedule(
     With `fusion` the order is that of isl's scheduler ("none": one nest a statement group, "default", "max": fuse
     whatever is legal), as one `affine` step; without, it is the default recipe of the target.
     """
-    program = as_program(op, {**(sizes or {}), **symbols})
+    if not isinstance(target, Target) and target != "c":
+        raise ScheduleError(f"unknown target {shown(target)}; known: c, or a wb.Target")
+    program = as_program(op, given_sizes(sizes, symbols))
     if fusion is not None:
         if fusion not in ("none", "default", "max"):
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from workbench.errors import ScheduleError, unknown_name
+from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.poly.program import Program
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
@@ -106,6 +106,8 @@ def find_loops(program: Program, tree: Tree, names: Iterable[str]) -> list[Site]
 
 def named(program: Program, tree: Tree, name: str) -> list[Site]:
     """Every loop that `name` may mean; ScheduleError if there is none."""
+    if not isinstance(name, str):
+        raise ScheduleError(f"a loop is named by a text such as 'm' or 'C/m', not {shown(name)}")
     statement, _, plain = name.rpartition("/")
     found = [s for s in sites(tree) if s.loop.name == plain]
     if statement:
@@ -160,7 +162,7 @@ def require_new(tree: Tree, site: Site, names: list[str], old: list[str]) -> Non
     clash = [n for n in names if n in taken]
     if clash or len(set(names)) < len(names):
         raise ScheduleError(
-            f"loop names must be new: {', '.join(clash or names)} exist already "
+            f"loop names must be new: {', '.join(clash or names)} {'exist already' if clash else 'repeat one another'} "
             f"(loops of the nest: {', '.join(sorted(taken))}); give others with names="
         )
 

@@ -7,18 +7,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench import poly
-from workbench.errors import IllegalSchedule
+from workbench.errors import IllegalSchedule, ScheduleError, shown
 from workbench.lang.operator import Operator
+from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
 from workbench.schedules.legality import Verdict, judge
 from workbench.schedules.schedule_text import schedule_sheet
-
-if TYPE_CHECKING:
-    from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, as_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class Schedule:
 
     def __or__(self, step: Transform) -> Schedule:
         """Apply a step, or a recipe of steps; IllegalSchedule with a witness if the result would change."""
-        after = step.on(self)
+        after = as_step(step).on(self)
         verdict = after.verdict
         if not verdict:
             raise IllegalSchedule(f"{step}: {verdict.explain(after.program)}", verdict)
@@ -88,7 +87,7 @@ def schedule(
 
     `sizes` (or keywords) bind size symbols and integer scalars; what is left out stays symbolic.
     """
-    return naive_schedule(as_program(program, {**(sizes or {}), **symbols}))
+    return naive_schedule(as_program(program, given_sizes(sizes, symbols)))
 
 
 def naive_schedule(program: Program) -> Schedule:
@@ -105,6 +104,8 @@ def as_program(value: Operator | Program, sizes: Mapping[str, int]) -> Program:
 
 def check(schedule: Schedule, /) -> Verdict:
     """The verdict on a schedule: legal, or illegal with the instances that prove it."""
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"check takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
     return schedule.verdict
 
 

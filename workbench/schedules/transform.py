@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbench.errors import ScheduleError, unknown_name
+from workbench.errors import ScheduleError, shown, unknown_name
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -51,7 +51,7 @@ class Transform:
         return cls(**arguments)
 
     def __or__(self, other: Transform) -> Recipe:
-        return Recipe((*self.steps(), *other.steps()))
+        return Recipe((*self.steps(), *as_step(other).steps()))
 
     def steps(self) -> tuple[Transform, ...]:
         """The single steps this one consists of."""
@@ -96,20 +96,35 @@ class Together(Recipe):
 
 def together(*steps: Transform) -> Together:
     """Steps judged as one: what lies between them may be illegal."""
-    return Together(tuple(s for step in steps for s in step.steps()))
+    return Together(tuple(s for step in steps for s in as_step(step).steps()))
+
+
+def as_step(value: Any) -> Transform:
+    """The value if it is a step; ScheduleError otherwise."""
+    if isinstance(value, Transform):
+        return value
+    hint = f"call it: {value.__name__}(...)" if callable(value) and hasattr(value, "__name__") else "such as tile(m=64)"
+    raise ScheduleError(f"expected a step, not {shown(value)}; {hint}")
 
 
 def from_json(data: dict[str, Any]) -> Transform:
     """The step that `to_json` described; ScheduleError for an unknown one."""
+    if not isinstance(data, dict):
+        raise ScheduleError(f"a recorded step is a dict such as {{'step': 'split', ...}}, not {shown(data)}")
     arguments = dict(data)
     name = arguments.pop("step", "")
-    if name not in Transform.known:
+    if not isinstance(name, str) or name not in Transform.known:
         raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
-    return Transform.known[name].from_arguments({key: _frozen(value) for key, value in arguments.items()})
+    try:
+        return Transform.known[name].from_arguments({key: _frozen(value) for key, value in arguments.items()})
+    except (KeyError, TypeError, ValueError) as error:
+        raise ScheduleError(f"recorded step {name!r} with {shown(arguments)} does not fit: {error}") from error
 
 
 def replay(schedule: Schedule, steps: list[dict[str, Any]]) -> Schedule:
     """Apply recorded steps to a schedule, without repeating their prerequisites (those are recorded too)."""
+    if not isinstance(steps, list | tuple):
+        raise ScheduleError(f"replay takes a list of recorded steps, not {shown(steps)}")
     for data in steps:
         schedule = from_json(data).apply(schedule)
     return schedule

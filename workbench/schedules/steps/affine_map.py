@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from workbench.errors import ScheduleError
-from workbench.poly.tree import Tree, statements
+from workbench.errors import ScheduleError, shown
+from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
+from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.tree_data import tree_from_data, tree_to_data
 from workbench.schedules.transform import Transform
@@ -26,11 +27,7 @@ class Affine(Transform):
     origin: str = ""
 
     def apply(self, schedule: Schedule) -> Schedule:
-        own, new = sorted(statements(schedule.tree)), sorted(statements(self.tree))
-        if own != new:
-            raise ScheduleError(
-                f"affine: the tree must hold each of {', '.join(own)} once, not {', '.join(new)}"
-            )
+        require_tree(schedule.program, self.tree)
         return schedule.with_tree(self.tree, self)
 
     def to_json(self) -> dict[str, Any]:
@@ -38,7 +35,7 @@ class Affine(Transform):
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> Affine:
-        return cls(tree_from_data(arguments["tree"]), arguments["origin"])
+        return affine(arguments.get("tree"), arguments.get("origin", ""))
 
     def __str__(self) -> str:
         return f"affine({self.origin or 'tree'})"
@@ -47,9 +44,16 @@ class Affine(Transform):
         return f"affine({tree_to_data(self.tree)!r}, {self.origin!r})"
 
 
-def affine(tree: Tree | list[Any], /, origin: str = "") -> Affine:
+def affine(tree: Any, /, origin: str = "") -> Affine:
     """Use `tree` as the time map; `origin` says in a word where it came from.
 
     The tree may also be the nested list that `to_json` and `python` write.
     """
-    return Affine(tree_from_data(tree if isinstance(tree, list) else tree_to_data(tree)), origin)
+    if not isinstance(origin, str):
+        raise ScheduleError(f"affine: origin={shown(origin)} does not fit; expected a text")
+    if isinstance(tree, Band | Sequence | Mark | Leaf):
+        return Affine(tree_from_data(tree_to_data(tree)), origin)
+    try:
+        return Affine(tree_from_data(tree), origin)
+    except (TypeError, ValueError) as error:
+        raise ScheduleError(f"affine: expected a schedule tree, or the list that stands for one: {error}") from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from workbench.errors import ScheduleError
+from workbench.errors import ScheduleError, shown
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
 from workbench.schedules.edit import Path, at, leaf_path, put
@@ -31,6 +31,8 @@ class Merge(Transform):
     depth: int = 1
 
     def apply(self, schedule: Schedule) -> Schedule:
+        if not isinstance(self.depth, int) or self.depth < 1:
+            raise ScheduleError(f"merge: depth={shown(self.depth)} does not fit; expected a number of loops, 1 or more")
         a = statement_id(schedule.program, self.first)
         b = statement_id(schedule.program, self.second)
         path, i, j = meeting(schedule.tree, a, b)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, integer
 from workbench.lang.normal_form import simplify
 from workbench.poly.tree import Band, Loop
+from workbench.schedules.arguments import block_size, name_pair, whole
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -51,9 +51,8 @@ class Split(Transform):
 
 def divided(loop: Loop, size: int, names: tuple[str, str] | None) -> tuple[Loop, Loop]:
     """The block loop and the point loop."""
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ScheduleError(f"the block size of loop {loop.name!r} must be a positive integer, not {size!r}")
-    outer_name, inner_name = names or (f"{loop.name}_o", f"{loop.name}_i")
+    block_size(loop.name, size)
+    outer_name, inner_name = name_pair(loop.name, names or (f"{loop.name}_o", f"{loop.name}_i"))
     outer = Loop(outer_name, tuple((s, _over("/", row, size)) for s, row in loop.rows))
     inner = Loop(inner_name, tuple((s, _over("%", row, size)) for s, row in loop.rows))
     return outer, replace(inner, kind=loop.kind)
@@ -65,4 +64,4 @@ def _over(op: str, row: Expr, size: int) -> Expr:
 
 def split(loop: str, size: int, /, names: tuple[str, str] | None = None) -> Split:
     """Divide `loop` into blocks: `m` becomes `m_o` and `m_i` (or `names`)."""
-    return Split(loop, size, tuple(names) if names else None)  # type: ignore[arg-type]
+    return Split(loop, whole(size), None if names is None else name_pair(loop, names))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from workbench.errors import ScheduleError
+from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.tree import Band
+from workbench.schedules.arguments import mapping, name_pair, whole
 from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
@@ -36,6 +37,8 @@ class Tile(Transform):
         found = find_loops(schedule.program, schedule.tree, [name for name, _ in self.sizes])
         band = one_band(self, found)
         chosen = {name: (outer, inner) for name, outer, inner in self.names}
+        for name in chosen.keys() - dict(self.sizes).keys():
+            raise ScheduleError(f"names=: {unknown_name('loop', name, [n for n, _ in self.sizes])}")
         halves = {
             site.position: divided(site.loop, size, chosen.get(name))
             for site, (name, size) in zip(found, self.sizes, strict=True)
@@ -54,6 +57,12 @@ class Tile(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[Tile]:
         for a, b in neighbours(schedule.program, schedule.tree):
             yield cls(((a, 32), (b, 32)))
+
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> Tile:
+        names = {name: (outer, inner) for name, outer, inner in arguments.pop("names", ())}
+        sizes = dict(arguments.pop("sizes"))
+        return tile(sizes, names=names, **arguments)
 
     def __str__(self) -> str:
         plain = all(name.isidentifier() for name, _ in self.sizes)
@@ -82,7 +91,11 @@ def tile(
     **by_name: int,
 ) -> Tile:
     """Block loops: `tile(m=64, n=64)`; a mapping takes qualified names: `tile({"C/m": 64})`."""
-    merged = {**(sizes or {}), **by_name}
+    merged = {**mapping("tile", sizes, '{"C/m": 64}'), **by_name}
     if not merged:
         raise ScheduleError("tile needs at least one loop: tile(m=64, n=64)")
-    return Tile(tuple(merged.items()), tuple((n, o, i) for n, (o, i) in (names or {}).items()))
+    pairs = mapping("tile: names=", names, '{"m": ("m_o", "m_i")}').items()
+    return Tile(
+        tuple((name, whole(size)) for name, size in merged.items()),
+        tuple((name, *name_pair(name, pair)) for name, pair in pairs),
+    )

@@ -69,10 +69,10 @@ def expr_from_data(data: Any) -> Expr:
             return Index(data)
         case ["size", name] | ("size", name):
             return Size(name)
-        case [op, a]:
-            return Unary(op, expr_from_data(a), INT32)
+        case ["-", a]:
+            return Unary("-", expr_from_data(a), INT32)
         case ["min" | "max" as function, *arguments]:
             return Call(function, tuple(map(expr_from_data, arguments)), INT32)
-        case [op, a, b]:
+        case ["+" | "-" | "*" | "/" | "%" as op, a, b]:
             return Binary(op, expr_from_data(a), expr_from_data(b), INT32)
     raise ScheduleError(f"not an affine expression: {data!r}")
