@@ -58,7 +58,7 @@ def test_random_trees_of_random_programs():
                 scan(program, tree)
         else:
             visited += check(program, tree, sizes)
-    assert visited > 1000
+    assert visited > examples(quick=300, ci=1000, full=10_000)
     assert clashing > 0
 
 
