@@ -20,7 +20,7 @@ from workbench.poly import budget
 from workbench.poly.tree import path
 from workbench.target import Target
 
-OPERATIONS = 3_000_000  # of isl, for one question about one program
+OPERATIONS = 1_000_000  # of isl, for one question about one program
 THREADS = (1, 2, 3, 7)
 
 

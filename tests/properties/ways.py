@@ -14,11 +14,12 @@ from workbench import poly, schedules
 from workbench.codegen import Kernel, generate
 from workbench.errors import BudgetExceeded, CodegenError, IllegalSchedule, LoweringError, ScheduleError
 from workbench.poly.program import Program
-from workbench.poly.tree import loops
+from workbench.poly.scheduler import Fusion
+from workbench.poly.tree import Tree, loops
 from workbench.schedules import Schedule, Transform
 from workbench.target import Target
 
-SECONDS = 4.0  # for isl's scheduler
+SECONDS = 2.0  # for isl's scheduler
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,22 @@ def scheduled(program: Program, target: Target, random: Random, refusals: Counte
     naive = schedules.schedule(program)
     yield "naive", naive
     fusion = random.choice(("none", "default", "max"))
-    try:
-        tree = poly.isl_tree(program, fusion, SECONDS)
+    tree = from_isl(program, fusion, refusals)
+    if tree is not None:
         yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
+    yield "default", schedules.default_schedule(program, target)
+    yield "random", walk(naive, random, refusals)
+
+
+def from_isl(program: Program, fusion: Fusion, refusals: Counter[str]) -> Tree | None:
+    """The tree of isl's scheduler, if it finds one in time."""
+    try:
+        return poly.isl_tree(program, fusion, SECONDS)
     except BudgetExceeded:
         refusals["isl: budget"] += 1
     except ScheduleError:
         refusals["isl: no order"] += 1
-    yield "default", schedules.default_schedule(program, target)
-    yield "random", walk(naive, random, refusals)
+    return None
 
 
 def walk(schedule: Schedule, random: Random, refusals: Counter[str]) -> Schedule:

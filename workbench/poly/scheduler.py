@@ -144,7 +144,8 @@ class _Reader:
             loops.append(Loop(name, tuple(sorted(rows.items()))))
         (child,) = unpack.node_children(node)
         below = self.tree(child, live, taken)
-        return Band(tuple(loops), below) if loops else below
+        held = set(statements(below))
+        return Band(tuple(loop.only(held) for loop in loops), below) if loops else below
 
     def _rows(self, member: isl.UnionPwAff, live: tuple[str, ...]) -> dict[str, Expr]:
         rows: dict[str, Expr] = {s: Const(0, INT64) for s in live}

@@ -95,7 +95,7 @@ def _require_loop(program: Program, loop: Loop, below: Iterable[str]) -> None:
     if sorted(s for s, _ in loop.rows) != sorted(below):
         raise ScheduleError(f"affine: loop {loop.name!r} needs one row for each of {', '.join(sorted(below))}")
     for identifier, row in loop.rows:
-        known = (*program.statement(identifier).dims, *program.symbols)
+        known = (*program.statement(identifier).dims, *program.symbols, *program.sizes)
         for node in walk(row):
             if isinstance(node, Index | Size) and node.name not in known:
                 raise ScheduleError(f"affine, loop {loop.name!r}: {unknown_name('dimension', node.name, known)}")
