@@ -70,4 +70,10 @@ FOUND = {
         "def f(float(M) X) -> (S, A) { S +=! X(j)  S = 2  A(k) = X(k) + 1 }",
         {"M": 17},
     ),
+    "isl's rows over sizes that are bound were refused": Found(
+        "def f(int32(L) J, float(M) X) -> (T) where in_range(J, 0, L) { T(j,k) = X(k) where j in 0:L"
+        "  T(m,n) = T(m,J(0)) + 1 where m in 0:L, n in 0:M }",
+        {"L": 5, "M": 5},
+        data={"J": [3, 0, 1, 2, 4]},
+    ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -14,9 +15,10 @@ from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, distinct
 from tests.properties.found import FOUND, Found
 from tests.properties.inputs import Problem, problem
-from tests.properties.ways import Way, ways, written
+from tests.properties.ways import Way, from_isl, ways, written
 from tests.properties.writer import Case
 from workbench import lang, schedules
+from workbench.poly.scheduler import FUSIONS
 from workbench.target import Target
 
 TARGET = Target(vector_bits=256)
@@ -37,12 +39,22 @@ def every_way(number: int, found: Found) -> Iterator[Way]:
     for trial in range(3):
         random = Random(trial)
         ready = made(found, random)
-        yield from ways(ready, TARGET, random, Tally().refusals, f"f{number}_{trial}")
-        if found.steps and trial == 0:
-            for sizes in (ready.sizes, ready.scalars):
-                schedule = wb.schedule(ready.op, sizes=sizes) | eval(found.steps, {"__builtins__": {}}, PUBLIC)
-                kernel = written(f"f{number}_steps{len(sizes)}", schedule, TARGET, unchecked=False)
-                yield Way(found.steps, ready, kernel, {})
+        yield from ways(ready, TARGET, random, Counter(), f"f{number}_{trial}")
+        if trial == 0:
+            yield from the_ways_it_showed(f"f{number}", found, ready)
+
+
+def the_ways_it_showed(prefix: str, found: Found, ready: Problem) -> Iterator[Way]:
+    """The steps that were at fault, and each fusion of isl's scheduler."""
+    for sizes in (ready.sizes, ready.scalars):
+        naive = wb.schedule(ready.op, sizes=sizes)
+        trees = {fusion: from_isl(naive.program, fusion, Counter()) for fusion in FUSIONS}
+        steps = {fusion: wb.affine(tree, fusion) for fusion, tree in trees.items() if tree is not None}
+        if found.steps:
+            steps["steps"] = eval(found.steps, {"__builtins__": {}}, PUBLIC)
+        for name, step in steps.items():
+            kernel = written(f"{prefix}_{name}{len(sizes)}", naive | step, TARGET, unchecked=False)
+            yield Way(name, ready, kernel, {})
 
 
 @pytest.mark.parametrize("name", FOUND)
