@@ -46,11 +46,17 @@ class Violation:
 
 @lru_cache(maxsize=1024)
 @isl.guarded
-def violations(program: Program, tree: Tree, among: frozenset[str] | None = None) -> tuple[Violation, ...]:
+def violations(
+    program: Program,
+    tree: Tree,
+    among: frozenset[str] | None = None,
+    parts: tuple[frozenset[str], ...] = (),
+) -> tuple[Violation, ...]:
     """What the tree breaks: for each dependence the outermost level at which some pair goes wrong, with a
     witness.
 
-    `among` limits the question to dependences between some statements (by id).
+    `among` limits the question to dependences between some statements (by id); those inside one of `parts` are
+    taken to hold.
 
     Exact for exact dependences; a violated may-dependence (`dependence.exact` False) may be harmless for
     some data. Empty means legal.  Raises ScheduleError if a statement is missing, occurs twice, or has no
@@ -65,7 +71,8 @@ def violations(program: Program, tree: Tree, among: frozenset[str] | None = None
         if clash is not None:
             found.append(_violation(program, clash, None, "order", None, statement.id, statement.id))
     for dependence in dependences(program):
-        if among is not None and not {dependence.source, dependence.target} <= among:
+        ends = {dependence.source, dependence.target}
+        if (among is not None and not ends <= among) or any(ends <= part for part in parts):
             continue
         found += _of_dependence(program, tree, dependence)
     return tuple(found)

@@ -42,7 +42,9 @@ class Schedule:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether this order computes what the operator says."""
+        """Whether this order computes what the operator says; the order a person would write does by definition."""
+        if not self.trace and self.tree == poly.naive_tree(self.program):
+            return Verdict("legal", (), self.program, self.tree)
         return judge(self.program, self.tree)
 
     @property

@@ -10,8 +10,11 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-def attempt(schedule: Schedule, *steps: Transform) -> Schedule:
-    """The schedule after the steps if they fit and are legal, else unchanged."""
+def attempt(schedule: Schedule, *steps: Transform, parts: tuple[frozenset[str], ...] = ()) -> Schedule:
+    """The schedule after the steps if they fit and are legal, else unchanged.
+
+    The order inside each of `parts` (statements by id) stays as it was, and is not judged again.
+    """
     try:
         after = schedule
         for step in steps:
@@ -19,7 +22,7 @@ def attempt(schedule: Schedule, *steps: Transform) -> Schedule:
     except ScheduleError:
         return schedule
     among = changed(schedule, after)
-    return schedule if poly.violations(schedule.program, after.tree, among) else after
+    return schedule if poly.violations(schedule.program, after.tree, among, parts) else after
 
 
 def changed(before: Schedule, after: Schedule) -> frozenset[str]:

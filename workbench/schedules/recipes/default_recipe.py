@@ -15,10 +15,15 @@ from workbench.schedules.recipes.threads import parallelized
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
+MOST_STATEMENTS = 80
+"""A longer program runs in the order in which it is written: its dependences are the square of so many."""
+
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
     """The schedule `op(...)` runs when nobody chose one."""
     machine = target or Target()
+    if len(program.statements) > MOST_STATEMENTS:
+        return naive_schedule(program)
     schedule = fused(naive_schedule(program), machine)
     blocked: set[str] = set()
     for identifier in [s.id for s in program.statements if s.kind == "update"]:

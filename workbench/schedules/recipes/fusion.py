@@ -19,6 +19,9 @@ from workbench.target import Target
 FEW = 8
 """Nests that would share fewer iterations than this stay apart: the shared loops could not feed several threads."""
 
+MOST_TOGETHER = 24
+"""Statements of one nest: more of them need more registers than there are, and judging them takes long."""
+
 
 def fused(schedule: Schedule, target: Target) -> Schedule:
     """Merge neighbours, outermost level first, each pair as deep as it is legal."""
@@ -27,10 +30,12 @@ def fused(schedule: Schedule, target: Target) -> Schedule:
         pair = next(candidates(schedule, schedule.tree, target, refused), None)
         if pair is None:
             return schedule
-        first, second, depth = pair
+        a, b, depth = pair
+        first, second = statements(a)[-1], statements(b)[0]
         names = [schedule.program.statement(s).name for s in (first, second)]
+        parts = tuple(frozenset(statements(nest)) for nest in (a, b))
         for d in range(depth, 0, -1):
-            after = attempt(schedule, merge(names[0], names[1], depth=d))
+            after = attempt(schedule, merge(names[0], names[1], depth=d), parts=parts)
             if after is not schedule:
                 schedule = after
                 break
@@ -40,15 +45,16 @@ def fused(schedule: Schedule, target: Target) -> Schedule:
 
 def candidates(
     schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]]
-) -> Iterator[tuple[str, str, int]]:
-    """(last statement of one nest, first of the next, common depth) for neighbours over the same ranges."""
+) -> Iterator[tuple[Band, Band, int]]:
+    """(one nest, the next, common depth) for neighbours over the same ranges."""
     if isinstance(tree, Sequence):
         for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
             alone = any(heavy(schedule.program, nest, target) for nest in (a, b))
-            if depth and not alone and enough(schedule, a, depth):
-                yield (*pair, depth)
+            small = len(statements(a)) + len(statements(b)) <= MOST_TOGETHER
+            if depth and small and not alone and enough(schedule, a, depth):
+                yield a, b, depth
     for child in children(tree):
         yield from candidates(schedule, child, target, refused)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench import poly
 from workbench.poly.program import Program
 from workbench.poly.tree import Loop, loops
+from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     Affine,
@@ -23,6 +24,8 @@ from workbench.schedules.transform import Transform
 
 def reasons(schedule: Schedule) -> list[tuple[str, str]]:
     """(step, why) for every step of the trace; a single line for the naive order."""
+    if not schedule.trace and len(schedule.program.statements) > MOST_STATEMENTS:
+        return [("naive", f"more than {MOST_STATEMENTS} statements run in the order in which they are written")]
     if not schedule.trace:
         return [("naive", "too little work, or no loop that is contiguous in memory and free of dependences")]
     return [(str(step), reason(schedule, step)) for step in schedule.trace]
