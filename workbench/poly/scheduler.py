@@ -20,7 +20,7 @@ from workbench.poly.worker import Problem, solve, solve_apart
 
 Fusion = Literal["none", "default", "max"]
 FUSIONS: tuple[Fusion, ...] = ("none", "default", "max")
-OPERATIONS = 1_000_000
+OPERATIONS = 300_000  # beyond that isl may stop counting and think for minutes: a clock can end a process
 
 
 @lru_cache(maxsize=128)
