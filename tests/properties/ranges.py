@@ -6,7 +6,7 @@ from tests.properties.forms import Form, lift
 from tests.properties.scene import Axis
 from tests.properties.values import Values
 
-BUDGET = 400  # instances of one statement
+BUDGET = 600  # instances of one statement
 
 
 class Ranges(Values):

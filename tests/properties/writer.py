@@ -33,7 +33,7 @@ class Writer(Statements):
 
     def __init__(self, random: Random) -> None:
         names = random.sample("NMKL", random.choice((1, 1, 2, 2, 3)))
-        sizes = {n: random.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 7, 8, 9, 13, 17, 33)) for n in sorted(names)}
+        sizes = {n: random.choice((0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 37)) for n in sorted(names)}
         scalars = {n: random.choice((1, 2, 3)) for n in ("s", "d") if random.random() < 0.15}
         super().__init__(random, sizes, scalars)
 
