@@ -8,10 +8,16 @@ from workbench.schedules.blocking import at_least
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, tile, vectorize
+from workbench.schedules.steps import interchange, split, tile, vectorize
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
+
+LINES = 4
+"""Cache lines of a row that a block of a transposition reads."""
+
+PAGE = 4096
+"""Bytes after which addresses share a set of a first-level cache."""
 
 
 def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
@@ -64,11 +70,45 @@ def options(
     own = names[position]
     found: list[list[Transform]] = []
     if crossing is not None:
-        side = target.lanes(32)
-        found.append([tile({place + crossing: side, own: side}), vectorize(f"{own}_i")])
+        positions = (position, [x.name for x in band.loops].index(crossing))
+        found += transpositions(place + crossing, own, target)[0 if collides(program, band, positions, target) else 1 :]
     moved = names[:position] + names[position + 1 :] + [own]
     reorder: list[Transform] = [interchange(*moved)] if moved != names else []
     return [*found, [*reorder, vectorize(own)]]
+
+
+def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:
+    """Ways to copy across: squares as wide as a register, before them blocks of whole cache lines.
+
+    A block reads several lines of few rows and writes one line of many rows, so that few pages are in use at once.
+    """
+    lanes, line = target.lanes(32), target.line_bytes // 4
+    blocks: list[Transform] = [tile({read: LINES * line, written: line}), split(f"{read}_i", line)]
+    if line == lanes:
+        blocks += [interchange(f"{read}_i_o", f"{read}_i_i", f"{written}_i"), vectorize(f"{written}_i")]
+    else:
+        blocks += [
+            split(f"{written}_i", lanes),
+            interchange(f"{read}_i_o", f"{written}_i_o", f"{read}_i_i"),
+            vectorize(f"{written}_i_i"),
+        ]
+    return [blocks, [tile({read: lanes, written: lanes}), vectorize(f"{written}_i")]]
+
+
+def collides(program: Program, band: Band, positions: tuple[int, ...], target: Target) -> bool:
+    """Whether the rows that a transposition reads or writes start pages apart, over more than a few blocks.
+
+    Then the lines of a column share few sets of the cache, and small squares throw one another out.
+    """
+    blocks = 2 * LINES * target.line_bytes // 4
+    for s in statements(band):
+        shape, dims = structure(program, s), [dim_of(band, p, s) for p in positions]
+        if not all(d and (shape.trip(d) or 0) >= blocks for d in dims):
+            return False
+        jumps = {t.along(d) for t in (*shape.reads, *shape.writes) for d in dims if d} - {0, 1, None}
+        if not any(4 * (jump or 1) % PAGE == 0 for jump in jumps):
+            return False
+    return True
 
 
 def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> int:
