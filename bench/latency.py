@@ -88,8 +88,10 @@ def _run(module: str, cache: Path, *arguments: str) -> Any:
     """What a module prints, in a fresh process with one thread and a cache of its own."""
     cache.mkdir(parents=True, exist_ok=True)
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # Without the variable: a user's interpreter keeps the bytecode of what it has imported once.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment = {
-        **os.environ,
+        **kept,
         **dict.fromkeys(THREAD_VARIABLES, "1"),
         "WORKBENCH_CACHE": str(cache),
         "PYTHONPATH": os.pathsep.join(paths),
