@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import Repr
+from typing import Any
 
 
 class WorkbenchError(Exception):
@@ -44,12 +45,44 @@ class ScheduleError(WorkbenchError):
     """A schedule step does not apply (an unknown loop, a name that exists already, ...)."""
 
 
-class IllegalSchedule(ScheduleError):
-    """A schedule step applies but changes the result; `verdict` holds the witness."""
+class UnknownLoop(ScheduleError):
+    """A step names a loop that is not there; `name` is that name, `known` lists the loops there are."""
 
-    def __init__(self, message: str, verdict: object = None) -> None:
+    def __init__(self, message: str, name: str = "", known: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.name = name
+        self.known = tuple(known)
+
+
+class IllegalSchedule(ScheduleError):
+    """A schedule step applies but changes the result.
+
+    `verdict` and its `violations` hold the witnesses; `repairs` are sequences of steps, each checked, that may stand
+    in place of the refused one, the nearest first.  They are looked for when they are first asked for, within a
+    second; the text of the error shows the first.
+    """
+
+    def __init__(self, message: str, verdict: Any = None, repairs: Iterable[Any] = ()) -> None:
         super().__init__(message)
         self.verdict = verdict
+        self._repairs = repairs
+
+    @property
+    def violations(self) -> tuple[Any, ...]:
+        """What is violated, each with its smallest sizes and two instances."""
+        return getattr(self.verdict, "violations", ())
+
+    @property
+    def repairs(self) -> tuple[Any, ...]:
+        """Recipes that are accepted in place of the refused step."""
+        return tuple(self._repairs)
+
+    def __str__(self) -> str:
+        first = next(iter(self._repairs), None)
+        return super().__str__() + ("" if first is None else f"; instead: {first}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.verdict, self.repairs)
 
 
 class CodegenError(WorkbenchError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from workbench.errors import ScheduleError, unknown_name
+from workbench.errors import ScheduleError, UnknownLoop, unknown_name
 from workbench.poly import isl
 from workbench.poly.flow import dependences
 from workbench.poly.program import Dependence, Program
@@ -32,7 +32,7 @@ def can_vectorize(program: Program, tree: Tree, loop_name: str) -> bool:
 
 
 def named(program: Program, tree: Tree, name: str) -> list[Loop]:
-    """The loops of that name; ScheduleError that lists the known ones if there is none."""
+    """The loops of that name; UnknownLoop that lists the known ones if there is none."""
     statement, _, short = name.rpartition("/")
     among: Iterable[Loop] = loops(tree)
     if statement:
@@ -40,7 +40,8 @@ def named(program: Program, tree: Tree, name: str) -> list[Loop]:
     among = list(among)
     found = [loop for loop in among if loop.name == short]
     if not found:
-        raise ScheduleError(unknown_name("loop", short, dict.fromkeys(loop.name for loop in among)))
+        known = list(dict.fromkeys(loop.name for loop in among))
+        raise UnknownLoop(unknown_name("loop", short, known), name, known)
     return found
 
 

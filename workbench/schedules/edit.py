@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
 from workbench.poly.program import Program
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
@@ -105,7 +105,7 @@ def find_loops(program: Program, tree: Tree, names: Iterable[str]) -> list[Site]
 
 
 def named(program: Program, tree: Tree, name: str) -> list[Site]:
-    """Every loop that `name` may mean; ScheduleError if there is none."""
+    """Every loop that `name` may mean; UnknownLoop if there is none."""
     if not isinstance(name, str):
         raise ScheduleError(f"a loop is named by a text such as 'm' or 'C/m', not {shown(name)}")
     statement, _, plain = name.rpartition("/")
@@ -114,7 +114,8 @@ def named(program: Program, tree: Tree, name: str) -> list[Site]:
         identifier = statement_id(program, statement)
         found = [s for s in found if identifier in dict(s.loop.rows)]
     if not found:
-        raise ScheduleError(unknown_name("loop", name, dict.fromkeys(x.name for x in loops(tree))))
+        known = list(dict.fromkeys(x.name for x in loops(tree)))
+        raise UnknownLoop(unknown_name("loop", name, known), name, known)
     return found
 
 
