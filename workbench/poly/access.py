@@ -16,19 +16,28 @@ Guards = tuple[tuple[Expr, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Where a statement's instances live: isl prefix (`[M, N] -> `), tuple (`S0[m, n]`) and domain."""
+    """Where a statement's instances live: isl prefix (`[M, N] -> `), tuple (`S0[m, n]`) and domain.
+
+    The domain is that of the constraints, or `given` as isl text.
+    """
 
     prefix: str
     tuple: str
     constraints: str
+    given: str = ""
 
     @property
     def domain(self) -> str:
         """isl text of the instance set."""
+        if self.given:
+            return self.given
         return f"{self.prefix}{{ {self.tuple}{_such_that(self.constraints)} }}"
 
     def relation(self, target: str, conditions: str) -> str:
         """isl text of a relation from the instances; parsing it later costs nothing."""
+        if self.given:
+            bare = isl.parse_map(f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(conditions)} }}")
+            return isl.text_of(bare.intersect_domain(isl.parse_set(self.given)))
         text = f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(both(self.constraints, conditions))} }}"
         bare = isl.parse_map(f"{self.prefix}{{ {self.tuple} -> {target}{_such_that(conditions)} }}")
         return isl.remember(text, bare.intersect_domain(isl.parse_set(self.domain)))

@@ -155,6 +155,8 @@ def _begins_whole(program: Program, touches: list[Touch]) -> bool:
     """The usual case, seen at once: the first nest is an assignment, or one reduction with its initialisation, and
     writes every cell that anything touches.
     """
+    if program.reference is not None:
+        return False
     first = touches[0]
     nest = next(item for item in program.order if first.statement.id in _inside(item))
     together = [t for t in touches if t.statement.id in _inside(nest)]

@@ -12,6 +12,8 @@ from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
 @lru_cache(maxsize=256)
 def naive_tree(program: Program) -> Tree:
     """The program's own order: loops named after dims, those directly inside one another in one Band."""
+    if program.reference is not None:
+        return program.reference
     return _sequence(program.order)
 
 

@@ -13,10 +13,13 @@ from typing import Literal
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
+from workbench.poly.tree import Tree
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
 StatementKind = Literal["assign", "initialise", "update"]
+Part = Literal["computes", "moves", "neutral"]
+Scope = Literal["global", "local"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,10 @@ class Array:
 
     Cell (x0, x1, ...) of the tensor is element `sum((x_d - lower_d) * strides_d)` of the array. Bounds and
     strides (in elements) are expressions over the program's symbols; a bound program has Consts only.
+
+    A "local" array was made by a schedule step.  Its cells are named after instances, so that no two values share
+    one; storage is found when the order is known: the loops around all its accesses share it, and only
+    what they touch at once has a place (`poly.storage_of`).
     """
 
     name: str
@@ -34,6 +41,7 @@ class Array:
     strides: tuple[Expr, ...]
     role: Role
     partial: bool = False
+    scope: Scope = "global"
 
     @property
     def rank(self) -> int:
@@ -69,6 +77,10 @@ class ProgramStatement:
     are its loop names in the order of the naive nest, `domain` isl text over them. `values` (one per
     target) are over Index(dim), Size and Read; for an update the value is the contribution, which
     `reduction` combines with the cell.  For `initialise` the values are the identity.
+
+    What a schedule step made has a `part`: it "computes" what `origin` (isl text, instance → instance of the program
+    before the step; empty for the same one) computes, it "moves" values from cell to cell, or it is "neutral", the
+    beginning of a partial result.
     """
 
     id: str
@@ -81,6 +93,8 @@ class ProgramStatement:
     reduction: str | Monoid | None
     accesses: tuple[Access, ...]
     text: str = field(default="", compare=False)
+    part: Part = "computes"
+    origin: str = ""
 
     @property
     def writes(self) -> tuple[Access, ...]:
@@ -108,6 +122,9 @@ class Program:
     `context` is isl text, the parameter set under which the program is meant (`[N] -> { : N >= 0 }`).
     `order` is the naive nest: loops by dim name, statements by id.
     `definition` is the operator it was lowered from.
+
+    A schedule step that changes instances or storage derives a program: `parent` is the one before it, `reference` the
+    order in which it means the same (instead of `order`), `digest` a hash of both and of the statements.
     """
 
     name: str
@@ -122,6 +139,14 @@ class Program:
     order: tuple[Nest | str, ...]
     conditions: tuple[Condition, ...] = ()
     definition: Operator | None = field(default=None, repr=False)
+    reference: Tree | None = None
+    parent: Program | None = None
+    digest: str = ""
+
+    @property
+    def original(self) -> Program:
+        """The program of the operator itself."""
+        return self if self.parent is None else self.parent.original
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -131,6 +156,7 @@ class Program:
             tuple(sorted(self.sizes.items())),
             self.symbols,
             tuple(self.arrays.values()),
+            self.digest,
         )
 
     def statement(self, name: str) -> ProgramStatement:

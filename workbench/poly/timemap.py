@@ -122,7 +122,7 @@ def before(program: Program, tree: Tree, source: str, target: str, pairs: isl.Ma
 
 def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap:
     """Instances of some statements to their times, padded with zeros to a common length."""
-    times = {s: _components(program, tree, s) for s in ids}
+    times = {s: components(program, tree, s) for s in ids}
     length = max(map(len, times.values()), default=0)
     pieces = [
         f"{instance(program.statement(s))} -> [{', '.join(t + ['0'] * (length - len(t)))}]"
@@ -131,18 +131,19 @@ def time_map(program: Program, tree: Tree, ids: tuple[str, ...]) -> isl.UnionMap
     return isl.parse_union_map(f"{prefix(program)}{{ {'; '.join(pieces)} }}")
 
 
-def _components(program: Program, tree: Tree, statement: str) -> list[str]:
+def components(program: Program, tree: Tree, statement: str) -> list[str]:
+    """isl texts of a statement's time: rows of its loops, positions in its sequences."""
     match tree:
         case Leaf():
             return []
         case Mark(_, _, child):
-            return _components(program, child, statement)
+            return components(program, child, statement)
         case Band(own, child):
             rows = [row_text(loop, program.statement(statement), program) for loop in own]
-            return rows + _components(program, child, statement)
+            return rows + components(program, child, statement)
         case Sequence(children):
             position = _branch(children, statement)
-            return [str(position), *_components(program, children[position], statement)]
+            return [str(position), *components(program, children[position], statement)]
 
 
 def collisions(program: Program, tree: Tree, statement: ProgramStatement) -> isl.Map | None:
