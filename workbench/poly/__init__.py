@@ -8,6 +8,7 @@ and `footprint` count; `out_of_bounds` finds accesses outside.  Only `poly/isl.p
 from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
 from workbench.poly.counting import bytes, flops, footprint, operations, points
 from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
+from workbench.poly.equivalence import Difference, differences
 from workbench.poly.extents import extent, projected, same_range, unguarded_reads
 from workbench.poly.flow import dependences
 from workbench.poly.isl import budget
@@ -19,6 +20,7 @@ from workbench.poly.scanning import scan
 from workbench.poly.scheduler import isl_tree
 
 __all__ = [
+    "Difference",
     "OutOfBounds",
     "Pairs",
     "Violation",
@@ -29,6 +31,7 @@ __all__ = [
     "can_vectorize",
     "dependence_pairs",
     "dependences",
+    "differences",
     "extent",
     "flops",
     "footprint",

@@ -80,7 +80,7 @@ def derive(
 ) -> Program:
     """The program of these statements in the order of `reference` (its loops serial)."""
     order = serial(reference)
-    digest = hashlib.sha256(repr((program.digest, statements, tuple(arrays.items()), order)).encode()).hexdigest()
+    digest = hashlib.sha256(repr((statements, tuple(arrays.items()), order)).encode()).hexdigest()
     return replace(
         program, statements=statements, arrays=dict(arrays), reference=order, parent=program, digest=digest[:24]
     )

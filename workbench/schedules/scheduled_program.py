@@ -3,63 +3,130 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from workbench import poly
-from workbench.errors import IllegalSchedule, ScheduleError, shown
+from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
 from workbench.schedules.legality import Verdict, judge
+from workbench.schedules.normal_form import normal_form
+from workbench.schedules.recording import read_record, write_record, write_script
+from workbench.schedules.repairs import Repairs
+from workbench.schedules.replaying import replay_record, undo, with_history, without
 from workbench.schedules.schedule_text import schedule_sheet
-from workbench.schedules.transform import Transform, as_step
+from workbench.schedules.transform import Transform, as_step, singles
 
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """A scheduled program.
 
-    `tree` is the time map with each loop's execution kind; `trace` the steps that led to it from
-    the naive order.  Two schedules are equal if their programs and traces are.
+    `program` is what the steps so far made of the operator's: statement instances and the storage they touch; `tree` is
+    the time map with each loop's execution kind; `trace` the steps that led to it from the naive order.  `differences`
+    is what instance and storage steps broke, if they did.  Two schedules are equal if their programs and traces are.
     """
 
     program: Program
     tree: Tree
     trace: tuple[Transform, ...] = ()
+    differences: tuple[poly.Difference, ...] = ()
+
+    @property
+    def original(self) -> Program:
+        """The operator's program, before any step."""
+        return self.program.original
 
     def __or__(self, step: Transform) -> Schedule:
-        """Apply a step, or a recipe of steps; IllegalSchedule with a witness if the result would change."""
-        after = as_step(step).on(self)
-        verdict = after.verdict
-        if not verdict:
-            raise IllegalSchedule(f"{step}: {verdict.explain(after.program)}", verdict)
-        return after
+        """Apply a step, or a recipe of steps; IllegalSchedule with a witness if the result would change.
+
+        A schedule that is not legal already (a `preview`) takes any step that fits; its verdict says when it is legal
+        again.
+        """
+        after = self._after(step)
+        if after.verdict or not self.verdict:
+            return after
+        raise IllegalSchedule(f"{step}: {after.verdict.explain()}", after.verdict, Repairs(self, step, after.verdict))
+
+    def _after(self, step: Transform) -> Schedule:
+        """The step applied and not judged; an unknown loop comes with what became of it."""
+        try:
+            return as_step(step).on(self)
+        except UnknownLoop as error:
+            raise with_history(error, self) from None
+
+    def can(self, step: Transform) -> Verdict:
+        """The verdict on this schedule after a step, without an exception: its `reason` says why a step does not fit."""
+        try:
+            return as_step(step).on(self).verdict
+        except IllegalSchedule as error:
+            return error.verdict
+        except ScheduleError as error:
+            return Verdict("illegal", (), self.program, self.tree, str(error))
+
+    @property
+    def start(self) -> Schedule:
+        """The naive schedule of the operator, where the trace begins."""
+        return naive_schedule(self.program.original)
+
+    def undo(self, count: int = 1) -> Schedule:
+        """The schedule before its last step, or the last few."""
+        return undo(self, count)
+
+    def without(self, which: int | Transform) -> Schedule:
+        """The schedule as if one step of its trace (a place, or the step itself) had not been taken.
+
+        The steps after it are taken again.  The first that no longer applies is named: ScheduleError where it does not
+        fit, IllegalSchedule where it would change the result.
+        """
+        return without(self, which)
 
     @cached_property
     def verdict(self) -> Verdict:
         """Whether this order computes what the operator says; the order a person would write does by definition."""
         if not self.trace and self.tree == poly.naive_tree(self.program):
             return Verdict("legal", (), self.program, self.tree)
+        if self.differences:
+            return Verdict("illegal", (), self.program, self.tree, self.differences)
         return judge(self.program, self.tree)
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """A hash of the program and the time map: schedules with one key generate one kernel."""
-        text = repr((self.program.key, self.tree))
-        return hashlib.sha256(text.encode()).hexdigest()[:24]
+        """A hash of the scheduled program in normal form: schedules with one key are one computation, whatever the
+        steps that led to it and the names of its loops.
+        """
+        return hashlib.sha256(repr(normal_form(self.program, self.tree)).encode()).hexdigest()[:24]
 
     def with_tree(self, tree: Tree, step: Transform) -> Schedule:
         """The schedule after `step` produced `tree` (not judged here)."""
         return replace(self, tree=tree, trace=(*self.trace, step))
 
+    def with_program(self, program: Program, tree: Tree, step: Transform) -> Schedule:
+        """The schedule after `step` changed instances or storage; what differs is found here."""
+        found = poly.differences(self.program, program)
+        return replace(
+            self, program=program, tree=tree, trace=(*self.trace, step), differences=(*self.differences, *found)
+        )
+
     def to_json(self) -> str:
-        """The trace as JSON; `steps.replay` reads it back."""
-        return json.dumps([step.to_json() for step in self.trace])
+        """The schedule as JSON: format version, operator with a fingerprint, sizes, steps.  `from_json` reads it."""
+        return write_record(self)
+
+    @classmethod
+    def from_json(cls, operator: Operator | Program, text: str, /) -> Schedule:
+        """The schedule that `to_json` wrote; ScheduleError says what does not fit (damaged text, a newer format,
+        another operator, a step that does not apply).
+        """
+        program, steps, previewed = read_record(operator, text)
+        return replay_record(naive_schedule(program), steps, previewed=previewed)
+
+    def to_python(self) -> str:
+        """A script that builds an equal schedule: the operator, its sizes, the steps."""
+        return write_script(self)
 
     def python(self) -> str:
         """The trace as the Python that produces it."""
@@ -111,4 +178,14 @@ def check(schedule: Schedule, /) -> Verdict:
     return schedule.verdict
 
 
-JsonStep = dict[str, Any]
+def preview(schedule: Schedule, step: Transform, /) -> Schedule:
+    """The schedule after a step (or a recipe), whether that is legal or not; its `verdict` says.
+
+    More steps may follow with `|`: none of them is refused for its legality as long as the schedule they are applied
+    to is not legal.  `generate` and `build` refuse such a schedule unless told `unsafe=True`.
+    """
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"preview takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
+    for single in singles(as_step(step)):
+        schedule = schedule._after(single)
+    return schedule

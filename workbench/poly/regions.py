@@ -1,0 +1,53 @@
+"""Which cells the statements below some loops touch, in terms of those loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from workbench.lang.expr import Expr
+from workbench.poly import isl
+from workbench.poly.bounds import box
+from workbench.poly.program import Access, Program, ProgramStatement
+from workbench.poly.timemap import instance, prefix, row, row_text
+from workbench.poly.tree import Loop, Tree, path
+
+
+@dataclass(frozen=True)
+class Around:
+    """The loops around a part of the tree, outermost first: time components that the part's statements share."""
+
+    program: Program
+    tree: Tree
+    depth: int
+
+    def loops(self, statement: str) -> tuple[Loop, ...]:
+        """The loops around one statement of the part."""
+        return path(self.tree, statement)[: self.depth]
+
+    def rows(self, statement: ProgramStatement) -> tuple[Expr, ...]:
+        """A statement's time components, over its dims."""
+        return tuple(row(loop, statement, self.program) for loop in self.loops(statement.id))
+
+    def times(self, statement: ProgramStatement) -> isl.Map:
+        """Instances to those components."""
+        rows = [row_text(loop, statement, self.program) for loop in self.loops(statement.id)]
+        pairs = isl.parse_map(f"{prefix(self.program)}{{ {instance(statement)} -> [{', '.join(rows)}] }}")
+        domain = isl.parse_set(statement.domain).intersect_params(isl.parse_set(self.program.context))
+        return pairs.intersect_domain(domain)
+
+    def cells(self, touches: list[tuple[ProgramStatement, Access]]) -> isl.Set | None:
+        """`[times, cell]` of every touch; None if there is none."""
+        found = [
+            self.times(s).flat_range_product(isl.parse_map(a.relation).reset_tuple_id(isl.dim.out)).range()
+            for s, a in touches
+        ]
+        return reduce(isl.Set.union, found).coalesce() if found else None
+
+    def boxed(self, cells: isl.Set, array: str) -> isl.Set:
+        """A convex set of cells around these, inside the array: one loop nest copies it."""
+        if cells.n_basic_set() < 2:
+            return cells
+        inside = box(self.program, self.program.arrays[array]).reset_tuple_id()
+        inside = inside.insert_dims(isl.dim.set, 0, self.depth)
+        return isl.Set.from_basic_set(cells.simple_hull()).intersect(inside)
