@@ -46,12 +46,16 @@ class ScheduleError(WorkbenchError):
 
 
 class UnknownLoop(ScheduleError):
-    """A step names a loop that is not there; `name` is that name, `known` lists the loops there are."""
+    """A step names a loop that is not there.
 
-    def __init__(self, message: str, name: str = "", known: Iterable[str] = ()) -> None:
+    `name` is that name, `known` lists the loops there are; `consumed_by` is the step that took the loop away, if any.
+    """
+
+    def __init__(self, message: str, name: str = "", known: Iterable[str] = (), consumed_by: Any = None) -> None:
         super().__init__(message)
         self.name = name
         self.known = tuple(known)
+        self.consumed_by = consumed_by
 
 
 class IllegalSchedule(ScheduleError):

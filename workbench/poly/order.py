@@ -8,6 +8,7 @@ partial result).  Two updates of one reduction may otherwise come in any order, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -93,25 +94,35 @@ def check_complete(program: Program, tree: Tree) -> None:
         raise ScheduleError(f"the tree lacks statement {', '.join(missing)}; every statement must occur once")
 
 
+@isl.guarded
+def violated(program: Program, tree: Tree) -> tuple[str, ...]:
+    """Every pair of instances in the wrong order, at whatever level: isl texts of relations."""
+    return tuple(isl.text_of(bad) for d in dependences(program) for bad, _, _ in _wrong(program, tree, d))
+
+
 def _of_dependence(program: Program, tree: Tree, dependence: Dependence) -> list[Violation]:
     """The outermost level at which a dependence is violated, as a list of at most one violation."""
+    ends = dependence.source, dependence.target
+    first = next(_wrong(program, tree, dependence), None)
+    return [] if first is None else [_violation(program, first[0], dependence, first[1], first[2], *ends)]
+
+
+def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tuple[isl.Map, Reason, str | None]]:
+    """Level by level from the outside, the pairs that the level gets wrong, with the reason and the loop."""
     s, t = program.statement(dependence.source), program.statement(dependence.target)
     common = shared(tree, s.id, t.id)
     pairs = isl.parse_map(dependence.relation)
-
-    def found(bad: isl.Map, reason: Reason, loop: str | None) -> list[Violation]:
-        return [_violation(program, bad, dependence, reason, loop, s.id, t.id)]
-
     for loop in common.loops:
         wrong, reason = _forbidden(loop, dependence)
         if wrong is not None:
             bad = pairs.intersect(compare(program, loop, s, t, wrong))
             if not bad.is_empty():
-                return found(bad, reason, loop.name)
+                yield bad, reason, loop.name
         pairs = pairs.intersect(compare(program, loop, s, t, "="))
         if pairs.is_empty():
-            return []
-    return found(pairs, "order", None) if common.position >= 0 else []
+            return
+    if common.position >= 0:
+        yield pairs, "order", None
 
 
 def _forbidden(loop: Loop, dependence: Dependence) -> tuple[str | None, Reason]:

@@ -3,7 +3,8 @@
 from workbench.schedules.automatic import autoschedule
 from workbench.schedules.legality import Verdict
 from workbench.schedules.recipes import default_schedule, reasons
-from workbench.schedules.scheduled_program import Schedule, check, schedule
+from workbench.schedules.replaying import replay
+from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
 from workbench.schedules.steps import (
     affine,
     decompose_reduction,
@@ -16,10 +17,10 @@ from workbench.schedules.steps import (
     unroll,
     vectorize,
 )
-from workbench.schedules.transform import Recipe, Transform, from_json, replay, together
+from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 __all__ = [
     "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
-    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "reasons", "replay",
-    "schedule", "split", "tile", "together", "unroll", "vectorize",
+    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "preview", "reasons",
+    "replay", "schedule", "split", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

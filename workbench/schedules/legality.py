@@ -3,46 +3,84 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from workbench import poly
-from workbench.poly.order import Violation
+from workbench.errors import BudgetExceeded
+from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
+from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.tree import Tree
+from workbench.schedules.gathers import data_conditions
 
-Outcome = Literal["legal", "illegal", "unproved"]
+LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
+Outcome = Literal["legal", "illegal", "unproved", "unknown"]
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What is known of a schedule.  Truthy when it is legal.
 
-    `violations` prove it illegal, each with the smallest sizes and two instances; a schedule whose only
-    violations come from inexact accesses (gathers) is "unproved".  `program` and `tree` are what was judged.
+    `violations` prove it illegal, each with the smallest sizes and two instances; a schedule whose only violations come
+    from inexact accesses (gathers) is "unproved": data could break it.  "unknown" means that a budget ended before
+    the answer; it is never taken for legal.  `reason` says so, or why a step does not fit at all.  `program` and
+    `tree` are what was judged.
     """
 
     outcome: Outcome
     violations: tuple[Violation, ...] = ()
     program: Program | None = field(default=None, compare=False, repr=False)
     tree: Tree | None = field(default=None, compare=False, repr=False)
+    reason: str = ""
 
     def __bool__(self) -> bool:
         return self.outcome == "legal"
 
-    def explain(self, program: Program) -> str:
+    @cached_property
+    def valid_for(self) -> SizeSet:
+        """The exact set of sizes for which the schedule is (proved) legal: `dict(N=1) in verdict.valid_for`."""
+        assert self.program is not None
+        if self.outcome == "legal":
+            return size_set(self.program)
+        if self.tree is None or self.outcome == "unknown" or not self.violations:
+            return no_sizes(self.program)
+        return size_set(self.program, (*violated(self.program, self.tree), *(v.relation for v in self.violations)))
+
+    def explain(self, program: Program | None = None) -> str:
         """One line a violation, with the instances named as the user knows them."""
-        if self:
-            return "legal"
-        return "; ".join(dict.fromkeys(explain(program, v) for v in self.violations[:3]))
+        of = program or self.program
+        if self or of is None:
+            return str(self)
+        lines = dict.fromkeys(explain(of, v) for v in self.violations[:3])
+        return "; ".join((*lines, *filter(None, (self.reason, self._otherwise()))))
+
+    def _otherwise(self) -> str:
+        """For which sizes it would be legal, if that is worth a word."""
+        if not self.violations or self.program is None or not self.program.symbols:
+            return ""
+        sizes = str(self.valid_for)
+        return "" if sizes == "no sizes" or " or " in sizes or len(sizes) > LONGEST_CONDITION else f"legal for {sizes}"
 
     def __str__(self) -> str:
-        return self.outcome if self else f"{self.outcome}: {len(self.violations)} violated dependences"
+        if self:
+            return "legal"
+        if self.reason:
+            return f"{self.outcome}: {self.reason}"
+        return f"{self.outcome}: {len(self.violations)} violated dependences"
+
+
+def verdict_on(program: Program, tree: Tree) -> Verdict:
+    """The verdict on an order; "unknown" when a budget ends first."""
+    try:
+        return judge(program, tree)
+    except BudgetExceeded as error:
+        return Verdict("unknown", (), program, tree, f"not known to be legal, so refused: {error}")
 
 
 @lru_cache(maxsize=512)
 def judge(program: Program, tree: Tree) -> Verdict:
-    """Compare every dependence of the program with the order of the tree."""
+    """Compare every dependence of the program with the order of the tree; BudgetExceeded if that takes too long."""
     violations = poly.violations(program, tree)
     if not violations:
         return Verdict("legal", (), program, tree)
@@ -56,13 +94,15 @@ def explain(program: Program, violation: Violation) -> str:
     if dependence is None:
         name = program.statement(violation.statement).name
         return f"two instances of {name} share one time: {violation.source} and {violation.target}"
-    verb = "would race on" if violation.reason == "race" else "would break the order on"
+    would = "would" if dependence.exact else "could"
+    verb = f"{would} race on" if violation.reason == "race" else f"{would} break the order on"
     level = f", loop {violation.loop}" if violation.loop else ""
     sizes = ", ".join(f"{k}={v}" for k, v in violation.sizes.items())
     source = instance(program, dependence.source, violation.source)
     target = instance(program, dependence.target, violation.target)
     shown = f" for {sizes}" if sizes else ""
-    return f"{verb} {dependence.array} ({dependence.kind}{level}): {source} → {target}{shown}"
+    data = "" if dependence.exact else data_conditions(program, violation)
+    return f"{verb} {dependence.array} ({dependence.kind}{level}): {source} → {target}{shown}{data}"
 
 
 def instance(program: Program, statement: str, point: dict[str, int]) -> str:

@@ -13,7 +13,7 @@ from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
-from workbench.schedules.legality import Verdict, judge
+from workbench.schedules.legality import Verdict, verdict_on
 from workbench.schedules.normal_form import normal_form
 from workbench.schedules.recording import read_record, write_record, write_script
 from workbench.schedules.repairs import Repairs
@@ -60,7 +60,7 @@ class Schedule:
             raise with_history(error, self) from None
 
     def can(self, step: Transform) -> Verdict:
-        """The verdict on this schedule after a step, without an exception: its `reason` says why a step does not fit."""
+        """The verdict on this schedule after a step, and no exception: its `reason` says why a step does not fit."""
         try:
             return as_step(step).on(self).verdict
         except IllegalSchedule as error:
@@ -91,8 +91,8 @@ class Schedule:
         if not self.trace and self.tree == poly.naive_tree(self.program):
             return Verdict("legal", (), self.program, self.tree)
         if self.differences:
-            return Verdict("illegal", (), self.program, self.tree, self.differences)
-        return judge(self.program, self.tree)
+            return Verdict("illegal", (), self.program, self.tree, "; ".join(map(str, self.differences)))
+        return verdict_on(self.program, self.tree)
 
     @cached_property
     def key(self) -> str:

@@ -70,6 +70,7 @@ class Transform:
 class Recipe(Transform):
     """Several steps as one value; each is judged as it is applied with `|` one after another."""
 
+    composed: ClassVar[str] = "recipe"
     parts: tuple[Transform, ...]
 
     def steps(self) -> tuple[Transform, ...]:
@@ -80,23 +81,45 @@ class Recipe(Transform):
             schedule = schedule | part
         return schedule
 
+    def to_json(self) -> dict[str, Any]:
+        return {"step": self.composed, "steps": [part.to_json() for part in self.parts]}
+
+    def python(self) -> str:
+        return " | ".join(part.python() for part in self.parts)
+
     def __str__(self) -> str:
-        return " | ".join(str(p) for p in self.parts)
+        return " | ".join(str(part) for part in self.parts)
 
 
 @dataclass(frozen=True)
 class Together(Recipe):
     """Several steps judged only at their end: `naive | together(step, step)`."""
 
+    composed: ClassVar[str] = "together"
+
+    def steps(self) -> tuple[Transform, ...]:
+        return (self,)
+
     def on(self, schedule: Schedule) -> Schedule:
         for part in self.parts:
             schedule = part.on(schedule)
         return schedule
 
+    def python(self) -> str:
+        return f"together({', '.join(part.python() for part in self.parts)})"
+
+    def __str__(self) -> str:
+        return f"together({', '.join(str(part) for part in self.parts)})"
+
 
 def together(*steps: Transform) -> Together:
     """Steps judged as one: what lies between them may be illegal."""
-    return Together(tuple(s for step in steps for s in as_step(step).steps()))
+    return Together(tuple(single for step in steps for single in singles(as_step(step))))
+
+
+def singles(step: Transform) -> tuple[Transform, ...]:
+    """The single steps of recipes inside recipes, in order."""
+    return tuple(s for part in step.parts for s in singles(part)) if isinstance(step, Recipe) else (step,)
 
 
 def as_step(value: Any) -> Transform:
@@ -113,6 +136,11 @@ def from_json(data: dict[str, Any]) -> Transform:
         raise ScheduleError(f"a recorded step is a dict such as {{'step': 'split', ...}}, not {shown(data)}")
     arguments = dict(data)
     name = arguments.pop("step", "")
+    if name in _COMPOSED:
+        parts = arguments.get("steps")
+        if not isinstance(parts, list | tuple):
+            raise ScheduleError(f"recorded step {name!r} needs a list of steps, not {shown(parts)}")
+        return _COMPOSED[name](tuple(from_json(part) for part in parts))
     if not isinstance(name, str) or name not in Transform.known:
         raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
     try:
@@ -121,18 +149,12 @@ def from_json(data: dict[str, Any]) -> Transform:
         raise ScheduleError(f"recorded step {name!r} with {shown(arguments)} does not fit: {error}") from error
 
 
-def replay(schedule: Schedule, steps: list[dict[str, Any]]) -> Schedule:
-    """Apply recorded steps to a schedule, without repeating their prerequisites (those are recorded too)."""
-    if not isinstance(steps, list | tuple):
-        raise ScheduleError(f"replay takes a list of recorded steps, not {shown(steps)}")
-    for data in steps:
-        schedule = from_json(data).apply(schedule)
-    return schedule
-
-
 def _plain(value: Any) -> Any:
     return [_plain(v) for v in value] if isinstance(value, tuple) else value
 
 
 def _frozen(value: Any) -> Any:
     return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+_COMPOSED = {kind.composed: kind for kind in (Recipe, Together)}

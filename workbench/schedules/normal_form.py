@@ -1,0 +1,45 @@
+"""The normal form of a scheduled program: what is left when the steps that led to it are forgotten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.lang.printer import show
+from workbench.poly.program import Program
+from workbench.poly.timemap import row
+from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, statements
+from workbench.schedules.edit import normal
+
+
+def normal_form(program: Program, tree: Tree) -> Any:
+    """Nested tuples, equal for schedules that do the same in the same order with the same storage.
+
+    The names of loops do not count, nor the order in which statements were made, nor how a row is spelt.
+    """
+    tree = normal(tree)
+    numbers = {s: f"S{i}" for i, s in enumerate(statements(tree))}
+    own = [program.statement(s) for s in numbers]
+    bodies = [(s.name, s.kind, s.dims, _anonymous(s.domain, s.id), s.targets, s.values, s.reduction) for s in own]
+    arrays = sorted(program.arrays.values(), key=lambda a: a.name)
+    sizes = tuple(sorted(program.sizes.items()))
+    return program.original.operator, sizes, program.symbols, arrays, bodies, _form(program, tree, numbers)
+
+
+def _anonymous(domain: str, identifier: str) -> str:
+    return domain.replace(f"{identifier}[", "[")
+
+
+def _form(program: Program, tree: Tree, numbers: dict[str, str]) -> Any:
+    match tree:
+        case Leaf(statement):
+            return numbers[statement]
+        case Sequence(children):
+            return tuple(_form(program, child, numbers) for child in children)
+        case Mark(name, value, child):
+            return name, value, _form(program, child, numbers)
+        case Band(loops, child):
+            rows = [
+                (loop.kind, sorted((numbers[s], show(row(loop, program.statement(s), program))) for s, _ in loop.rows))
+                for loop in loops
+            ]
+            return rows, _form(program, child, numbers)
