@@ -109,13 +109,15 @@ def autoschedule(
     return chosen(operator, _here(target), fusion=fusion, sizes=sizes, **symbols)
 
 
-def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False) -> Kernel:
+def generate(
+    schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False, unsafe: bool = False
+) -> Kernel:
     """The kernel of a schedule as text: for this machine ("c"), or for a `Target`; no compiler is needed.
 
     `unchecked=True` leaves out the checks of data-dependent subscripts.  Raises IllegalSchedule when the schedule
-    would compute something else than its operator.
+    would compute something else than its operator, unless `unsafe=True`.
     """
-    return _load("workbench.codegen:generate")(schedule, _here(target), unchecked=unchecked)
+    return _load("workbench.codegen:generate")(schedule, _here(target), unchecked=unchecked, unsafe=unsafe)
 
 
 def _here(target: str | Target) -> str | Target:

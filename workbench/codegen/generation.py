@@ -16,20 +16,19 @@ if TYPE_CHECKING:
 DIALECTS = {"c": Target()}
 
 
-def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False) -> Kernel:
+def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False, unsafe: bool = False) -> Kernel:
     """The kernel of a schedule as text; no compiler is needed.
 
     `unchecked=True` leaves out the checks of data-dependent subscripts.  IllegalSchedule if the schedule would
-    compute something else than its operator.
+    compute something else than its operator, or is not known not to (a preview), unless `unsafe=True`.
     """
     machine = as_target(target)
     if not hasattr(schedule, "verdict"):
         advice = "wb.generate(wb.autoschedule(op, M=64))"
         raise CodegenError(f"generate takes a Schedule, not {shown(schedule)}; for an operator: {advice}")
-    if not schedule.verdict:
-        raise IllegalSchedule(
-            f"no code for an illegal schedule: {schedule.verdict.explain(schedule.program)}", schedule.verdict
-        )
+    if not unsafe and not schedule.verdict:
+        why = schedule.verdict.explain()
+        raise IllegalSchedule(f"no code for an illegal schedule (unsafe=True insists): {why}", schedule.verdict)
     program = schedule.program
     nest = lower_nest(program, schedule.tree, machine)
     unit = write_unit(program, nest, machine, title(schedule), checked=not unchecked)

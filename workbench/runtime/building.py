@@ -31,6 +31,7 @@ def build(
     debug: bool = False,
     *,
     unchecked: bool | None = None,
+    unsafe: bool = False,
 ) -> CompiledKernel:
     """Compile a schedule, or a kernel generated before, and load it.
 
@@ -38,7 +39,7 @@ def build(
     threads of every call (None: the settings say).  `debug` compiles without optimisation, with line
     numbers.  `unchecked` leaves out the checks of indices found in data (None: the settings say).  Raises
     BuildError if there is no compiler, or it refuses, crashes or hangs; IllegalSchedule for a schedule that
-    would compute something else.
+    would compute something else (a preview), unless `unsafe=True`.
     """
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if threads is not None and not (whole and 1 <= threads <= THREADS_LIMIT):
@@ -54,8 +55,9 @@ def build(
         return compiled(what, toolchain, threads=threads, debug=debug)
     machine = build_target(target, toolchain)
     omit = current().unchecked if unchecked is None else unchecked
-    kernel = generate(what, machine, unchecked=omit)
-    rebuild = _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
+    kernel = generate(what, machine, unchecked=omit, unsafe=unsafe)
+    # A schedule that is not legal is compiled as it stands, for the usual strides alone.
+    rebuild = None if unsafe else _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
     return compiled(kernel, toolchain, threads=threads, debug=debug, rebuild=rebuild)
 
 
