@@ -17,7 +17,7 @@ from workbench.errors import ScheduleError, unknown_name
 from workbench.poly import isl
 from workbench.poly.flow import dependences
 from workbench.poly.program import Dependence, Program
-from workbench.poly.timemap import collisions, compare, shared
+from workbench.poly.timemap import collisions, compare_text, shared
 from workbench.poly.tree import Loop, Tree, statements
 from workbench.poly.witness import Witness, witness
 
@@ -111,18 +111,33 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
     """Level by level from the outside, the pairs that the level gets wrong, with the reason and the loop."""
     s, t = program.statement(dependence.source), program.statement(dependence.target)
     common = shared(tree, s.id, t.id)
-    pairs = isl.parse_map(dependence.relation)
+    alike: tuple[str, ...] = ()
     for loop in common.loops:
         wrong, reason = _forbidden(loop, dependence)
         if wrong is not None:
-            bad = pairs.intersect(compare(program, loop, s, t, wrong))
-            if not bad.is_empty():
+            bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
+            if bad is not None:
                 yield bad, reason, loop.name
-        pairs = pairs.intersect(compare(program, loop, s, t, "="))
-        if pairs.is_empty():
+        alike = (*alike, compare_text(program, loop, s, t, "="))
+        if _alike(dependence.relation, alike) is None:
             return
     if common.position >= 0:
+        pairs = _alike(dependence.relation, alike)
+        assert pairs is not None
         yield pairs, "order", None
+
+
+@lru_cache(maxsize=8192)
+def _alike(relation: str, comparisons: tuple[str, ...]) -> isl.Map | None:
+    """The pairs of a relation for which all comparisons hold; None if there are none.
+
+    Remembered, because a step leaves most loops around most statements as they were.
+    """
+    if not comparisons:
+        return isl.parse_map(relation)
+    outside = _alike(relation, comparisons[:-1])
+    pairs = None if outside is None else outside.intersect(isl.parse_map(comparisons[-1]))
+    return None if pairs is None or pairs.is_empty() else pairs
 
 
 def _forbidden(loop: Loop, dependence: Dependence) -> tuple[str | None, Reason]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT64
@@ -11,6 +12,7 @@ from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.lang.normal_form import simplify
 from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
+from workbench.poly.injectivity import determines
 from workbench.poly.names import to_isl
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
@@ -62,20 +64,28 @@ def row(loop: Loop, statement: ProgramStatement, program: Program) -> Expr:
         expr = loop.row(statement.id)
     except KeyError as error:
         raise ScheduleError(f"loop {loop.name} has no row for statement {statement.name}") from error
-    return simplify(substitute(expr, {n: Const(v, INT64) for n, v in program.sizes.items()}))
+    return expr if isinstance(expr, Index) else _bound(expr, tuple(program.sizes.items()))
+
+
+@lru_cache(maxsize=1 << 14)
+def _bound(expr: Expr, sizes: tuple[tuple[str, int], ...]) -> Expr:
+    return simplify(substitute(expr, {n: Const(v, INT64) for n, v in sizes}))
 
 
 def row_text(loop: Loop, statement: ProgramStatement, program: Program, *, primed: bool = False) -> str:
     """isl text of `row`; `primed` writes the dims as those of a target instance (`m'`)."""
-    expr = row(loop, statement, program)
-    if primed:
-        expr = substitute(expr, {d: Index(_prime(d)) for d in statement.dims})
+    dims = statement.dims if primed else ()
     try:
-        return affine(expr)
+        return _affine_text(row(loop, statement, program), dims)
     except NotAffine as error:
         raise ScheduleError(
             f"loop {loop.name}: the row of statement {statement.name} is not affine"
         ) from error
+
+
+@lru_cache(maxsize=1 << 14)
+def _affine_text(expr: Expr, primed: tuple[str, ...]) -> str:
+    return affine(substitute(expr, {d: Index(_prime(d)) for d in primed}) if primed else expr)
 
 
 def instance(statement: ProgramStatement, *, primed: bool = False) -> str:
@@ -97,10 +107,17 @@ def compare(
     program: Program, loop: Loop, source: ProgramStatement, target: ProgramStatement, comparison: str
 ) -> isl.Map:
     """Pairs of instances whose time components at a loop compare so (`<`, `=`, `>`, `!=`): source first."""
+    return isl.parse_map(compare_text(program, loop, source, target, comparison))
+
+
+def compare_text(
+    program: Program, loop: Loop, source: ProgramStatement, target: ProgramStatement, comparison: str
+) -> str:
+    """isl text of `compare`."""
     left = row_text(loop, source, program)
     right = row_text(loop, target, program, primed=True)
     pair = f"{instance(source)} -> {instance(target, primed=True)}"
-    return isl.parse_map(f"{prefix(program)}{{ {pair} : {left} {comparison} {right} }}")
+    return f"{prefix(program)}{{ {pair} : {left} {comparison} {right} }}"
 
 
 def before(program: Program, tree: Tree, source: str, target: str, pairs: isl.Map) -> Iterator[isl.Map]:
@@ -149,8 +166,7 @@ def components(program: Program, tree: Tree, statement: str) -> list[str]:
 def collisions(program: Program, tree: Tree, statement: ProgramStatement) -> isl.Map | None:
     """Pairs of different instances of one statement at one time, or None when each has its own."""
     loops = path(tree, statement.id)
-    plain = {e.name for e in (row(loop, statement, program) for loop in loops) if isinstance(e, Index)}
-    if plain >= set(statement.dims):
+    if determines(tuple(row(loop, statement, program) for loop in loops), statement.dims):
         return None
     domain = isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
     pairs = isl.Map.from_domain_and_range(domain, domain)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench import poly
-from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
+from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
@@ -61,12 +61,14 @@ class Schedule:
 
     def can(self, step: Transform) -> Verdict:
         """The verdict on this schedule after a step, and no exception: its `reason` says why a step does not fit."""
+        step = as_step(step)
         try:
-            return as_step(step).on(self).verdict
-        except IllegalSchedule as error:
-            return error.verdict
+            return step.on(self).verdict
+        except BudgetExceeded as error:
+            return Verdict("unknown", (), self.program, self.tree, str(error))
         except ScheduleError as error:
-            return Verdict("illegal", (), self.program, self.tree, str(error))
+            judged = getattr(error, "verdict", None)
+            return Verdict("illegal", (), self.program, self.tree, str(error)) if judged is None else judged
 
     @property
     def start(self) -> Schedule:
