@@ -52,6 +52,7 @@ NAMES = {
     "tile": "workbench.schedules:tile",
     "together": "workbench.schedules:together",
     "unroll": "workbench.schedules:unroll",
+    "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",

@@ -9,14 +9,16 @@ from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import PRECEDENCE, Values
+from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Write, walk
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Place, Write, walk
 from workbench.lang.expr import Call, Expr
 from workbench.lang.normal_form import constant, depends
 from workbench.poly.program import Program
 from workbench.target import Parallel
 
 INDENT = "    "
+THREAD = "int omp_get_thread_num(void);\n"
 
 
 @dataclass
@@ -38,6 +40,7 @@ class Printer:
     vector_loops: int = 0
     parallel_loops: int = 0
     inside_parallel: bool = False
+    workspace: Workspace = field(default_factory=Workspace)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
         """The lines of a nest, without outer indentation."""
@@ -56,6 +59,8 @@ class Printer:
                 return self.hold(nest, lane)
             case Accumulate():
                 return self.accumulate(nest, lane)
+            case Place():
+                return self.place(nest, lane)
             case For():
                 return self.loop(nest, lane)
 
@@ -94,6 +99,26 @@ class Printer:
             lines.append(f"const {nest.value.dtype.c_name} {name} = {text};")
             nest = nest.body
         return ["{", *indented([*lines, *self.lines(nest, lane)]), "}"]
+
+    def place(self, node: Place, lane: Lane) -> list[str]:
+        """Declarations of local arrays before the body; nested ones share one pair of braces."""
+        lines: list[str] = []
+        nest: Nest = node
+        while isinstance(nest, Place):
+            array = self.program.arrays[nest.array]
+            lines += place(array, self.values, self.workspace, self.thread())
+            nest = nest.body
+        body = self.lines(nest, lane)
+        return ["{", *indented([*lines, *body]), "}"] if lines else body
+
+    def thread(self) -> str:
+        """C text for the number of the thread that runs here."""
+        if not self.inside_parallel:
+            return "0"
+        if self.parallel == "pool":
+            return "wb_thread()"
+        self.values.helpers.text("wb_thread", THREAD)
+        return "omp_get_thread_num()"
 
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
         first, last = before(self.values, node), after(self.values, node)

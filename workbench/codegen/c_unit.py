@@ -10,13 +10,11 @@ from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names, comment
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
+from workbench.codegen.c_workspace import Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
-from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Call, Const, Expr
-from workbench.lang.normal_form import simplify
 from workbench.poly.program import Array, Program
 from workbench.target import Target
 
@@ -50,19 +48,20 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     by_value = {a.name for a in arrays if a.by_value}
     values = Values(program.arrays, names, helpers, by_value)
     checks = Checks(program, values, enabled=checked)
-    printer = Printer(program, values, target.parallel, visible(program, arrays, names, checks))
+    space = workspace_of(program, nest, target.parallel)
+    context = visible(program, arrays, names, checks, space)
+    printer = Printer(program, values, target.parallel, context, workspace=space)
     taken = arguments(program, arrays, names)
     check = names("function", f"{program.name}.check")
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))
-    offsets, workspace = layout(program)
     body = printer.lines(nest)
-    signature = Signature(function, arrays, program.symbols, workspace, checks.found)
+    signature = Signature(function, arrays, program.symbols, space.total, checks.found)
     start = status(check if early else "", passed(program, arrays, names), checks)
-    start += temporaries(program, names, values, offsets)
+    start += pointers(program, names, values, space)
     start += [] if printer.parallel_loops else ["(void)threads;"]
     result = "wb_failed" if checks.found else "0"
     definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
-    workspace_text = workspace_function(program, names, values, function, workspace)
+    workspace_text = workspace_function(program, values, function, space)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
     pool = POOL if printer.outlined else ""
     parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
@@ -98,11 +97,12 @@ def declared(array: ArrayParameter) -> tuple[str, str]:
 
 
 def visible(
-    program: Program, arrays: tuple[ArrayParameter, ...], names: Names, checks: Checks
+    program: Program, arrays: tuple[ArrayParameter, ...], names: Names, checks: Checks, space: Workspace
 ) -> list[tuple[str, str]]:
     """What the body of a parallel loop may use: arguments, temporaries, sizes."""
     shown = [declared(a) for a in arrays]
-    shown += [(names("array", a.name), f"{a.dtype.c_name} *") for a in temporary_arrays(program)]
+    shown += [(names("array", a), f"{program.arrays[a].dtype.c_name} *") for a in space.shared]
+    shown += [("workspace", "void *")] if space.own else []
     shown += [(names("size", s), "int64_t") for s in program.symbols]
     return [*shown, ("wb_status", "int *")] if checks.late else shown
 
@@ -129,56 +129,6 @@ def status(early: str, handed: str, checks: Checks) -> list[str]:
     if early:
         lines.append(f"if ((wb_failed = {early}({handed})) != 0) return wb_failed;")
     return [*lines, "int *const wb_status = &wb_failed;"] if checks.late else lines
-
-
-def temporary_arrays(program: Program) -> list[Array]:
-    """The arrays that live in the workspace."""
-    return [a for a in program.arrays.values() if a.role == "temporary"]
-
-
-def layout(program: Program) -> tuple[dict[str, Expr], Expr | None]:
-    """Byte offset of each temporary in the workspace, and the bytes of all."""
-    offsets: dict[str, Expr] = {}
-    total: Expr = Const(0, INT64)
-    for array in temporary_arrays(program):
-        offsets[array.name] = total
-        total = simplify(Binary("+", total, rounded(array), INT64))
-    return offsets, total if offsets else None
-
-
-def rounded(array: Array) -> Expr:
-    """Bytes of an array, rounded up to whole cache lines."""
-    size: Expr = Const(array.dtype.bytes, INT64)
-    for extent in array.extent:
-        size = Binary("*", size, Call("max", (extent, Const(0, INT64)), INT64), INT64)
-    lines = Binary("/", Binary("+", size, Const(ALIGNMENT - 1, INT64), INT64), Const(ALIGNMENT, INT64), INT64)
-    return simplify(Binary("*", simplify(lines), Const(ALIGNMENT, INT64), INT64))
-
-
-def temporaries(program: Program, names: Names, values: Values, offsets: dict[str, Expr]) -> list[str]:
-    """Pointers into the workspace; cells that may be read before anything is written there hold 0."""
-    lines = []
-    for array in temporary_arrays(program):
-        kind, name = array.dtype.c_name, names("array", array.name)
-        lines.append(
-            f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {values.inside(offsets[array.name], 10)});"
-        )
-        if array.partial:
-            lines.append(f"__builtin_memset({name}, 0, {values.text(rounded(array))});")
-    return lines or ["(void)workspace;"]
-
-
-def workspace_function(
-    program: Program, names: Names, values: Values, function: str, workspace: Expr | None
-) -> str:
-    """`int64_t <name>_workspace(sizes, threads)`."""
-    sizes = "".join(f"int64_t {names('size', s)}, " for s in program.symbols)
-    unused = "".join(f"(void){names('size', s)}; " for s in program.symbols)
-    amount = "0" if workspace is None else values.text(workspace)
-    return (
-        f"int64_t {function}_workspace({sizes}int threads)\n"
-        f"{{\n    {unused}(void)threads;\n    return {amount};\n}}\n\n"
-    )
 
 
 def notes(printer: Printer) -> tuple[str, ...]:

@@ -37,8 +37,8 @@ def nest_of(program: Program, code: Code) -> Nest:
         case CodeIf(condition, then, otherwise):
             other = None if otherwise is None else nest_of(program, otherwise)
             return If(address(condition, {}), nest_of(program, then), other)
-        case Let(variable, _, value, body):
-            return Define(variable, simplify(value), nest_of(program, body))
+        case Let(variable, loop, value, body):
+            return Define(variable, simplify(value), nest_of(program, body), loop)
         case Visit(statement, arguments):
             return visit(program, program.statement(statement), arguments)
 

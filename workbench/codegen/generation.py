@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.codegen.c_unit import write_unit
 from workbench.codegen.kernel import Kernel
+from workbench.codegen.local_storage import stored
 from workbench.codegen.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
 from workbench.target import Target
@@ -31,7 +32,7 @@ def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bo
         raise IllegalSchedule(f"no code for an illegal schedule (unsafe=True insists): {why}", schedule.verdict)
     program = schedule.program
     nest = lower_nest(program, schedule.tree, machine)
-    unit = write_unit(program, nest, machine, title(schedule), checked=not unchecked)
+    unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=not unchecked)
     return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes)
 
 

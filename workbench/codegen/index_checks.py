@@ -116,5 +116,5 @@ def _walk(program: Program, use: Use) -> Nest:
     for dim in reversed(dims):
         order = Order(dim, (order,))
     name = f"{program.operator}\ncheck {use.check}"
-    small = replace(program, operator=name, statements=(check,), order=(order,))
+    small = replace(program, operator=name, statements=(check,), order=(order,), reference=None)
     return nest_of(small, poly.scan(small, poly.naive_tree(small)))

@@ -70,11 +70,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Define:
-    """A variable with one value: an integer for the rest of `body`."""
+    """A variable with one value: an integer for the rest of `body`; `loop` is the schedule's name of such a loop."""
 
     variable: str
     value: Expr
     body: Nest
+    loop: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,15 @@ class Accumulate:
     body: Nest
 
 
-Nest = Write | For | If | Block | Define | Hold | Accumulate
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Storage of a local array during `body`."""
+
+    array: str
+    body: Nest
+
+
+Nest = Write | For | If | Block | Define | Hold | Accumulate | Place
 
 
 def children(nest: Nest) -> tuple[Nest, ...]:
@@ -123,7 +132,7 @@ def children(nest: Nest) -> tuple[Nest, ...]:
     match nest:
         case Write():
             return ()
-        case For() | Define() | Hold() | Accumulate():
+        case For() | Define() | Hold() | Accumulate() | Place():
             return (nest.body,)
         case If(_, then, otherwise):
             return (then,) if otherwise is None else (then, otherwise)
@@ -136,7 +145,7 @@ def rebuild(nest: Nest, parts: tuple[Nest, ...]) -> Nest:
     match nest:
         case Write():
             return nest
-        case For() | Define() | Hold() | Accumulate():
+        case For() | Define() | Hold() | Accumulate() | Place():
             return replace(nest, body=parts[0])
         case If(condition, _, otherwise):
             return If(condition, parts[0], None if otherwise is None else parts[1])

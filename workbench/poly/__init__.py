@@ -18,11 +18,13 @@ from workbench.poly.order import Violation, violations
 from workbench.poly.questions import band_permutable, can_parallelize, can_vectorize
 from workbench.poly.scanning import scan
 from workbench.poly.scheduler import isl_tree
+from workbench.poly.storage import Storage, storage_of
 
 __all__ = [
     "Difference",
     "OutOfBounds",
     "Pairs",
+    "Storage",
     "Violation",
     "band_permutable",
     "budget",
@@ -48,6 +50,7 @@ __all__ = [
     "relation_text",
     "same_range",
     "scan",
+    "storage_of",
     "unguarded_reads",
     "violations",
 ]

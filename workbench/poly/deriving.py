@@ -43,6 +43,8 @@ def statement(
     """
     identifier, name = label
     dims, instances = space
+    for position, dim in enumerate(dims):
+        instances = instances.set_dim_name(isl.dim.set, position, to_isl(dim))
     domain = isl.text_of(instances.set_tuple_name(identifier).coalesce())
     where = Space(prefix(program), f"{identifier}[{', '.join(map(to_isl, dims))}]", "", domain)
     accesses = tuple(_accesses(where, arrays, body))
@@ -70,16 +72,16 @@ def body_of(own: ProgramStatement) -> Body:
 def changed(program: Program, arrays: Mapping[str, Array], own: ProgramStatement, body: Body) -> ProgramStatement:
     """The same instances doing something else (with other cells, usually)."""
     domain = isl.parse_set(own.domain)
-    return replace(
-        statement(program, arrays, (own.id, own.name), (own.dims, domain), body, own.part), origin=""
-    )
+    return statement(program, arrays, (own.id, own.name), (own.dims, domain), body, "computes")
 
 
 def derive(
     program: Program, statements: tuple[ProgramStatement, ...], arrays: Mapping[str, Array], reference: Tree
 ) -> Program:
     """The program of these statements in the order of `reference` (its loops serial)."""
-    order = serial(reference)
+    order, known = serial(reference), {s.id for s in program.statements}
+    # What a step before made is, seen from there on, a statement like any other.
+    statements = tuple(replace(s, part="computes", origin="") if s.id in known else s for s in statements)
     digest = hashlib.sha256(repr((statements, tuple(arrays.items()), order)).encode()).hexdigest()
     return replace(
         program, statements=statements, arrays=dict(arrays), reference=order, parent=program, digest=digest[:24]

@@ -10,13 +10,13 @@ reductions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from workbench.errors import BudgetExceeded, WorkbenchError
 from workbench.poly import isl, unpack
-from workbench.poly.names import to_isl
 from workbench.poly.naive import naive_tree
+from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance, prefix
 from workbench.poly.tree import Tree
@@ -58,7 +58,7 @@ def differences(before: Program, after: Program, limit: int = 3) -> tuple[Differ
     Exact for exact accesses.  BudgetExceeded if a chain of copies cannot be followed.
     """
     touched = _touched(before, after)
-    old, new = _Flow(before, touched), _Flow(after, touched)
+    old, new = _Flow(_settled(before), touched), _Flow(after, touched)
     found: list[Difference] = []
     for sink in new.sinks:
         expected = _expected(old, new, sink)
@@ -70,6 +70,11 @@ def differences(before: Program, after: Program, limit: int = 3) -> tuple[Differ
     for sink in (*new.sinks, *new.passing):
         found += [_difference(after, new, sink, "twice", r) for r in new.repeated(sink)]
     return tuple(found[:limit])
+
+
+def _settled(program: Program) -> Program:
+    """The program for itself: what a step before made is a statement like any other."""
+    return replace(program, statements=tuple(replace(s, part="computes", origin="") for s in program.statements))
 
 
 def _touched(before: Program, after: Program) -> frozenset[str]:
@@ -133,7 +138,7 @@ class _Flow:
             else:
                 closure, exact = again.transitive_closure()
                 if not exact:
-                    raise BudgetExceeded("a chain of copies cannot be followed to its end; the question is not answered")
+                    raise BudgetExceeded("a chain of copies cannot be followed to its end: not answered")
                 reached = waiting.union(waiting.apply_range(closure))
                 result = result.union(reached.apply_range(onwards))
         return self._projected(_parted(result, self.neutral)[0])

@@ -93,8 +93,8 @@ class ProgramStatement:
     reduction: str | Monoid | None
     accesses: tuple[Access, ...]
     text: str = field(default="", compare=False)
-    part: Part = "computes"
-    origin: str = ""
+    part: Part = field(default="computes", compare=False)
+    origin: str = field(default="", compare=False)
 
     @property
     def writes(self) -> tuple[Access, ...]:

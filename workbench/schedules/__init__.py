@@ -13,6 +13,7 @@ from workbench.schedules.steps import (
     merge,
     parallelize,
     split,
+    stage,
     tile,
     unroll,
     vectorize,
@@ -22,5 +23,5 @@ from workbench.schedules.transform import Recipe, Transform, from_json, together
 __all__ = [
     "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
     "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "preview", "reasons",
-    "replay", "schedule", "split", "tile", "together", "unroll", "vectorize",
+    "replay", "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

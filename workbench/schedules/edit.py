@@ -181,6 +181,12 @@ def distribute(tree: Tree, path: Path, position: int) -> Tree:
     return put(tree, path[:-1], Sequence((around(band, first), around(band, second))))
 
 
+def rest_of(site: Site) -> Tree:
+    """What stands inside a loop: the inner loops of its band around the band's child."""
+    inner = site.band.loops[site.position + 1 :]
+    return Band(inner, site.band.child) if inner else site.band.child
+
+
 def around(band: Band, child: Tree) -> Band:
     """The loops of `band` around some of its statements."""
     below = set(statements(child))

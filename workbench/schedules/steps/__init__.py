@@ -7,10 +7,11 @@ from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, 
 from workbench.schedules.steps.interchanging import Interchange, interchange
 from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.splitting import Split, split
+from workbench.schedules.steps.staging import Stage, stage
 from workbench.schedules.steps.tiling import Tile, tile
 
 __all__ = [
-    "Affine", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize", "Split", "Tile", "Unroll",
-    "Vectorize", "affine", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "split",
-    "tile", "unroll", "vectorize",
+    "Affine", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize", "Split", "Stage", "Tile",
+    "Unroll", "Vectorize", "affine", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "split",
+    "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip

@@ -1,0 +1,78 @@
+"""Local arrays get places: subscripts count from where the storage begins, and the storage stands in its loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench import poly
+from workbench.codegen.nest import Cell, Define, For, Nest, Place, Write, children, rebuild, walk
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Expr, Index, Read, substitute, transform
+from workbench.lang.expr import walk as walk_expr
+from workbench.lang.normal_form import simplify
+from workbench.poly.program import Program
+from workbench.poly.storage import Storage, contracted
+from workbench.poly.tree import Tree
+
+
+def placed(nest: Nest, storages: tuple[Storage, ...]) -> Nest:
+    """The nest with every local array in its storage."""
+    for storage in storages:
+        nest = _moved(nest, storage, {})
+        nest = _wrapped(nest, storage)
+    return nest
+
+
+def stored(program: Program, tree: Tree) -> Program:
+    """The program with its local arrays as they are stored."""
+    found = {s.array.name: contracted(s) for s in poly.storage_of(program, tree)}
+    kept = {name: found.get(name, a) for name, a in program.arrays.items() if a.scope != "local" or name in found}
+    return replace(program, arrays=kept) if found else program
+
+
+def _moved(nest: Nest, storage: Storage, variables: dict[str, Expr]) -> Nest:
+    """Subscripts of the array relative to the storage; `variables` are the loops around by name."""
+    match nest:
+        case For() | Define() if nest.loop:
+            variables = {**variables, nest.loop: Index(nest.variable, INT64)}
+        case Write():
+            return _relative(nest, storage, variables)
+    return rebuild(nest, tuple(_moved(child, storage, variables) for child in children(nest)))
+
+
+def _relative(write: Write, storage: Storage, variables: dict[str, Expr]) -> Write:
+    name = storage.array.name
+    lowest = [(d, substitute(low, variables)) for d, low, _ in storage.kept]
+
+    def places(subscripts: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(simplify(Binary("-", subscripts[d], low, INT64)) for d, low in lowest)
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Read) and node.tensor == name:
+            return Read(name, places(node.subscripts), node.dtype)
+        return node
+
+    cells = tuple(Cell(c.array, places(c.subscripts), c.dtype) if c.array == name else c for c in write.cells)
+    return replace(write, cells=cells, values=tuple(transform(v, change) for v in write.values))
+
+
+def _wrapped(nest: Nest, storage: Storage) -> Nest:
+    """The storage in the innermost loop around all its uses; in every piece of it, if the loop was cut in pieces."""
+    name = storage.array.name
+    if not storage.home:
+        return Place(name, nest)
+    if isinstance(nest, For | Define) and nest.loop == storage.home[-1] and touches(nest, name):
+        return replace(nest, body=Place(name, nest.body))
+    return rebuild(nest, tuple(_wrapped(child, storage) for child in children(nest)))
+
+
+def touches(nest: Nest, array: str) -> bool:
+    """Whether anything inside reads or writes the array."""
+    for node in walk(nest):
+        if isinstance(node, Write):
+            if any(c.array == array for c in node.cells):
+                return True
+            if any(isinstance(e, Read) and e.tensor == array for v in node.values for e in walk_expr(v)):
+                return True
+    return False
+

@@ -1,0 +1,123 @@
+"""Where the cells of local arrays live: found from the order of the instances that touch them.
+
+The loops around everything that touches a local array share its storage, because what one of their iterations
+writes is read in the same iteration.  Inside one iteration only a box of cells is touched: that box has a place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Expr
+from workbench.poly import isl, unpack
+from workbench.poly.ast_expressions import expression
+from workbench.poly.binding import row_major
+from workbench.poly.program import Array, Program
+from workbench.poly.regions import Around
+from workbench.poly.timemap import shared
+from workbench.poly.tree import Loop, Tree, path
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Storage of one local array, inside the loops `home` (names, outermost first).
+
+    Cell x of the array has the coordinates `x[d] - lower` for the dimensions `d` of `kept`, each below its extent;
+    `lower` is over the home's loops (Index) and the sizes.
+    """
+
+    array: Array
+    home: tuple[str, ...]
+    kept: tuple[tuple[int, Expr, Expr], ...]
+
+    @property
+    def elements(self) -> int | None:
+        """Number of places, None if sizes left symbolic decide."""
+        total = 1
+        for _, _, extent in self.kept:
+            if not isinstance(extent, Const):
+                return None
+            total *= int(extent.value)
+        return total
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of storage in one iteration of the home's loops."""
+        return None if self.elements is None else self.elements * self.array.dtype.bytes
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def storage_of(program: Program, tree: Tree) -> tuple[Storage, ...]:
+    """The storage of every local array in this order."""
+    local = (a for a in program.arrays.values() if a.scope == "local")
+    return tuple(_storage(program, tree, a) for a in local if _used(program, a))
+
+
+def _used(program: Program, array: Array) -> bool:
+    return any(a.array == array.name for s in program.statements for a in s.accesses)
+
+
+def _storage(program: Program, tree: Tree, array: Array) -> Storage:
+    touches = [(s, a) for s in program.statements for a in s.accesses if a.array == array.name]
+    home = home_of(tree, tuple(dict.fromkeys(s.id for s, _ in touches)))
+    cells = Around(program, tree, len(home)).cells(touches)
+    assert cells is not None
+    kept = []
+    for position in range(array.rank):
+        found = _range(program, cells, home, position)
+        if not (isinstance(found[1], Const) and found[1].value <= 1):
+            kept.append((position, *found))
+    return Storage(array, tuple(x.name for x in home), tuple(kept))
+
+
+def home_of(tree: Tree, ids: tuple[str, ...]) -> tuple[Loop, ...]:
+    """The loops around all these statements, up to the first one whose iterations run in lanes."""
+    loops = path(tree, ids[0])
+    for other in ids[1:]:
+        common = shared(tree, ids[0], other).loops
+        loops = loops[: len(common)]
+    vector = next((i for i, x in enumerate(loops) if x.kind == "vector"), len(loops))
+    return loops[:vector]
+
+
+def _range(program: Program, cells: isl.Set, home: tuple[Loop, ...], position: int) -> tuple[Expr, Expr]:
+    """(lowest coordinate in terms of the home's loops, number of coordinates at most)."""
+    names = [f"t{i}'" for i in range(len(home))]
+    depth, rank = len(home), cells.dim(isl.dim.set)
+    own = cells.project_out(isl.dim.set, depth + position + 1, rank - depth - position - 1)
+    own = own.project_out(isl.dim.set, depth, position)
+    first = own.dim(isl.dim.param)
+    own = own.move_dims(isl.dim.param, first, isl.dim.set, 0, depth)
+    for i, name in enumerate(names):
+        own = own.set_dim_name(isl.dim.param, first + i, name)
+    low, high = own.dim_min(0), own.dim_max(0)
+    count = high.sub(low).add_constant_val(isl.value(1))
+    loops = dict(zip(names, (x.name for x in home), strict=True))
+    return _written(low, own.params(), loops), _most(program, isl.Set.from_pw_aff(count), names)
+
+
+def _most(program: Program, values: isl.Set, times: list[str]) -> Expr:
+    """The largest of some numbers: a constant if there is one for all sizes, else an expression over the sizes."""
+    top = values.project_out(isl.dim.param, 0, values.dim(isl.dim.param)).dim_max_val(0)
+    if top.is_int():
+        return Const(unpack.integer(top), INT64)
+    for name in times:
+        values = values.project_out(isl.dim.param, values.find_dim_by_name(isl.dim.param, name), 1)
+    return _written(values.dim_max(0), isl.parse_set(program.context), {})
+
+
+def _written(function: isl.PwAff, context: isl.Set, variables: dict[str, str]) -> Expr:
+    function = function.gist(context).coalesce()
+    build = isl.AstBuild.from_context(context)
+    return expression(build.expr_from_pw_aff(function), variables)
+
+
+def contracted(storage: Storage) -> Array:
+    """The array as it is stored: dense, from 0, only the dimensions that are kept."""
+    extents = tuple(extent for _, _, extent in storage.kept)
+    zeros = tuple(Const(0, INT64) for _ in extents)
+    own = storage.array
+    return Array(own.name, own.dtype, zeros, extents, row_major(extents), own.role, False, "local")

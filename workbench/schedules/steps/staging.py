@@ -1,0 +1,123 @@
+"""`stage`: part of an array is kept in a buffer while some loops use it (cache read, cache write, packing)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from workbench import poly
+from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.lang.expr import Index
+from workbench.poly.buffers import Buffer, Filling, buffer
+from workbench.poly.deriving import derive, fresh_name
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
+from workbench.schedules.arguments import new_name
+from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
+from workbench.schedules.insertion import beside
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.transform import Transform
+
+FILLINGS: tuple[Filling, ...] = ("neutral", "none", "load")
+
+
+@dataclass(frozen=True)
+class Stage(Transform):
+    """Keep what the iterations of a loop touch of an array in a buffer of their own.
+
+    before → after:  for m: { … A(m, k) … }   →   for m: { A_local(k) = A(m, k);  … A_local(k) … }
+
+    What is written goes back afterwards; a buffer that only collects contributions to a reduction begins with the
+    neutral element and is added to the array at the end.  Legal when every reader still gets the value it got before.
+    TVM calls this cache_read and cache_write; with tiles around it is the packing of Goto's and BLIS's matrix product.
+    """
+
+    name: ClassVar[str] = "stage"
+    array: str
+    at: str
+    filling: Filling | None = None
+    buffer: str = ""
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        program, tree = schedule.program, schedule.tree
+        if self.array not in program.arrays:
+            raise ScheduleError(f"stage: {unknown_name('array', self.array, list(program.arrays))}")
+        if self.filling is not None and self.filling not in FILLINGS:
+            known = ", ".join(FILLINGS)
+            raise ScheduleError(f"stage: filling={shown(self.filling)} does not fit; expected one of {known}")
+        site = find_loop(program, tree, self.at)
+        users = tuple(statements(rest_of(site)))
+        name = new_name(self.buffer) if self.buffer else fresh_name(f"{self.array}_local", set(program.arrays))
+        if name in program.arrays:
+            raise ScheduleError(f"stage: there is an array {name} already; give another name with buffer=")
+        found: list[Schedule] = []
+        for filling in (self.filling,) if self.filling else fillings(program, users, self.array):
+            after = self._with(schedule, site, users, name, filling)
+            if not after.differences:
+                return after
+            found.append(after)
+        return found[-1]
+
+    def _with(self, schedule: Schedule, site: Site, users: tuple[str, ...], name: str, filling: Filling) -> Schedule:
+        program, tree = schedule.program, schedule.tree
+        depth = len(path(tree, users[0])) - inner_depth(site, users[0])
+        made = buffer(program, tree, self.array, users, depth, name, filling)
+        before, after = ([copies(s, made) for s in part] for part in (made.before, made.after))
+        new = beside(tree, site, before, after, made.times)
+        derived = derive(program, with_users(program, made), {**program.arrays, name: made.array}, new)
+        poly.storage_of(derived, new)
+        return schedule.with_program(derived, new, self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Stage]:
+        program = schedule.program
+        for site in sites(schedule.tree):
+            inside = statements(rest_of(site))
+            touched = {a.array for s in inside for a in program.statement(s).accesses}
+            for array in sorted(touched):
+                if program.arrays[array].scope == "global" and program.arrays[array].rank:
+                    yield cls(array, spelt(program, schedule.tree, site))
+
+    def __str__(self) -> str:
+        filling = f", filling={self.filling!r}" if self.filling else ""
+        name = f", buffer={self.buffer!r}" if self.buffer else ""
+        return f"stage({self.array!r}, {self.at!r}{filling}{name})"
+
+
+def fillings(program: Program, users: tuple[str, ...], array: str) -> tuple[Filling, ...]:
+    """How the buffer may begin, what is cheapest first."""
+    own = [program.statement(s) for s in users]
+    writers = [s for s in own if any(a.array == array for a in s.writes)]
+    if not writers:
+        return ("load",)
+    readers = [s for s in own if any(a.array == array and not a.accumulates for a in s.reads)]
+    pure = all(s.kind == "update" for s in writers) and not readers and len({s.reduction for s in writers}) == 1
+    return ("neutral",) if pure and isinstance(writers[0].reduction, str) else ("none", "load")
+
+
+def inner_depth(site: Site, statement: str) -> int:
+    """Loops around a statement that are inside the site's loop."""
+    return len(path(rest_of(site), statement))
+
+
+def copies(s: ProgramStatement, made: Buffer) -> Tree:
+    """The loops of a copy: one for each dimension of the array."""
+    loops = tuple(Loop(d, ((s.id, Index(d)),)) for d in made.cells)
+    return Band(loops, Leaf(s.id)) if loops else Leaf(s.id)
+
+
+def with_users(program: Program, made: Buffer) -> tuple[ProgramStatement, ...]:
+    """The statements with those that use the buffer changed, and its own at the end."""
+    users = {s.id: s for s in made.users}
+    return (*(users.get(s.id, s) for s in program.statements), *made.before, *made.after)
+
+
+def stage(array: str, at: str, /, filling: Filling | None = None, buffer: str = "") -> Stage:
+    """Keep what one iteration of loop `at` touches of `array` in a buffer.
+
+    `filling` says how the buffer begins: "load" (with the array's cells), "none" (it is written before it is read),
+    "neutral" (contributions to a reduction are collected and added at the end); by default the cheapest that is
+    right.  `buffer` names it (`A_local` otherwise).
+    """
+    return Stage(array, at, filling, buffer)
