@@ -10,7 +10,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, Index, integer
 from workbench.poly.injectivity import determines
 
-I, J = Index("i"), Index("j")
+DIM_I, DIM_J = Index("i"), Index("j")
 
 
 def over(op: str, left: Expr, right: Expr | int) -> Expr:
@@ -18,20 +18,20 @@ def over(op: str, left: Expr, right: Expr | int) -> Expr:
 
 
 def test_blocks_and_points_determine_a_loop_and_one_half_does_not() -> None:
-    block, point = over("/", I, 4), over("%", I, 4)
+    block, point = over("/", DIM_I, 4), over("%", DIM_I, 4)
     assert determines((block, point), ("i",))
     assert determines((over("/", block, 8), over("%", block, 8), point), ("i",))
     assert not determines((block,), ("i",))
     assert not determines((point,), ("i",))
-    assert not determines((block, over("%", I, 2)), ("i",))
+    assert not determines((block, over("%", DIM_I, 2)), ("i",))
 
 
 def test_skewed_loops_determine_both() -> None:
-    wave = over("+", over("*", I, 2), J)
-    assert determines((wave, I), ("i", "j"))
+    wave = over("+", over("*", DIM_I, 2), DIM_J)
+    assert determines((wave, DIM_I), ("i", "j"))
     assert not determines((wave,), ("i", "j"))
     assert not determines((wave, over("*", wave, 3)), ("i", "j"))
-    assert determines((over("/", wave, 8), I, over("%", wave, 8)), ("i", "j"))
+    assert determines((over("/", wave, 8), DIM_I, over("%", wave, 8)), ("i", "j"))
 
 
 def value(expr: Expr, point: dict[str, int]) -> int:
@@ -50,7 +50,8 @@ def test_what_is_said_to_be_determined_is() -> None:
     for _ in range(examples(quick=200, ci=1000, full=20000)):
         rows: list[Expr] = []
         for _ in range(random.choice((2, 3, 4))):
-            row = over("+", over("*", I, random.choice((0, 1, 1, 2))), over("*", J, random.choice((0, 1, 1, 3))))
+            left, right = over("*", DIM_I, random.choice((0, 1, 1, 2))), over("*", DIM_J, random.choice((0, 1, 1, 3)))
+            row = over("+", left, right)
             rows.append(row if random.random() < 0.4 else over(random.choice("/%"), row, random.choice((2, 3))))
         if determines(tuple(rows), ("i", "j")):
             determined += 1

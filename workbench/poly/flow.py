@@ -16,6 +16,7 @@ from functools import lru_cache, reduce
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
 from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
+from workbench.poly.promised import cells_of, meetings, promises
 from workbench.poly.timemap import before, time_map
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
@@ -36,9 +37,11 @@ def dependences(program: Program) -> tuple[Dependence, ...]:
 
 @dataclass(frozen=True)
 class Touch:
-    """What one statement does to one array: relations of its value reads, accumulating reads, and writes."""
+    """What one statement does to one array: the accesses that read values and those that write, and their relations."""
 
     statement: ProgramStatement
+    reading: tuple[Access, ...]
+    writing: tuple[Access, ...]
     reads: isl.Map | None
     writes: isl.Map | None
     relaxed: bool
@@ -47,7 +50,7 @@ class Touch:
 
 
 def _of_array(program: Program, array: str) -> Iterator[Dependence]:
-    touches = [t for s in program.statements if (t := _touch(s, array)) is not None]
+    touches = [t for s in program.statements if (t := _touch(program, s, array)) is not None]
     if not any(t.writes is not None for t in touches):
         return
     for source in touches:
@@ -56,48 +59,50 @@ def _of_array(program: Program, array: str) -> Iterator[Dependence]:
     yield from _flow(program, array, touches)
 
 
-def _touch(statement: ProgramStatement, array: str) -> Touch | None:
+def _touch(program: Program, statement: ProgramStatement, array: str) -> Touch | None:
     accesses = [a for a in statement.accesses if a.array == array]
     if not accesses:
         return None
-    reads = [a for a in accesses if a.kind == "read" and not a.accumulates]
-    writes = [a for a in accesses if a.kind == "write"]
+    reads = tuple(a for a in accesses if a.kind == "read" and not a.accumulates)
+    writes = tuple(a for a in accesses if a.kind == "write")
     return Touch(
         statement,
-        _union(reads),
-        _union(writes),
+        reads,
+        writes,
+        _union(program, reads),
+        _union(program, writes),
         statement.kind == "update" and bool(writes),
         all(a.exact for a in reads),
         all(a.exact for a in writes),
     )
 
 
-def _union(accesses: list[Access]) -> isl.Map | None:
-    return reduce(isl.Map.union, (isl.parse_map(a.relation) for a in accesses)) if accesses else None
+def _union(program: Program, accesses: tuple[Access, ...]) -> isl.Map | None:
+    return reduce(isl.Map.union, (cells_of(program, a) for a in accesses)) if accesses else None
 
 
 def _memory_based(program: Program, array: str, source: Touch, target: Touch) -> Iterator[Dependence]:
     """Anti, output and reduction dependences from one statement to another (or itself)."""
-    if target.writes is None:
-        return
-    exact = source.exact_writes and target.exact_writes
-    if source.writes is not None:
-        itself = source.statement is target.statement
-        kind: DependenceKind = "reduction" if itself and target.relaxed else "output"
-        yield from _made(
-            program, kind, array, source, target, _in_order(program, source, source.writes, target), exact
-        )
-    if source.reads is not None:
-        exact = source.exact_reads and target.exact_writes
-        yield from _made(
-            program, "anti", array, source, target, _in_order(program, source, source.reads, target), exact
-        )
+    itself = source.statement is target.statement
+    written: DependenceKind = "reduction" if itself and target.relaxed else "output"
+    kinds: tuple[tuple[DependenceKind, tuple[Access, ...]], ...] = ((written, source.writing), ("anti", source.reading))
+    for kind, accesses in kinds:
+        pairs, exact = _meeting(program, source, accesses, target)
+        if pairs is not None:
+            yield from _made(program, kind, array, source, target, _in_order(program, source, pairs, target), exact)
 
 
-def _in_order(program: Program, source: Touch, touched: isl.Map, target: Touch) -> isl.Map | None:
-    """Pairs on one cell, the source's touch earlier than the target's write."""
-    assert target.writes is not None
-    pairs = touched.apply_range(target.writes.reverse()).intersect_params(isl.parse_set(program.context))
+def _meeting(
+    program: Program, source: Touch, accesses: tuple[Access, ...], target: Touch
+) -> tuple[isl.Map | None, bool]:
+    """Pairs on one cell that the target writes, and whether they surely are."""
+    first = [(source.statement, a) for a in accesses]
+    return meetings(program, first, [(target.statement, a) for a in target.writing])
+
+
+def _in_order(program: Program, source: Touch, pairs: isl.Map, target: Touch) -> isl.Map | None:
+    """The pairs whose source comes earlier than their target."""
+    pairs = pairs.intersect_params(isl.parse_set(program.context))
     if pairs.is_empty():
         return None
     levels = list(before(program, naive_tree(program), source.statement.id, target.statement.id, pairs))
@@ -129,16 +134,26 @@ def _flow(program: Program, array: str, touches: list[Touch]) -> Iterator[Depend
                 own = _analysed(program, touches, [t.reads]).get((t.statement.id, t.statement.id))
                 found |= {(t.statement.id, t.statement.id): own} if own is not None else {}
     every_exact = all(t.exact_writes for t in touches)
-    for (source, target), relation in _without_detours(found, by_id).items():
+    for (source, target), pairs in _without_detours(found, by_id).items():
         s, t = by_id[source], by_id[target]
         exact = every_exact and t.exact_reads
-        yield from _made(program, "flow", array, s, t, relation, exact)
+        yield from _made(program, "flow", array, s, t, pairs if exact else _promised(program, s, t, pairs), exact)
+
+
+def _promised(program: Program, source: Touch, target: Touch, pairs: isl.Map) -> isl.Map:
+    """The pairs that promises about data leave possible."""
+    if not promises(program, "injective"):
+        return pairs
+    reading = (*target.reading, *(target.writing if target.relaxed else ()))
+    first = [(source.statement, a) for a in source.writing]
+    possible, _ = meetings(program, first, [(target.statement, a) for a in reading])
+    return pairs if possible is None else pairs.intersect(possible)
 
 
 @isl.guarded
 def reads_before_writes(program: Program, array: str) -> bool:
     """Whether some instance may read, or accumulate into, a cell that nothing has certainly written before."""
-    touches = [t for s in program.statements if (t := _touch(s, array)) is not None]
+    touches = [t for s in program.statements if (t := _touch(program, s, array)) is not None]
     if _begins_whole(program, touches):
         return False
     certain = [t.writes for t in touches if t.writes is not None and t.exact_writes]
