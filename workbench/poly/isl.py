@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -54,6 +55,7 @@ _lock = threading.RLock()
 # A child forked while another thread is inside isl would find it closed for ever, and isl halfway through.
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _cap: ContextVar[int] = ContextVar("isl operations", default=INTERACTIVE_OPERATIONS)
+_end: ContextVar[float] = ContextVar("end of the time allowed", default=float("inf"))
 _depth = 0
 _memo: OrderedDict[tuple[type, str], Any] = OrderedDict()
 
@@ -66,6 +68,25 @@ def budget(operations: int) -> Iterator[None]:
         yield
     finally:
         _cap.reset(token)
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Let questions asked inside end after so many seconds: `pace` then raises BudgetExceeded.
+
+    A deadline inside another does not extend it.
+    """
+    token = _end.set(min(_end.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+def pace() -> None:
+    """Called between steps of a long question; BudgetExceeded once the deadline is over."""
+    if time.monotonic() > _end.get():
+        raise BudgetExceeded("stopped by the clock; the question is not answered. Ask again with more time")
 
 
 @contextmanager

@@ -75,6 +75,7 @@ def violations(
         ends = {dependence.source, dependence.target}
         if (among is not None and not ends <= among) or any(ends <= part for part in parts):
             continue
+        isl.pace()
         found += _of_dependence(program, tree, dependence)
     return tuple(found)
 
@@ -136,6 +137,7 @@ def _alike(relation: str, comparisons: tuple[str, ...]) -> isl.Map | None:
     if not comparisons:
         return isl.parse_map(relation)
     outside = _alike(relation, comparisons[:-1])
+    isl.pace()
     pairs = None if outside is None else outside.intersect(isl.parse_map(comparisons[-1]))
     return None if pairs is None or pairs.is_empty() else pairs
 

@@ -2,11 +2,14 @@
 
 from workbench.schedules.automatic import autoschedule
 from workbench.schedules.legality import Verdict
+from workbench.schedules.offers import NextSteps, next_steps
 from workbench.schedules.recipes import default_schedule, reasons
 from workbench.schedules.replaying import replay
 from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
 from workbench.schedules.steps import (
+    add_unit_loop,
     affine,
+    arrange,
     decompose_reduction,
     distribute,
     interchange,
@@ -21,7 +24,8 @@ from workbench.schedules.steps import (
 from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 __all__ = [
-    "Recipe", "Schedule", "Transform", "Verdict", "affine", "autoschedule", "check", "decompose_reduction",
-    "default_schedule", "distribute", "from_json", "interchange", "merge", "parallelize", "preview", "reasons",
+    "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange", "autoschedule", "check", "decompose_reduction",
+    "default_schedule", "distribute", "from_json", "interchange", "merge", "next_steps",
+    "parallelize", "preview", "reasons",
     "replay", "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
+from workbench.poly import isl
 from workbench.schedules.transform import Recipe, Transform
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Repairs:
         start = time.perf_counter()
         try:
             while self._seconds > 0 and len(self._found) < MOST:
-                candidate = next(self._rest, _END)
+                with isl.deadline(self._seconds):
+                    candidate = next(self._rest, _END)
                 self._seconds -= time.perf_counter() - start
                 start = time.perf_counter()
                 if candidate is _END:

@@ -1,0 +1,117 @@
+"""What may come next: the choices of every step, each with its verdict, within a time that a person waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
+from workbench.poly import isl
+from workbench.schedules.legality import Verdict
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.transform import Transform
+
+SECONDS = 1.5
+LIMIT = 400
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A step and the verdict on the schedule after it."""
+
+    step: Transform
+    verdict: Verdict
+
+    @property
+    def reason(self) -> str:
+        """Why the step is not offered; empty for a legal one."""
+        return "" if self.verdict else self.verdict.explain()
+
+    def __str__(self) -> str:
+        return str(self.step) if self.verdict else f"{self.step}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class NextSteps:
+    """Offers, the legal ones first; `complete` is False when the time or the limit ended the list."""
+
+    offers: tuple[Offer, ...]
+    complete: bool
+
+    @property
+    def legal(self) -> tuple[Transform, ...]:
+        """The steps that may be taken."""
+        return tuple(offer.step for offer in self.offers if offer.verdict)
+
+    @property
+    def refused(self) -> tuple[Offer, ...]:
+        """The steps that may not be taken (or are not known to), with the reasons."""
+        return tuple(offer for offer in self.offers if not offer.verdict)
+
+    def __iter__(self) -> Iterator[Offer]:
+        return iter(self.offers)
+
+    def __len__(self) -> int:
+        return len(self.offers)
+
+    def __str__(self) -> str:
+        lines = [f"may come next ({len(self.legal)})", *(f"  {step}" for step in self.legal)]
+        if self.refused:
+            lines += [f"may not ({len(self.refused)})", *(f"  {offer}" for offer in self.refused)]
+        if not self.complete:
+            lines.append("not all were looked at: give more seconds= or a larger limit=, or name the steps with only=")
+        return "\n".join(lines)
+
+
+def next_steps(
+    schedule: Schedule, /, only: Iterable[str] | None = None, seconds: float = SECONDS, limit: int = LIMIT
+) -> NextSteps:
+    """Every step that may be offered here, judged; at most `limit` of them, after at most about `seconds`.
+
+    `only` names the kinds of step to look at ("tile", "vectorize", ...).
+    """
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"next_steps takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
+    end = time.monotonic() + seconds
+    found: dict[Transform, Verdict] = {}
+    waiting = [Transform.known[name].choices(schedule) for name in _kinds(only)]
+    complete = True
+    while waiting and complete:
+        for choices in list(waiting):
+            left = end - time.monotonic()
+            if left <= 0 or len(found) >= limit:
+                complete = False
+                break
+            with isl.deadline(left):
+                step = _following(choices)
+                if step is None:
+                    waiting.remove(choices)
+                elif step not in found:
+                    found[step] = _judged(schedule, step)
+    order = list(Transform.known)
+    ranked = sorted(found, key=lambda step: (not found[step], order.index(step.name)))
+    return NextSteps(tuple(Offer(step, found[step]) for step in ranked), complete)
+
+
+def _kinds(only: Iterable[str] | None) -> list[str]:
+    kinds = list(Transform.known) if only is None else [only] if isinstance(only, str) else list(only)
+    for name in kinds:
+        if name not in Transform.known:
+            raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
+    return kinds
+
+
+def _following(choices: Iterator[Transform]) -> Transform | None:
+    """The next choice; a kind whose choices cannot be found offers no more."""
+    try:
+        return next(choices, None)
+    except WorkbenchError:
+        return None
+
+
+def _judged(schedule: Schedule, step: Transform) -> Verdict:
+    try:
+        return schedule.can(step)
+    except WorkbenchError as error:
+        return Verdict("unknown", (), schedule.program, schedule.tree, str(error))
