@@ -24,8 +24,8 @@ from workbench.schedules.steps import (
 from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 __all__ = [
-    "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange", "autoschedule", "check", "decompose_reduction",
-    "default_schedule", "distribute", "from_json", "interchange", "merge", "next_steps",
-    "parallelize", "preview", "reasons",
-    "replay", "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
+    "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange", "autoschedule",
+    "check", "decompose_reduction", "default_schedule", "distribute", "from_json", "interchange", "merge",
+    "next_steps", "parallelize", "preview", "reasons", "replay", "schedule", "split", "stage", "tile", "together",
+    "unroll", "vectorize",
 ]  # fmt: skip

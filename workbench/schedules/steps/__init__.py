@@ -1,6 +1,7 @@
 """The vocabulary: each module holds one step and the function that makes it."""
 
 from workbench.schedules.steps.affine_map import Affine, affine
+from workbench.schedules.steps.arranging import Arrange, arrange
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
@@ -9,9 +10,10 @@ from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.splitting import Split, split
 from workbench.schedules.steps.staging import Stage, stage
 from workbench.schedules.steps.tiling import Tile, tile
+from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "Affine", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize", "Split", "Stage", "Tile",
-    "Unroll", "Vectorize", "affine", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "split",
-    "stage", "tile", "unroll", "vectorize",
+    "AddUnitLoop", "Affine", "Arrange", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize",
+    "Split", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange", "decompose_reduction",
+    "distribute", "interchange", "merge", "parallelize", "split", "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip
