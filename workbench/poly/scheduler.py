@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from typing import Literal
 
@@ -12,6 +12,7 @@ from workbench.lang.expr import Const, Expr, Index, Size
 from workbench.lang.polynomial import Polynomial, expression
 from workbench.poly import isl, unpack
 from workbench.poly.flow import dependences
+from workbench.poly.hoisting import hoisted
 from workbench.poly.lowering import lower
 from workbench.poly.names import from_isl
 from workbench.poly.program import Dependence, Program, ProgramStatement
@@ -39,7 +40,7 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
     problem = _problem(general, fusion)
     if not problem.domain:
         return Sequence(tuple(Leaf(s.id) for s in program.statements))
-    return _tree(general, _solved(program, problem, seconds))
+    return _named(hoisted(general, _tree(general, _solved(program, problem, seconds))), frozenset())
 
 
 def _solved(program: Program, problem: Problem, seconds: float) -> str:
@@ -162,6 +163,20 @@ class _Reader:
         terms = unpack.coefficients(aff, isl.dim.in_, dims) + unpack.coefficients(aff, isl.dim.param, symbols)
         linear = Polynomial({(part,): factor for part, factor in terms})
         return expression(linear + unpack.integer(aff.get_constant_val()))
+
+
+def _named(tree: Tree, taken: frozenset[str]) -> Tree:
+    """The tree with names that say what the loops are now."""
+    match tree:
+        case Band(loops, child):
+            own = []
+            for loop in loops:
+                own.append(replace(loop, name=_loop_name(dict(loop.rows), taken)))
+                taken |= {own[-1].name}
+            return Band(tuple(own), _named(child, taken))
+        case Sequence(children):
+            return Sequence(tuple(_named(c, taken) for c in children))
+    return tree
 
 
 def _loop_name(rows: dict[str, Expr], taken: frozenset[str]) -> str:

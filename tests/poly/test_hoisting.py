@@ -1,0 +1,46 @@
+"""Taking loops apart that only line up what runs one after another."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from workbench import poly
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Const, Index, Size
+from workbench.poly.hoisting import hoisted
+from workbench.poly.tree import Band, Leaf, Loop, Sequence, loops
+
+
+@pytest.fixture
+def matmul():
+    return wb.lower(wb.ops.matmul)
+
+
+def row(name):
+    return Index(name, INT64)
+
+
+def test_what_stands_in_the_first_iteration_leaves_the_loop(matmul):
+    zero = Const(0, INT64)
+    inner = Loop("k", (("S0", zero), ("S1", row("k"))))
+    outer = tuple(Loop(d, (("S0", row(d)), ("S1", row(d)))) for d in "mn")
+    tree = Band((*outer, inner), Sequence((Leaf("S0"), Leaf("S1"))))
+    assert hoisted(matmul, tree) == poly.naive_tree(matmul)
+
+
+def test_what_others_pass_stays_inside(matmul):
+    one = Const(1, INT64)
+    inner = Loop("k", (("S0", one), ("S1", row("k"))))
+    outer = tuple(Loop(d, (("S0", row(d)), ("S1", row(d)))) for d in "mn")
+    tree = Band((*outer, inner), Sequence((Leaf("S0"), Leaf("S1"))))
+    assert hoisted(matmul, tree) == tree
+
+
+def test_ranges_that_follow_one_another_become_loops_that_do():
+    program = wb.lower(wb.operator("def f(float(N) A, float(M) B) -> (X, Y) { X(i) = A(i)\n Y(j) = B(j) }"))
+    later = Binary("+", row("j"), Size("N", INT64), INT64)
+    tree = Band((Loop("t", (("S0", row("i")), ("S1", later))),), Sequence((Leaf("S0"), Leaf("S1"))))
+    apart = hoisted(program, tree)
+    assert isinstance(apart, Sequence)
+    assert [loop.rows for loop in loops(apart)] == [(("S0", row("i")),), (("S1", row("j")),)]
