@@ -65,6 +65,8 @@ def _storage(program: Program, tree: Tree, array: Array) -> Storage:
     home = home_of(tree, tuple(dict.fromkeys(s.id for s, _ in touches)))
     cells = Around(program, tree, len(home)).cells(touches)
     assert cells is not None
+    if cells.is_empty():
+        return Storage(array, tuple(x.name for x in home), ())
     kept = []
     for position in range(array.rank):
         found = _range(program, cells, home, position)
