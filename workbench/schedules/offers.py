@@ -73,25 +73,32 @@ def next_steps(
     """
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"next_steps takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
-    end = time.monotonic() + seconds
-    found: dict[Transform, Verdict] = {}
-    waiting = [Transform.known[name].choices(schedule) for name in _kinds(only)]
-    complete = True
-    while waiting and complete:
-        for choices in list(waiting):
-            left = end - time.monotonic()
-            if left <= 0 or len(found) >= limit:
-                complete = False
-                break
-            with isl.deadline(left):
-                step = _following(choices)
-                if step is None:
-                    waiting.remove(choices)
-                elif step not in found:
-                    found[step] = _judged(schedule, step)
+    found, complete = _gathered(schedule, _kinds(only), time.monotonic() + seconds, limit)
     order = list(Transform.known)
     ranked = sorted(found, key=lambda step: (not found[step], order.index(step.name)))
     return NextSteps(tuple(Offer(step, found[step]) for step in ranked), complete)
+
+
+def _gathered(
+    schedule: Schedule, kinds: list[str], end: float, limit: int
+) -> tuple[dict[Transform, Verdict], bool]:
+    """Verdicts of what the kinds offer, and whether that is all; the kind that took the least time so far is next."""
+    found: dict[Transform, Verdict] = {}
+    spent = {name: 0.0 for name in kinds}
+    choices = {name: Transform.known[name].choices(schedule) for name in kinds}
+    while spent:
+        start = time.monotonic()
+        if start >= end or len(found) >= limit:
+            return found, False
+        name = min(spent, key=spent.__getitem__)
+        with isl.deadline(end - start):
+            step = _following(choices[name])
+            if step is not None and step not in found:
+                found[step] = _judged(schedule, step)
+        spent[name] += time.monotonic() - start
+        if step is None:
+            del spent[name]
+    return found, True
 
 
 def _kinds(only: Iterable[str] | None) -> list[str]:

@@ -79,7 +79,9 @@ def _record(text: Any) -> dict[str, Any]:
         raise ScheduleError(f"from_json: the text has {len(text)} characters; at most {LONGEST} are read")
     try:
         record = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ScheduleError("from_json: the record is damaged; its brackets nest too deeply") from error
+    except ValueError as error:
         raise ScheduleError(f"from_json: the record is damaged; it is not JSON: {error}") from error
     if not isinstance(record, dict) or "workbench" not in record:
         expected = '{"workbench": 1, "operator": ..., "steps": [...]}'

@@ -126,8 +126,9 @@ def as_step(value: Any) -> Transform:
     """The value if it is a step; ScheduleError otherwise."""
     if isinstance(value, Transform):
         return value
-    hint = f"call it: {value.__name__}(...)" if callable(value) and hasattr(value, "__name__") else "such as tile(m=64)"
-    raise ScheduleError(f"expected a step, not {shown(value)}; {hint}")
+    if callable(value) and hasattr(value, "__name__"):
+        raise ScheduleError(f"expected a step, not the function {value.__name__}; call it: {value.__name__}(...)")
+    raise ScheduleError(f"expected a step, such as tile(m=64), not {shown(value)}")
 
 
 def from_json(data: dict[str, Any]) -> Transform:
@@ -146,7 +147,10 @@ def from_json(data: dict[str, Any]) -> Transform:
     try:
         return Transform.known[name].from_arguments({key: _frozen(value) for key, value in arguments.items()})
     except (KeyError, TypeError, ValueError) as error:
-        raise ScheduleError(f"recorded step {name!r} with {shown(arguments)} does not fit: {error}") from error
+        expected = ", ".join(f.name for f in fields(Transform.known[name]))  # type: ignore[arg-type]
+        raise ScheduleError(
+            f"recorded step {name!r} has the arguments {shown(arguments)}; expected {expected}"
+        ) from error
 
 
 def _plain(value: Any) -> Any:
