@@ -108,7 +108,7 @@ def _place(
     cells = tuple(_named(_hint(touches, d), taken) for d in range(own.rank))
     lower = (*(Const(0, INT32) for _ in times), *own.lower)
     extent = (*(Const(1 << 31, INT32) for _ in times), *own.extent)
-    made = Array(name, own.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local")
+    made = Array(name, own.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local", len(times))
     return _Place(program, around, own, made, {**program.arrays, name: made}, times, cells)
 
 

@@ -31,7 +31,7 @@ class Array:
 
     A "local" array was made by a schedule step.  Its cells are named after instances, so that no two values share
     one; storage is found when the order is known: the loops around all its accesses share it, and only
-    what they touch at once has a place (`poly.storage_of`).
+    what they touch at once has a place (`poly.storage_of`).  Its first `times` dimensions name the iteration.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Array:
     role: Role
     partial: bool = False
     scope: Scope = "global"
+    times: int = 0
 
     @property
     def rank(self) -> int:

@@ -9,6 +9,7 @@ from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Monoid
 from workbench.lang.printer import show
 from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
+from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
 
 
 def program_sheet(program: Program) -> str:
@@ -24,18 +25,28 @@ def _lines(program: Program) -> Iterator[str]:
     yield "arrays"
     width = max((len(_array(a)) for a in program.arrays.values()), default=0)
     for array in program.arrays.values():
-        yield f"  {_array(array):{width}}  {array.role}{', partly written' if array.partial else ''}"
+        yield f"  {_array(array):{width}}  {_role(array)}{', partly written' if array.partial else ''}"
     yield "statements"
     for statement in program.statements:
         yield from _statement(statement)
     yield "order"
+    if program.reference is not None:
+        yield from _tree(program, program.reference, 1)
+        return
     for item in program.order:
         yield from _order(program, item, 1)
 
 
+def _role(array: Array) -> str:
+    if array.scope == "global":
+        return array.role
+    return f"local, one for each iteration of {array.times} loops" if array.times else "local"
+
+
 def _array(array: Array) -> str:
-    ranges = (_range(low, extent) for low, extent in zip(array.lower, array.extent, strict=True))
-    box = f"({', '.join(ranges)})" if array.rank else ""
+    own = list(zip(array.lower, array.extent, strict=True))[array.times :]
+    ranges = [_range(low, extent) for low, extent in own]
+    box = f"({', '.join(ranges)})" if ranges else ""
     return f"{array.dtype} {array.name}{box}"
 
 
@@ -94,3 +105,17 @@ def _order(program: Program, item: Nest | str, depth: int) -> Iterator[str]:
     yield "  " * depth + f"for {', '.join(dims)}"
     for inner in item.body:
         yield from _order(program, inner, depth + 1)
+
+
+def _tree(program: Program, tree: Tree, depth: int) -> Iterator[str]:
+    match tree:
+        case Leaf(statement):
+            yield "  " * depth + program.statement(statement).name
+        case Band(loops, child):
+            yield "  " * depth + f"for {', '.join(loop.name for loop in loops)}"
+            yield from _tree(program, child, depth + 1)
+        case Mark(_, _, child):
+            yield from _tree(program, child, depth)
+        case Sequence(children):
+            for child in children:
+                yield from _tree(program, child, depth)
