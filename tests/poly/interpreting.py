@@ -82,18 +82,23 @@ def judge(
     """None when the pair is in order, else (reason, loop name): the definition of happens-before, spelt
     out.
     """
+    lanes: str | None = None  # the vector loop that has the target in a later lane
     for (kind, loop, a), (_, _, b) in zip(source, target, strict=False):
         if a == b:
             continue
-        if kind == "sequence":
-            return None if a < b else ("order", None)
-        assert isinstance(loop, Loop)
-        if loop.kind == "parallel" or (loop.kind == "vector" and not reduction):
-            return "race", loop.name
-        if loop.kind == "vector" or reduction or a < b:
+        name = loop.name if isinstance(loop, Loop) else None
+        how = loop.kind if isinstance(loop, Loop) else kind
+        if reduction and how in ("vector", "serial", "unroll"):
             return None
-        return "order", loop.name
-    return "order", None
+        if how == "parallel" or (how == "vector" and a > b):
+            return "race", lanes or name
+        if how == "vector":
+            lanes = lanes or name
+            continue
+        if a < b:
+            return None
+        return ("race", lanes) if lanes else ("order", name)
+    return ("race", lanes) if lanes else ("order", None)
 
 
 def loop_structure(code: Code) -> list[Code]:

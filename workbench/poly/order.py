@@ -1,9 +1,10 @@
 """Legality of a time map: which dependences a tree violates, with the smallest instances that prove it.
 
 Two instances are ordered if the first time component in which they differ is that of a serial or unrolled
-loop, or a position in a Sequence.  A parallel loop orders nothing: instances it separates race.  A vector
-loop orders nothing either, but updates of one reduction may sit in different lanes (each lane has its own
-partial result).  Two updates of one reduction may otherwise come in any order, but not at once.
+loop, or a position in a Sequence.  A parallel loop orders nothing: instances it separates race.  The lanes of
+a vector loop run in lockstep, as many at a time as a register holds: instances in different lanes are ordered if
+the lane of the first comes first and it would come first in one lane, too.  Updates of one reduction may sit in
+any lanes (each lane has its own partial result); otherwise two of them may come in any order, but not at once.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Literal
 from workbench.errors import ScheduleError, unknown_name
 from workbench.poly import isl
 from workbench.poly.flow import dependences
-from workbench.poly.program import Dependence, Program
-from workbench.poly.timemap import collisions, compare_text, shared
+from workbench.poly.program import Dependence, Program, ProgramStatement
+from workbench.poly.timemap import Shared, collisions, compare, compare_text, shared
 from workbench.poly.tree import Loop, Tree, statements
 from workbench.poly.witness import Witness, witness
 
@@ -113,10 +114,12 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
     s, t = program.statement(dependence.source), program.statement(dependence.target)
     common = shared(tree, s.id, t.id)
     alike: tuple[str, ...] = ()
-    for loop in common.loops:
+    for depth, loop in enumerate(common.loops):
         wrong, reason = _forbidden(loop, dependence)
         if wrong is not None:
             bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
+            if bad is not None and loop.kind == "vector":
+                bad = _out_of_lockstep(program, bad, (s, t), common, depth)
             if bad is not None:
                 yield bad, reason, loop.name
         alike = (*alike, compare_text(program, loop, s, t, "="))
@@ -126,6 +129,27 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         pairs = _alike(dependence.relation, alike)
         assert pairs is not None
         yield pairs, "order", None
+
+
+def _out_of_lockstep(
+    program: Program, lanes: isl.Map, ends: tuple[ProgramStatement, ProgramStatement], common: Shared, depth: int
+) -> isl.Map | None:
+    """Of pairs in different lanes of the loop at a depth, those that lockstep does not order; None if there are none.
+
+    Lanes beyond a register come later, so the target's lane must be the later one; in a register each statement ends
+    in all lanes before the next begins.
+    """
+
+    def where(loop: Loop, comparison: str) -> isl.Map:
+        return compare(program, loop, *ends, comparison)
+
+    bad, ahead = lanes.intersect(where(common.loops[depth], ">")), lanes.intersect(where(common.loops[depth], "<"))
+    for loop in common.loops[depth + 1 :]:
+        bad = bad.union(ahead.intersect(where(loop, "!=" if loop.kind == "parallel" else ">")))
+        ahead = ahead.intersect(where(loop, "<=" if loop.kind == "vector" else "="))
+    if common.position >= 0:
+        bad = bad.union(ahead)
+    return None if bad.is_empty() else bad
 
 
 @lru_cache(maxsize=8192)

@@ -55,8 +55,9 @@ class Vectorize(Execution):
 
     before → after:  for n: S   →   vector for n: S
 
-    Legal when no dependence joins two iterations, except contributions to one cell of a reduction:
-    each lane then keeps a partial result, combined at the end (the order of additions changes).
+    The lanes run in lockstep: each statement ends in all of them before the next begins.  Legal when every dependence
+    between two iterations goes to a later lane and a later statement; contributions to one cell of a reduction may
+    meet in any lanes: each keeps a partial result, combined at the end (the order of additions changes).
     The generator cuts the loop to the vector width and handles the tail.
     """
 
