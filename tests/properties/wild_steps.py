@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from tests.poly.trees import scramble
-from tests.properties.ways import random_step
+from tests.properties.ways import resized
 from workbench import schedules
 from workbench.errors import ScheduleError
 from workbench.poly.tree import loops
 from workbench.schedules import Schedule, Transform
 
+HARMLESS = {"split", "unroll", "add_unit_loop"}  # these change nothing, so they are tried less often
+DARING = {"affine": 3, "parallelize": 2, "vectorize": 2, "interchange": 2, "merge": 2}  # these break most
+
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:
-    """A step that nobody judged: a choice, loops in any order, a wild tree."""
+    """A step that nobody judged, of any kind that fits: a choice, or arguments that nothing offers."""
+    kinds = sorted(Transform.known)
+    weights = [0.3 if k in HARMLESS else DARING.get(k, 1) for k in kinds]
+    for kind in random.choices(kinds, weights, k=8):
+        step = _step(kind, schedule, random)
+        if step is not None:
+            return step
+    return None
+
+
+def _step(kind: str, schedule: Schedule, random: Random) -> Transform | None:
     names = list(dict.fromkeys(loop.name for loop in loops(schedule.tree)))
-    match random.choice("cccciat"):
-        case "a":
-            return schedules.affine(scramble(schedule.tree, random, schedule.program), "scrambled")
-        case "i" if len(names) > 1:
-            return schedules.interchange(*random.sample(names, random.randint(2, min(4, len(names)))))
-        case "t" if names:
-            chosen = random.sample(names, random.randint(1, min(3, len(names))))
-            return schedules.tile({n: random.choice((1, 2, 3)) for n in chosen})
-    return random_step(schedule, random)
+    if kind in WILD and random.random() < (0.9 if kind == "affine" else 0.5):
+        return WILD[kind](schedule, names, random)
+    offered = list(Transform.known[kind].choices(schedule))
+    return resized(random.choice(offered), random) if offered else None
+
+
+def _scrambled(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    return schedules.affine(scramble(schedule.tree, random, schedule.program), "scrambled")
+
+
+def _interchange(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    if len(names) < 2:
+        return None
+    return schedules.interchange(*random.sample(names, random.randint(2, min(4, len(names)))))
+
+
+def _tile(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    chosen = random.sample(names, random.randint(min(1, len(names)), min(3, len(names))))
+    return schedules.tile({n: random.choice((1, 2, 2, 2, 3)) for n in chosen}) if chosen else None
+
+
+WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
+    "affine": _scrambled,
+    "interchange": _interchange,
+    "tile": _tile,
+}
 
 
 def wild_schedule(schedule: Schedule, random: Random) -> tuple[Schedule, list[Transform]]:

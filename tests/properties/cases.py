@@ -1,0 +1,124 @@
+"""What a campaign judges: random programs with the sizes and the contents of index arrays to enumerate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import workbench as wb
+from tests.poly.making import CELLS, LOWEST, Maker, tensor
+from tests.properties.plain import Contents
+from tests.properties.scenes import Scene
+from workbench import lower
+from workbench.errors import WorkbenchError
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Expr, Index, Read, reads
+from workbench.lang.operator import Operator, Range
+
+LIMIT = 400  # instances of a program that is still quick to enumerate
+
+
+class Gatherer(Maker):
+    """Random operators some of whose subscripts are data (`idx`)."""
+
+    def operator(self) -> Operator:
+        self.tensors["idx"] = tensor("idx", "input", CELLS, lower=LOWEST, dtype=INT32)
+        made = super().operator()
+        return replace(made, tensors={**made.tensors, "idx": self.tensors["idx"]}, text=f"gather {made.text}")
+
+    def subscript(self, ranges: list[Range]) -> Expr:
+        if ranges and self.random.random() < 0.2:
+            return Read("idx", (Index(self.random.choice(ranges).index),), INT32)
+        return super().subscript(ranges)
+
+    def term(self, ranges: list[Range]) -> Expr:
+        chosen = self.tensors.pop("idx")
+        try:
+            return super().term(ranges)
+        finally:
+            self.tensors["idx"] = chosen
+
+
+@dataclass
+class Subject:
+    """A program and where to look at it.
+
+    `values` are what index arrays may hold; `least` the sizes below which the program means nothing.
+    """
+
+    name: str
+    op: Operator
+    program: Any
+    values: range
+    least: int = 0
+    scenes: dict[Any, Scene] = field(default_factory=dict)
+
+    def at(self, sizes: Mapping[str, int], contents: int = 0) -> Scene:
+        """The program at some sizes, with index arrays filled in one of many ways."""
+        key = (tuple(sorted(sizes.items())), contents)
+        if key not in self.scenes:
+            if len(self.scenes) > 60:
+                self.scenes.clear()
+            self.scenes[key] = Scene(self.op, self.program, sizes, filled(self.values, contents))
+        return self.scenes[key]
+
+    def some_sizes(self, random: Random) -> dict[str, int]:
+        """Sizes for what the program leaves open."""
+        most = 3 if len(self.program.symbols) > 2 else 4
+        return {name: random.randint(self.least, most) for name in self.program.symbols}
+
+    @property
+    def gathers(self) -> bool:
+        """Whether some subscript or choice is data."""
+        return any(t.dtype.kind in ("int", "uint") and t.role == "input" for t in self.op.tensors.values())
+
+    @property
+    def special(self) -> bool:
+        """A reduction, a gather or an update in place."""
+        return self.gathers or any(s.reduction or _in_place(s) for s in self.op.statements())
+
+
+def _in_place(statement: Any) -> bool:
+    written = {t.tensor for t in statement.targets}
+    return any(r.tensor in written for r in reads(*statement.values))
+
+
+def filled(values: range, seed: int) -> Contents:
+    """Index arrays filled at random, the same for the same seed."""
+
+    def contents(tensor: str, cell: tuple[int, ...]) -> int:
+        mixed = hash((len(tensor), *cell, seed)) * 2654435761 >> 7
+        return values[mixed % len(values)]
+
+    return contents
+
+
+def subject(seed: int) -> Subject | None:
+    """The program of a seed; None if it is too large or does not lower."""
+    random = Random(seed)
+    try:
+        found = _library(seed, random) if seed % 10 == 9 else _made(seed, random)
+        return found if found is not None and len(found.at(found.some_sizes(Random(seed))).events) <= LIMIT else None
+    except (WorkbenchError, OverflowError):
+        return None
+
+
+def _made(seed: int, random: Random) -> Subject:
+    op = (Gatherer if seed % 10 in (2, 5) else Maker)(seed).operator()
+    sizes = {n: random.choice((0, 1, 2, 2, 3, 3, 4)) for n in "NM"} if random.random() < 0.75 else {}
+    return Subject(f"random {seed}", op, lower(op, sizes), range(3))
+
+
+def _library(seed: int, random: Random) -> Subject | None:
+    """An operator of the library at tiny sizes, sometimes with one size open."""
+    name = random.choice(wb.ops.list())
+    op = wb.ops.load(name)
+    if len(list(op.statements())) > 6:
+        return None
+    sizes = {n: random.randint(1, 3) for n in (*op.size_names, *op.scalars)}
+    least = min(sizes.values(), default=1)
+    if sizes and random.random() < 0.2:
+        del sizes[random.choice(list(sizes))]
+    return Subject(f"{name} {seed}", op, lower(op, sizes), range(least), least=1)

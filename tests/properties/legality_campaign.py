@@ -1,0 +1,199 @@
+"""Legality against enumeration on random programs and random steps, as many as one has time for.
+
+    python -m tests.properties.legality_campaign --cases 100000 --workers 2 --journal out.jsonl
+
+The journal takes a line for each block of seeds; a run that finds one goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+from tests.properties.cases import Subject, subject
+from tests.properties.judging import Disagreement, judged, repairs
+from tests.properties.plain import Unknown
+from tests.properties.wild_steps import wild_step
+from workbench import schedules
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.schedules import Schedule
+
+WALKS = 5  # step lists tried on a program
+REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
+BLOCK = 40  # seeds between two lines of the journal
+OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "unknown", "does not fit")
+
+
+@dataclass
+class Tally:
+    """What a campaign has seen: counts by name, and what went wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        self.counts += other.counts
+        self.failures += other.failures
+
+    @property
+    def cases(self) -> int:
+        return self.counts["cases"]
+
+    def share(self, what: str) -> float:
+        return self.counts[what] / max(1, self.cases)
+
+    def of(self, step: str, outcome: str) -> int:
+        """How often a step had an outcome, with everything before it legal."""
+        return self.counts[f"{step}: {outcome}"]
+
+    def steps(self) -> list[str]:
+        """The names of the steps seen."""
+        return sorted({name.partition(": ")[0] for name in self.counts if ": " in name})
+
+    def rare(self, enough: int) -> list[str]:
+        """Steps that were accepted too seldom, or refused too seldom though they can be."""
+        return [s for s in self.steps() if self.of(s, "legal") < enough or 0 < self.of(s, "illegal") < enough]
+
+    def lines(self) -> list[str]:
+        """The table at the end of a run."""
+        shares = ("refused", "several statements", "reduction, gather or in place", "open sizes", "derived programs")
+        return [
+            f"{self.cases} cases on {self.counts['programs']} programs, {len(self.failures)} disagreements",
+            ", ".join(f"{100 * self.share(s):.1f} % {s}" for s in shares),
+            f"{self.counts['repairs']} repairs of {self.counts['asked for repairs']} refused steps, all accepted",
+            f"{'':22}" + "".join(f"{o:>14}" for o in OUTCOMES),
+            *(f"{name:22}" + "".join(f"{self.of(name, o):>14}" for o in OUTCOMES) for name in self.steps()),
+        ]
+
+
+# -- one program -------------------------------------------------------------------------------------------
+
+
+def campaign(seed: int, tally: Tally) -> None:
+    """Some step lists on the program of a seed."""
+    found = subject(seed)
+    if found is None:
+        tally.counts["programs that do not fit"] += 1
+        return
+    try:
+        tries(found, Random(seed), tally, WALKS)
+    except Exception:  # a crash is a failure like any other, and the others go on
+        tally.failures.append(f"seed {seed} crashed:\n{traceback.format_exc()}")
+
+
+def tries(found: Subject, random: Random, tally: Tally, walks: int) -> None:
+    """Some step lists on one program; each is a case once."""
+    tally.counts["programs"] += 1
+    naive, seen = schedules.schedule(found.program), set()
+    for _ in range(walks):
+        try:
+            for after in walk(found, naive, random, tally):
+                if after.trace not in seen:
+                    seen.add(after.trace)
+                    note(found, after, tally)
+        except Unknown:
+            tally.counts["programs that cannot be enumerated"] += 1
+            return
+
+
+def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> Iterator[Schedule]:
+    """One list of steps: each prefix is a case, judged by the product and by enumeration."""
+    for _ in range(random.choice((1, 2, 2, 3, 4))):
+        step = wild_step(schedule, random)
+        if step is None:
+            return
+        try:
+            after = step.on(schedule)
+        except (ScheduleError, BudgetExceeded):
+            tally.counts[f"{step.name}: does not fit"] += 1
+            continue
+        try:
+            outcome = judged(found, after, random)
+            if outcome == "illegal" and schedule.verdict and random.random() < REPAIRED:
+                tally.counts["asked for repairs"] += 1
+                tally.counts["repairs"] += repairs(found, schedule, step, random)
+        except Disagreement as error:
+            tally.failures.append(described(found, after, str(error)))
+            return
+        if schedule.verdict:
+            tally.counts[f"{step.name}: {outcome}"] += 1
+        yield after
+        if outcome == "legal" or random.random() < 0.2:
+            schedule = after
+
+
+def note(found: Subject, after: Schedule, tally: Tally) -> None:
+    """What kind of case it was."""
+    counts = tally.counts
+    counts["cases"] += 1
+    counts["refused"] += after.verdict.outcome == "illegal"
+    counts["several statements"] += len(list(found.op.statements())) > 1
+    counts["reduction, gather or in place"] += found.special
+    counts["open sizes"] += bool(found.program.symbols)
+    counts["derived programs"] += after.program is not found.program
+
+
+def described(found: Subject, after: Schedule, error: str) -> str:
+    """All one needs to look at a failure."""
+    return "\n".join([f"{found.name}, sizes {found.program.sizes}: {error}", after.python(), str(after)])
+
+
+# -- many programs ------------------------------------------------------------------------------------------
+
+
+def block(number: int) -> Tally:
+    """The seeds of one block."""
+    tally = Tally()
+    for seed in range(number * BLOCK, (number + 1) * BLOCK):
+        campaign(seed, tally)
+    return tally
+
+
+def run(cases: int, workers: int, journal: Path | None = None, seconds: float = 1e9) -> Tally:
+    """Blocks of seeds on several processes until there are enough cases or the time is over."""
+    total, done, start = Tally(), set(), time.monotonic()
+    if journal is not None and journal.exists():
+        for line in map(json.loads, journal.read_text().splitlines()):
+            done.add(line["block"])
+            total.add(Tally(Counter(line["counts"]), line["failures"]))
+    numbers = (n for n in range(1 << 30) if n not in done)
+    with get_context("spawn").Pool(workers) as pool:
+        waiting = [(n, pool.apply_async(block, (n,))) for n, _ in zip(numbers, range(2 * workers), strict=False)]
+        while waiting and total.cases < cases and time.monotonic() - start < seconds:
+            number, answer = waiting.pop(0)
+            tally = answer.get()
+            total.add(tally)
+            if journal is not None:
+                line = {"block": number, "counts": tally.counts, "failures": tally.failures}
+                with journal.open("a") as out:
+                    out.write(json.dumps(line) + "\n")
+            following = next(numbers)
+            waiting.append((following, pool.apply_async(block, (following,))))
+    return total
+
+
+def main() -> int:
+    """The command line; 1 if something disagreed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--journal", type=Path)
+    parser.add_argument("--minutes", type=float, default=1e6)
+    given = parser.parse_args()
+    total = run(given.cases, given.workers, given.journal, 60 * given.minutes)
+    print("\n\n".join(total.failures[:20]))
+    print("\n".join(total.lines()))
+    return bool(total.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
