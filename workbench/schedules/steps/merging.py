@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
+from workbench.poly.names import unique
 from workbench.poly.questions import statement_id
-from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -21,8 +22,8 @@ class Merge(Transform):
 
     before → after:  for i: A;  for j: B   →   for i: { A; B }
 
-    The loops are paired from the outside in and keep the names of the first nest.  What stands between the two
-    nests goes before them.
+    The loops are paired from the outside in and keep the names of the first nest (a loop of the second nest that bears
+    such a name gets another).  What stands between the two nests goes before them.
     """
 
     name: ClassVar[str] = "merge"
@@ -84,7 +85,25 @@ def fuse(a: Tree, b: Tree, depth: int) -> Band | None:
     if min(len(a.loops), len(b.loops)) < depth:
         return None
     common = tuple(paired(x, y) for x, y in zip(a.loops[:depth], b.loops[:depth], strict=True))
-    return Band(common, Sequence((rest(a, depth), rest(b, depth))))
+    names = frozenset(x.name for x in common)
+    return Band(common, Sequence((rest(a, depth), renamed(rest(b, depth), names))))
+
+
+def renamed(tree: Tree, taken: frozenset[str]) -> Tree:
+    """The tree with other names for loops that bear a name of a loop around."""
+    match tree:
+        case Leaf():
+            return tree
+        case Mark(name, value, child):
+            return Mark(name, value, renamed(child, taken))
+        case Sequence(children):
+            return Sequence(tuple(renamed(c, taken) for c in children))
+        case Band(own, child):
+            loops = []
+            for loop in own:
+                loops.append(replace(loop, name=unique(loop.name, set(taken))))
+                taken |= {loops[-1].name}
+            return Band(tuple(loops), renamed(child, taken))
 
 
 def paired(x: Loop, y: Loop) -> Loop:
