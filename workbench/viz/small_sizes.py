@@ -52,7 +52,7 @@ def small(
     for name in given or {}:
         if name not in (known := dict.fromkeys([*program.sizes, *program.symbols])):
             raise WorkbenchError(unknown_name("size", name, known))
-    if definition is None:
+    if definition is None or program.parent is not None:
         return Small(program, {n: (given or {}).get(n, TARGET) for n in program.symbols}, window=WINDOW)
     statements = [s for s in definition.statements() if s.name in axes]
     fixed = {**program.sizes, **(given or {})}
