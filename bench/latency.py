@@ -19,6 +19,15 @@ CALL_LIMITS = {"op(A, B)": 5e-6, "kernel(A, B, out=C)": 3e-6}
 FIRST_CALL_LIMIT = 1.5
 BEFORE_COMPILER_LIMIT = 0.5
 INTERACTIVE_LIMIT = 0.15
+STEP_LIMITS = {
+    "legality of an order step": 0.02,
+    "can: an order step on the naive order": 0.005,
+    "can: an order step on tiles": 0.005,
+    "new C text after a step": 0.1,
+    "a refusal with its repair": 2.0,
+    "all steps that may come next": 2.0,
+}
+STORAGE_STEP_LIMIT = 0.2
 
 PROCESS_SECONDS = 600.0
 
@@ -26,7 +35,7 @@ PROCESS_SECONDS = 600.0
 def measured(say: Callable[[str], None], *, quick: bool = False) -> Iterator[Latency]:
     """All latencies; `quick` takes fewer rounds."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
-        for part in (_call_overhead, _first_call, _interactive, _build_times):
+        for part in (_call_overhead, _first_call, _interactive, _stepping, _build_times):
             say(f"latency: {part.__name__.strip('_').replace('_', ' ')}")
             yield from part(Path(folder) / part.__name__, quick)
 
@@ -67,6 +76,18 @@ def _interactive(folder: Path, quick: bool) -> Iterator[Latency]:
         for part, timing in _by_part(found).items():
             limit = INTERACTIVE_LIMIT if part == "all of it" and key != "first" else None
             yield Latency(f"interactive steps of a convolution of 7 loops, {title}", part, timing, limit)
+
+
+def _stepping(folder: Path, quick: bool) -> Iterator[Latency]:
+    for sizes, rounds in _run("bench.stepping", folder, "2" if quick else "9").items():
+        group = f"questions about a schedule of a convolution of 7 loops, {sizes}"
+        for part in rounds[0]:
+            timing = _timing([seconds for asked in rounds for seconds in asked[part]])
+            yield Latency(group, part, timing, STEP_LIMITS.get(part, _storage_limit(part)))
+
+
+def _storage_limit(part: str) -> float | None:
+    return STORAGE_STEP_LIMIT if part.startswith("legality of ") else None
 
 
 def _build_times(folder: Path, quick: bool) -> Iterator[Latency]:

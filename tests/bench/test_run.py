@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bench import latency
+from bench import latency, stepping
 from bench.__main__ import main
 from bench.record import Comparison, Timing, read
 from bench.suite import CASES
@@ -99,6 +99,12 @@ def test_the_interactive_steps_are_all_there(tmp_path):
     found = latency._run("bench.interactive", tmp_path, "1")
     names = ["parse", "lower", "dependences", "naive schedule", "C text", "all of it"]
     assert [list(steps) for part in found.values() for steps in part] == [names] * 3
+
+
+def test_every_limit_of_a_question_about_a_schedule_has_its_times():
+    found = stepping.asked(3, stepping.BOUND)
+    assert set(latency.STEP_LIMITS) <= set(found)
+    assert all(found.values())
 
 
 def test_the_call_is_timed_in_every_form(tmp_path):
