@@ -23,7 +23,8 @@ class Tensor:
 
     It holds the cells `lower[d] <= index < lower[d] + extent[d]`; both are expressions over the
     size symbols (only Size, Const, +, -, *, /, %, min and max occur).  Inputs start at 0.
-    `partial` says that some cell may be written by no statement.
+    `partial` says that some cell may be written by no statement.  A "local" tensor stands for a variable that is
+    declared inside loops: its first subscripts are theirs, so each iteration has its own.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Tensor:
     extent: tuple[Expr, ...]
     role: Role
     partial: bool = False
+    scope: Literal["global", "local"] = "global"
 
     @property
     def rank(self) -> int:
@@ -97,6 +99,7 @@ class Statement:
     each execution first sets every cell of the free ranges (of the whole tensor if a target
     subscript is not a plain index, or stands twice) to the identity.
     `values` holds one expression per target, already cast to the target's element type.
+    `condition`, an affine one over sizes and indices, says which instances there are (an `if` of C).
     """
 
     name: str
@@ -106,6 +109,7 @@ class Statement:
     values: tuple[Expr, ...]
     ranges: tuple[Range, ...]
     text: str = field(default="", compare=False)
+    condition: Expr | None = None
 
     @property
     def initialises_all(self) -> bool:
@@ -158,7 +162,7 @@ class Operator:
     `parameters` names the positional arguments of a call in order: input tensors and scalars (a
     scalar that shapes the program is in `scalars`, one that carries data is a rank-0 Tensor).
     `outputs` are the results in order; one whose role is "inout" must be given through `out=`.
-    `size_names` are the size symbols inferred from shapes.
+    `size_names` are the size symbols inferred from shapes.  `language` is that of `text`.
     """
 
     name: str
@@ -175,6 +179,7 @@ class Operator:
     warnings: tuple[str, ...] = ()
     generic: tuple[str, ...] = ()
     doc: str = ""
+    language: Literal["operator", "c"] = "operator"
 
     def statements(self) -> Iterator[Statement]:
         """Every statement in textual order."""

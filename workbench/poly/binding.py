@@ -164,7 +164,7 @@ def _array(bound: Bound, tensor: Tensor, strides: Iterable[int] | None) -> Array
     lower = tuple(bound.shape(e) for e in tensor.lower)
     extent = tuple(_not_negative(bound.shape(e)) for e in tensor.extent)
     steps = tuple(Const(int(s), INT64) for s in strides) if strides is not None else row_major(extent)
-    return Array(tensor.name, tensor.dtype, lower, extent, steps, tensor.role, tensor.partial)
+    return Array(tensor.name, tensor.dtype, lower, extent, steps, tensor.role, tensor.partial, tensor.scope)
 
 
 def _not_negative(extent: Expr) -> Expr:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT32, INT64
-from workbench.lang.expr import Binary, Call, Expr, Index
+from workbench.lang.expr import Binary, Call, Expr, Index, size_names
 from workbench.lang.identities import identity
 from workbench.lang.operator import Range, Statement
 from workbench.poly.access import Guards, Space, access, guarded_reads
-from workbench.poly.affine import NotAffine, both, pieces
+from workbench.poly.affine import NotAffine, both, guard, pieces
 from workbench.poly.binding import Bound, affine_or_refuse
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Access, AccessKind, Array, ProgramStatement, StatementKind
@@ -92,9 +92,19 @@ class Lowered:
             others = [r for r in self.statement.ranges if r.index in hidden]
             inner = both(*(self._range(r) for r in others), constraints)
             constraints = f"exists ({', '.join(to_isl(r.index) for r in others)} : {inner})"
+        if self.statement.condition is not None:
+            constraints = both(constraints, f"({self._condition(self.statement.condition)})")
         return Space(
             self.bound.prefix, f"{self.id}[{', '.join(to_isl(r.index) for r in ranges)}]", constraints
         )
+
+    def _condition(self, expr: Expr) -> str:
+        """Where the statement is executed; LoweringError if that is not affine."""
+        text, exact = guard(self.bound.bind(expr))
+        if not exact:
+            where = f"the condition of {self.statement.name}"
+            self.bound.refuse(NotAffine(expr, frozenset(size_names(expr))), where, always=True)
+        return text or "true"
 
     def _range(self, r: Range) -> str:
         """`lower <= index < upper`; the operands of max and min become constraints of their own."""
