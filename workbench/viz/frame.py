@@ -53,9 +53,13 @@ class Frame:
     @cached_property
     def keep(self) -> tuple[str, ...] | None:
         """The dims that decide where an instance stands; None for all (an axis is a loop, or `whole`)."""
-        dims = {d for s in self.group for d in self.of.program.statement(s).dims}
         axes = tuple(axis for axis in (self.x, self.y) if axis)
-        return None if self.whole or set(axes) - dims else axes
+        return None if self.whole or any(self._is_loop(s, axis) for s in self.group for axis in axes) else axes
+
+    def _is_loop(self, statement: str, axis: str) -> bool:
+        """Whether all dims of a statement's instance decide where it stands on the axis."""
+        own = self.of.program.statement(statement).dims
+        return axis not in own and any(loop.name == axis for loop in path(self.of.tree, statement))
 
     def dims(self, statement: str) -> tuple[str, ...]:
         """The dims that points of a statement have."""
