@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from workbench.schedules.legality import Verdict
+from workbench.schedules.repairs.blocks_of_lanes import lanes_within_distance
+from workbench.schedules.repairs.looser_fusion import fewer_common_loops
 from workbench.schedules.repairs.other_loops import another_loop, fewer_loops
+from workbench.schedules.repairs.private_results import split_the_reduction
+from workbench.schedules.repairs.separate_nests import distribute_first
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
 
-KEEPING: tuple[Idea, ...] = ()
-ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops)
+KEEPING: tuple[Idea, ...] = (split_the_reduction, distribute_first, lanes_within_distance)
+ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops)

@@ -1,0 +1,63 @@
+"""Fission first: what two statements of a nest do to one another no longer stands in the way of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.poly.tree import statements
+from workbench.schedules.edit import named
+from workbench.schedules.legality import Verdict
+from workbench.schedules.repairs.search import recipe
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.decomposition import DecomposeReduction
+from workbench.schedules.steps.distributing import Distribute
+from workbench.schedules.steps.execution import Execution
+from workbench.schedules.steps.interchanging import Interchange
+from workbench.schedules.steps.tiling import Tile
+from workbench.schedules.transform import Transform
+
+
+def distribute_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
+    """Each statement in a nest of its own, and the step for every one of them."""
+    found = _loops(step)
+    if not found:
+        return
+    site = named(schedule.program, schedule.tree, found[0])[0]
+    inside = [schedule.program.statement(s) for s in statements(site.band)]
+    for place in range(1, len(inside)):
+        cut = Distribute(inside[place].name)
+        parts = (inside[:place], inside[place:])
+        yield recipe(cut, *(_for(step, part[-1].name) for part in parts))
+    for own in inside:
+        if own.kind == "update":
+            yield recipe(DecomposeReduction(own.name), _for(step, own.name))
+
+
+def _loops(step: Transform) -> list[str]:
+    """The loops that a step names."""
+    match step:
+        case Execution():
+            return [step.loop]
+        case Tile():
+            return [name for name, _ in step.sizes]
+        case Interchange():
+            return list(step.order)
+    return []
+
+
+def _for(step: Transform, statement: str) -> Transform:
+    """The step on the loops around one statement."""
+
+    def of(loop: str) -> str:
+        return f"{statement}/{loop.rpartition('/')[2]}"
+
+    match step:
+        case Execution():
+            return replace(step, loop=of(step.loop))
+        case Tile():
+            names = tuple((of(name), outer, inner) for name, outer, inner in step.names)
+            return replace(step, sizes=tuple((of(name), size) for name, size in step.sizes), names=names)
+        case Interchange():
+            return replace(step, order=tuple(map(of, step.order)))
+    return step
