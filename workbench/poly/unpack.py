@@ -37,6 +37,12 @@ def single_aff(function: isl.PwAff) -> Any:
     return pieces[0]
 
 
+def affine_pieces(function: isl.PwAff) -> list[isl.PwAff]:
+    """The pieces of a piecewise affine function, each continued everywhere."""
+    found = collect(function.foreach_piece, lambda _, aff: isl.PwAff.from_aff(aff))
+    return list({str(piece): piece for piece in found}.values())
+
+
 def parameter_names(aff: Any) -> list[str]:
     """Names of an object's parameters as isl spells them."""
     return [aff.get_dim_name(isl.dim.param, i) for i in range(aff.dim(isl.dim.param))]

@@ -2,6 +2,7 @@
 
 from workbench.schedules.automatic import autoschedule
 from workbench.schedules.legality import Verdict
+from workbench.schedules.micro_kernels import MicroKernel, register
 from workbench.schedules.offers import NextSteps, next_steps
 from workbench.schedules.recipes import default_schedule, reasons
 from workbench.schedules.replaying import replay
@@ -10,11 +11,13 @@ from workbench.schedules.steps import (
     add_unit_loop,
     affine,
     arrange,
+    compute_at,
     decompose_reduction,
     distribute,
     interchange,
     merge,
     parallelize,
+    replace,
     split,
     stage,
     tile,
@@ -24,8 +27,8 @@ from workbench.schedules.steps import (
 from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 __all__ = [
-    "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange", "autoschedule",
-    "check", "decompose_reduction", "default_schedule", "distribute", "from_json", "interchange", "merge",
-    "next_steps", "parallelize", "preview", "reasons", "replay", "schedule", "split", "stage", "tile", "together",
-    "unroll", "vectorize",
+    "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
+    "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "from_json",
+    "interchange", "merge", "next_steps", "parallelize", "preview", "reasons", "register", "replace", "replay",
+    "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

@@ -2,18 +2,21 @@
 
 from workbench.schedules.steps.affine_map import Affine, affine
 from workbench.schedules.steps.arranging import Arrange, arrange
+from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
 from workbench.schedules.steps.interchanging import Interchange, interchange
 from workbench.schedules.steps.merging import Merge, merge
+from workbench.schedules.steps.replacing import Replace, replace
 from workbench.schedules.steps.splitting import Split, split
 from workbench.schedules.steps.staging import Stage, stage
 from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "AddUnitLoop", "Affine", "Arrange", "DecomposeReduction", "Distribute", "Interchange", "Merge", "Parallelize",
-    "Split", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange", "decompose_reduction",
-    "distribute", "interchange", "merge", "parallelize", "split", "stage", "tile", "unroll", "vectorize",
+    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Interchange", "Merge",
+    "Parallelize", "Replace", "Split", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange",
+    "compute_at", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "replace", "split",
+    "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip

@@ -1,0 +1,255 @@
+"""Values computed where they are needed: each iteration of some loops gets instances and arrays of its own.
+
+    for i: T(i) = f(i);  for o: for j: C(o, j) = T(o + j)
+→   for o: { for i: T_local(o, i) = f(i);  for j: C(o, j) = T_local(o, o + j) }
+
+The new instances bear the iteration they are computed for, `T_local(o, i)`; they stand for `T(i)` of the program
+before, many of them for one where what different iterations need overlaps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Const, Expr, Index, Read, substitute, transform
+from workbench.poly import isl
+from workbench.poly.deriving import Body, body_of, changed, fresh_ids, statement
+from workbench.poly.names import to_isl, unique
+from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.regions import Around
+from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.tree import Loop, Tree
+
+ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is computed together: arrays, and every statement that writes one of them."""
+
+    arrays: tuple[str, ...]
+    statements: tuple[ProgramStatement, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the statements."""
+        return tuple(s.id for s in self.statements)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A statement computed anew: `renamed` maps the dims it had to those it has now."""
+
+    before: ProgramStatement
+    after: ProgramStatement
+    renamed: Mapping[str, str]
+    needed: isl.Map  # iterations to the instances before
+
+
+@dataclass(frozen=True)
+class Localised:
+    """`copies` of the group's statements write `arrays`, and `users` read them; `times` are the iteration's names."""
+
+    arrays: tuple[Array, ...]
+    copies: tuple[Copy, ...]
+    users: tuple[ProgramStatement, ...]
+    times: tuple[str, ...]
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Ids before to ids after."""
+        return {c.before.id: c.after.id for c in self.copies}
+
+
+def writers(program: Program, array: str) -> list[ProgramStatement]:
+    """The statements that define an array."""
+    return [s for s in program.statements if any(a.array == array for a in s.writes)]
+
+
+def readers(program: Program, array: str) -> list[ProgramStatement]:
+    """The statements that use an array's values (not only to update them)."""
+    return [s for s in program.statements if any(a.array == array and not a.accumulates for a in s.reads)]
+
+
+def group_of(program: Program, array: str) -> Group:
+    """An array with what is written together with it, and the local arrays that serve nothing else."""
+    arrays = [array]
+    while True:
+        own = [s for s in program.statements if any(a.array in arrays for a in s.writes)]
+        ids = {s.id for s in own}
+        more = [a.array for s in own for a in s.writes if a.array not in arrays]
+        for name in {a.array for s in own for a in s.reads if program.arrays[a.array].scope == "local"}:
+            if name not in arrays and all(r.id in ids for r in readers(program, name)):
+                more.append(name)
+        if not more:
+            return Group(tuple(arrays), tuple(own))
+        arrays += dict.fromkeys(more)
+
+
+@isl.guarded
+def localised(
+    program: Program, tree: Tree, group: Group, users: tuple[str, ...], depth: int, names: Mapping[str, str]
+) -> Localised:
+    """The group computed anew in every iteration of the `depth` loops around the users (ids), as far as they need it.
+
+    `names` gives each array of the group the name of its local one.
+    """
+    around = Around(program, tree, depth)
+    own = [program.statement(s) for s in users]
+    loops = around.loops(own[0].id)
+    times = _times(program, loops)
+    local = {a: _local(program.arrays[a], names[a], len(times)) for a in group.arrays}
+    arrays = {**program.arrays, **{a.name: a for a in local.values()}}
+    instances = needed(around, group, own, exactly=False)
+    made = zip(group.statements, fresh_ids(program, len(group.statements)), strict=True)
+    copies = tuple(_copy(program, arrays, local, s, i, times, instances[s.id]) for s, i in made)
+    changed_users = tuple(
+        changed(program, arrays, s, redirected(body_of(s), local, around.rows(s), own_writes=False)) for s in own
+    )
+    return Localised(tuple(local.values()), copies, changed_users, times)
+
+
+def _times(program: Program, loops: tuple[Loop, ...]) -> tuple[str, ...]:
+    taken = {*program.symbols, *program.sizes}
+    found = []
+    for loop in loops:
+        found.append(unique(loop.name, taken))
+        taken.add(found[-1])
+    return tuple(found)
+
+
+def _local(array: Array, name: str, depth: int) -> Array:
+    lower = (*(Const(0, INT32) for _ in range(depth)), *array.lower)
+    extent = (*(Const(1 << 31, INT32) for _ in range(depth)), *array.extent)
+    return Array(name, array.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local")
+
+
+def needed(around: Around, group: Group, users: list[ProgramStatement], *, exactly: bool) -> dict[str, isl.Map]:
+    """For each statement of the group: iterations to the instances they need, or a few more that are simpler to say."""
+    touches = [(s, a) for s in users for a in s.reads if a.array in group.arrays]
+    cells = {name: around.cells([t for t in touches if t[1].array == name]) for name in group.arrays}
+    wanted = {n: c if exactly else around.boxed(c, n) for n, c in cells.items() if c is not None}
+    for _ in range(ROUNDS):
+        instances = {s.id: _instances(around, s, wanted) for s in group.statements}
+        grown = _grown(around, group, wanted, instances)
+        grown = grown if exactly else {name: around.boxed(found, name) for name, found in grown.items()}
+        if all(name in wanted and found.is_subset(wanted[name]) for name, found in grown.items()):
+            return instances
+        wanted = grown
+    every = reduce(isl.Set.union, [_iterations(around, w) for w in wanted.values()])
+    domains = {s.id: isl.parse_set(s.domain) for s in group.statements}
+    return {s: isl.Map.from_domain_and_range(every, d) for s, d in domains.items()}
+
+
+def _iterations(around: Around, cells: isl.Set) -> isl.Set:
+    return cells.project_out(isl.dim.set, around.depth, cells.dim(isl.dim.set) - around.depth)
+
+
+def _instances(around: Around, s: ProgramStatement, wanted: dict[str, isl.Set]) -> isl.Map:
+    """Iterations to the instances that write a cell they want."""
+    found = []
+    for a in s.writes:
+        if a.array in wanted:
+            by_time = _split(wanted[a.array], around.depth)
+            found.append(by_time.apply_range(isl.parse_map(a.relation).reset_tuple_id(isl.dim.out).reverse()))
+    if found:
+        context = isl.parse_set(around.program.context)
+        return reduce(isl.Map.union, found).intersect_params(context).coalesce()
+    nothing = isl.parse_set(s.domain)
+    times = isl.parse_set(f"{prefix(around.program)}{{ [{', '.join(f't{i}' for i in range(around.depth))}] }}")
+    return isl.Map.from_domain_and_range(times, nothing.subtract(nothing))
+
+
+def _grown(
+    around: Around, group: Group, wanted: dict[str, isl.Set], instances: dict[str, isl.Map]
+) -> dict[str, isl.Set]:
+    """The cells that are wanted, with those the instances read from the group's own arrays."""
+    grown = dict(wanted)
+    for s in group.statements:
+        for a in s.reads:
+            if a.array in group.arrays and not a.accumulates:
+                cells = isl.parse_map(a.relation).reset_tuple_id(isl.dim.out)
+                more = instances[s.id].apply_range(cells).wrap().flatten().reset_tuple_id()
+                if not more.is_empty():
+                    old = grown.get(a.array)
+                    grown[a.array] = more if old is None else old.union(more).coalesce()
+    return grown
+
+
+def _split(cells: isl.Set, depth: int) -> isl.Map:
+    """`[t, cell]` as a relation from t to cell."""
+    rank = cells.dim(isl.dim.set)
+    times = isl.Map.from_range(cells).move_dims(isl.dim.in_, 0, isl.dim.out, 0, depth)
+    assert times.dim(isl.dim.out) == rank - depth
+    return times
+
+
+def _copy(
+    program: Program,
+    arrays: Mapping[str, Array],
+    local: Mapping[str, Array],
+    s: ProgramStatement,
+    identifier: str,
+    times: tuple[str, ...],
+    wanted: isl.Map,
+) -> Copy:
+    taken = {*times, *program.symbols, *program.sizes}
+    renamed = {d: unique(d, taken) for d in s.dims}
+    dims = (*times, *renamed.values())
+    body = _renamed(body_of(s), renamed)
+    body = redirected(body, local, tuple(Index(t, INT32) for t in times), own_writes=True)
+    inside = ", ".join(map(to_isl, dims))
+    own = ", ".join(map(to_isl, renamed.values()))
+    origin = isl.parse_map(f"{prefix(program)}{{ {identifier}[{inside}] -> {s.id}[{own}] }}")
+    instances = wanted.wrap().flatten().set_tuple_name(identifier)
+    made = statement(
+        program, arrays, (identifier, _name(s, local)), (dims, instances), body, "computes", origin
+    )
+    return Copy(s, made, renamed, wanted)
+
+
+def _name(s: ProgramStatement, local: Mapping[str, Array]) -> str:
+    """The statement's name with its array's local name in it."""
+    for array, _ in s.targets:
+        if s.name == array or s.name.startswith(f"{array}."):
+            return local[array].name + s.name[len(array) :]
+    return f"{s.name}_local"
+
+
+def _renamed(body: Body, names: Mapping[str, str]) -> Body:
+    """The body over other dims."""
+    dims: dict[str, Expr] = {old: Index(new, INT32) for old, new in names.items() if old != new}
+    if not dims:
+        return body
+    targets = tuple((t, tuple(substitute(e, dims) for e in subscripts)) for t, subscripts in body.targets)
+    return replace(body, targets=targets, values=tuple(substitute(v, dims) for v in body.values))
+
+
+def redirected(body: Body, local: Mapping[str, Array], times: tuple[Expr, ...], *, own_writes: bool) -> Body:
+    """The body with the local arrays' cells of an iteration instead of the arrays'; its targets too, if they are."""
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Read) and node.tensor in local:
+            return Read(local[node.tensor].name, (*times, *node.subscripts), node.dtype)
+        return node
+
+    targets = tuple((t, tuple(transform(e, change) for e in subscripts)) for t, subscripts in body.targets)
+    if own_writes:
+        targets = tuple((local[t].name, (*times, *e)) if t in local else (t, e) for t, e in targets)
+    text = re.sub(r"\w+", lambda found: local[found[0]].name if found[0] in local else found[0], body.text)
+    return replace(body, targets=targets, values=tuple(transform(v, change) for v in body.values), text=text)
+
+
+@isl.guarded
+def stands_still(program: Program, loop: Loop, wanted: Mapping[str, isl.Map]) -> bool:
+    """Whether a loop has a single value in each iteration; `wanted` maps iterations to instances of its statements."""
+    found = []
+    for s, instances in wanted.items():
+        own = program.statement(s)
+        rows = f"{prefix(program)}{{ {instance(own)} -> [{row_text(loop, own, program)}] }}"
+        found.append(instances.apply_range(isl.parse_map(rows)))
+    return reduce(isl.Map.union, found).is_single_valued()

@@ -1,0 +1,120 @@
+"""What the instance steps ask of a schedule: who defines an array, who uses it, may it be computed elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.lang.expr import reads
+from workbench.poly.localising import Group, group_of, readers, writers
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
+from workbench.schedules.edit import Site, find_loop, rest_of, sites
+from workbench.schedules.scheduled_program import Schedule
+
+
+def defined_array(program: Program, name: object) -> str:
+    """The array that a producer's name means: the array's own, or that of a statement that defines it."""
+    made = {t for s in program.statements for t, _ in s.targets}
+    if isinstance(name, str) and name in made:
+        return name
+    for s in program.statements:
+        if name in (s.name, s.id):
+            return s.targets[0][0]
+    if isinstance(name, str) and name in program.arrays:
+        raise ScheduleError(f"{name} is an input: nothing computes it. To keep part of it near, stage({name!r}, ...)")
+    if not isinstance(name, str):
+        raise ScheduleError(f"a producer is named by a text such as 'T', not {shown(name)}")
+    raise ScheduleError(unknown_name("producer", name, sorted(made)))
+
+
+def defining(program: Program, name: object) -> tuple[ProgramStatement, ...]:
+    """The statement of that name, or all that define the array of that name."""
+    if isinstance(name, str) and name not in program.arrays:
+        own = [s for s in program.statements if name in (s.name, s.id)]
+        if own:
+            return (own[0],)
+    return tuple(writers(program, defined_array(program, name)))
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a producer is to go: `users` (ids) below the loop read what its group computes."""
+
+    program: Program
+    array: str
+    group: Group
+    site: Site
+    users: tuple[str, ...]
+    elsewhere: tuple[ProgramStatement, ...]
+
+    @property
+    def depth(self) -> int:
+        """Number of loops around and including the site's."""
+        first = self.users[0]
+        return len(self._around(first))
+
+    def _around(self, user: str) -> tuple[Loop, ...]:
+        inside = rest_of(self.site)
+        whole = path(self.tree, user)
+        return whole[: len(whole) - len(path(inside, user))]
+
+    tree: Tree
+
+
+def target(schedule: Schedule, step: object, producer: object, at: str) -> Target:
+    """The place of a producer in a loop; ScheduleError if nothing there reads it."""
+    program = schedule.program
+    array = defined_array(program, producer)
+    group = group_of(program, array)
+    site = find_loop(program, schedule.tree, at)
+    inside = set(statements(rest_of(site)))
+    using = {r.id: r for a in group.arrays for r in readers(program, a) if r.id not in group.ids}
+    users = tuple(s for s in statements(rest_of(site)) if s in using)
+    if not users:
+        where = ", ".join(r.name for r in using.values()) or "no statement"
+        raise ScheduleError(f"{step}: nothing in loop {at!r} reads {array}; it is read by {where}")
+    outside = tuple(r for r in using.values() if r.id not in inside)
+    return Target(program, array, group, site, users, outside, schedule.tree)
+
+
+def require_known_cells(step: object, place: Target) -> None:
+    """Refuse users, or definitions, whose cells data decide: what they need would not be known."""
+    own = [*(place.program.statement(s) for s in place.users), *place.group.statements]
+    for s in own:
+        for a in s.accesses:
+            if a.array in place.group.arrays and any(True for _ in reads(*a.subscripts)):
+                verb = "reads" if a.kind == "read" else "writes"
+                raise ScheduleError(
+                    f"{step}: {s.name} {verb} {a.array} at cells that data decide; "
+                    f"which part of {a.array} an iteration needs is not known"
+                )
+
+
+def producers(schedule: Schedule) -> Iterator[tuple[str, list[Site]]]:
+    """Arrays that might be computed elsewhere, with the loops around all their readers and not around them."""
+    program = schedule.program
+    for name, array in program.arrays.items():
+        own, using = writers(program, name), readers(program, name)
+        others = {r.id for r in using} - {s.id for s in own}
+        if array.role == "temporary" and own and others:
+            found = [
+                s for s in sites(schedule.tree)
+                if others <= set(statements(s.band)) and not {w.id for w in own} & set(statements(rest_of(s)))
+            ]  # fmt: skip
+            yield name, found
+
+
+def unthreaded(tree: Tree) -> Tree:
+    """The tree with no loop on threads of its own."""
+    match tree:
+        case Band(loops, child):
+            own = tuple(replace(x, kind="serial") if x.kind == "parallel" else x for x in loops)
+            return Band(own, unthreaded(child))
+        case Mark(name, value, child):
+            return Mark(name, value, unthreaded(child))
+        case Sequence(children):
+            return Sequence(tuple(map(unthreaded, children)))
+        case Leaf():
+            return tree
