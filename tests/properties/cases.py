@@ -9,7 +9,7 @@ from typing import Any
 
 import workbench as wb
 from tests.poly.making import CELLS, LOWEST, Maker, tensor
-from tests.properties.plain import Contents
+from tests.properties.plain import Contents, Unknown
 from tests.properties.scenes import Scene
 from workbench import lower
 from workbench.errors import WorkbenchError
@@ -61,7 +61,7 @@ class Subject:
         if key not in self.scenes:
             if len(self.scenes) > 60:
                 self.scenes.clear()
-            self.scenes[key] = Scene(self.op, self.program, sizes, filled(self.values, contents))
+            self.scenes[key] = Scene(self.op, self.program, sizes, filled(self.integers, self.values, contents))
         return self.scenes[key]
 
     def some_sizes(self, random: Random) -> dict[str, int]:
@@ -72,7 +72,13 @@ class Subject:
     @property
     def gathers(self) -> bool:
         """Whether some subscript or choice is data."""
-        return any(t.dtype.kind in ("int", "uint") and t.role == "input" for t in self.op.tensors.values())
+        return bool(self.integers)
+
+    @property
+    def integers(self) -> frozenset[str]:
+        """The inputs that may serve as subscripts."""
+        found = (n for n, t in self.op.tensors.items() if t.dtype.kind in ("int", "uint") and t.role == "input")
+        return frozenset(found)
 
     @property
     def special(self) -> bool:
@@ -85,10 +91,12 @@ def _in_place(statement: Any) -> bool:
     return any(r.tensor in written for r in reads(*statement.values))
 
 
-def filled(values: range, seed: int) -> Contents:
-    """Index arrays filled at random, the same for the same seed."""
+def filled(arrays: frozenset[str], values: range, seed: int) -> Contents:
+    """Index arrays filled at random, the same for the same seed; of other data nothing is known."""
 
     def contents(tensor: str, cell: tuple[int, ...]) -> int:
+        if tensor not in arrays:
+            raise Unknown(f"{tensor}{cell}")
         mixed = hash((len(tensor), *cell, seed)) * 2654435761 >> 7
         return values[mixed % len(values)]
 

@@ -39,6 +39,7 @@ def judged(subject: Subject, after: Schedule, random: Random) -> str:
         case "illegal":
             _confirm_illegal(subject, after, random)
         case "unproved":
+            _only_data(subject, after)
             return "unproved" if _breaking_contents(subject, after, random) else "unfounded"
     return verdict.outcome
 
@@ -75,14 +76,28 @@ def _confirm_illegal(subject: Subject, after: Schedule, random: Random) -> None:
     verdict = after.verdict
     if not verdict.violations and not verdict.reason:
         raise Disagreement("refused without a reason")
+    if verdict.violations and all(map(_inexact, verdict.violations)):
+        raise Disagreement(f"illegal, but data decide: {verdict.violations[0]}")
     for violation in verdict.violations:
         _replay(subject, after, violation)
+    for difference in after.differences:
+        _differs(subject, after, difference, random)
     if not verdict.violations or not after.program.symbols or any(_inexact(v) for v in verdict.violations):
         return
     for sizes in _sizes(subject, random):
         wrong = subject.at(sizes).run(after.program).wrong(after.tree)
         if (sizes in verdict.valid_for) == bool(wrong):
             raise Disagreement(f"valid for {verdict.valid_for}, but at {sizes}: {wrong[:1] or 'nothing is wrong'}")
+
+
+def _differs(subject: Subject, after: Schedule, difference: Any, random: Random) -> None:
+    """What an instance or storage step is said to break changes some value, in an order in which nothing else does."""
+    program = after.program
+    for filling in _fillings(subject):
+        scene = subject.at(difference.sizes, filling)
+        if scene.changed(program, program.reference, random) or scene.computes_otherwise(program):
+            return
+    raise Disagreement(f"claimed at {difference.sizes}: {difference}; enumeration: every value is the same")
 
 
 def _inexact(violation: Violation) -> bool:
@@ -154,12 +169,20 @@ def _breaking_contents(subject: Subject, after: Schedule, random: Random) -> boo
     return False
 
 
+def _only_data(subject: Subject, after: Schedule) -> None:
+    """What is unproved depends on data."""
+    exact = [v for v in after.verdict.violations if not _inexact(v)]
+    if exact:
+        raise Disagreement(f"unproved, but {exact[0]} holds whatever data say")
+    if not subject.gathers and not any(e.maybe for v in after.verdict.violations for e in subject.at(v.sizes).events):
+        raise Disagreement(f"unproved, but no data matter: {after.verdict.violations[0]}")
+
+
 def _meetings(subject: Subject, scene: Scene, after: Schedule, violation: Violation, random: Random) -> Iterator[dict]:
     """Contents of the index cells of the two instances that make them touch one cell."""
     program, run = after.program, scene.run(after.program)
     events = [run.events[run.number[key]] for key in _keys(violation)]
-    integers = {n for n, t in subject.op.tensors.items() if t.dtype.kind in ("int", "uint") and t.role == "input"}
-    cells = sorted(index_cells(events, integers))
+    cells = sorted(index_cells(events, subject.integers))
     values = subject.values if subject.name.split()[0] != "random" else range(-2, 8)
     choices: Any = product(values, repeat=len(cells))
     if len(values) ** len(cells) > TRIES:

@@ -28,16 +28,17 @@ class Wrong:
 class Pairs:
     """The pairs of instances that must stay in order, from a run in the order of the program's text.
 
-    `certain` leaves out the cells that are touched only if data say so.
+    `certain` leaves out the cells that are touched only if data say so; `events` are the same instances touching other
+    cells.
     """
 
     instances: Instances
     groups: dict[Group, tuple[Ids, Ids]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, instances: Instances, *, certain: bool = False) -> Pairs:
+    def of(cls, instances: Instances, events: Sequence[Event] | None = None, *, certain: bool = False) -> Pairs:
         found: dict[Group, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for touches in _by_cell(instances.events, certain=certain).values():
+        for touches in _by_cell(events or instances.events, certain=certain).values():
             for group, a, b in _conflicts(touches):
                 found[group][0].append(a)
                 found[group][1].append(b)

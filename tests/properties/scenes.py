@@ -9,9 +9,11 @@ from typing import Any
 
 from tests.properties.happening import Instances, Times
 from tests.properties.pairing import Pairs, Wrong
+from tests.properties.placing import NoRoom, placed
 from tests.properties.plain import Contents
-from tests.properties.terms import Terms, difference, final
+from tests.properties.terms import Terms, difference, final, values
 from tests.properties.touching import Cell, Event, Key, of_operator, of_program
+from workbench import poly
 from workbench.lang.operator import Operator
 from workbench.poly.tree import Tree
 
@@ -47,12 +49,25 @@ class Scene:
         """Runs the instances of a program in some order that its tree allows; what becomes different, or races."""
         run = self.run(program)
         times = Times(run.instances, tree)
-        for wrong in run.touching.races(times)[:1]:
+        events, touching = run.events, run.touching
+        if any(a.scope == "local" for a in program.arrays.values()):
+            try:
+                events = placed(run.events, times, poly.storage_of(program, tree), run.instances.sizes)
+            except NoRoom as error:
+                return str(error)
+            touching = Pairs.of(run.instances, events)
+        for wrong in touching.races(times)[:1]:
             return f"{wrong.source} and {wrong.target} run at once in {wrong.loop}"
         dates = times.dates(_mixture(random))
-        order = sorted(range(len(run.events)), key=dates.__getitem__)
-        found = final(self.terms, [run.events[n] for n in order])
+        order = sorted(range(len(events)), key=dates.__getitem__)
+        found = final(self.terms, [events[n] for n in order])
         return difference(self.wanted, found, self.op.outputs, self.terms)
+
+
+    def computes_otherwise(self, program: Any) -> bool:
+        """Whether some instance of a derived program computes another value than the same one of the operator's."""
+        here, there = values(self.terms, self.events), values(self.terms, self.run(program).events)
+        return any(there[key] != value for key, value in here.items() if key in there)
 
 
 class Run:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.properties.touching import Cell, Event, Shape
+from tests.properties.touching import Cell, Event, Key, Shape
 
 NEUTRAL = {"+": {0}, "*": {1}, "max": {float("-inf")}, "min": {float("inf")}}
 
@@ -112,6 +112,15 @@ class Memory:
 
 def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value
+
+
+def values(terms: Terms, events: Iterable[Event]) -> dict[Key, tuple[int, ...]]:
+    """What each instance computes when the events run one after another."""
+    memory, found = Memory(terms), {}
+    for event in events:
+        found[event.key] = tuple(map(memory.value, event.shapes))
+        memory.run(event)
+    return found
 
 
 def final(terms: Terms, events: Iterable[Event]) -> dict[Cell, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from tests.poly.trees import scramble
@@ -50,9 +51,18 @@ def _tile(schedule: Schedule, names: list[str], random: Random) -> Transform | N
     return schedules.tile({n: random.choice((1, 2, 2, 2, 3)) for n in chosen}) if chosen else None
 
 
+def _stage(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """A buffer that begins as somebody chose, not as is right."""
+    offered = list(schedules.steps.Stage.choices(schedule))
+    if not offered:
+        return None
+    return replace(random.choice(offered), filling=random.choice(("load", "none", "neutral")))
+
+
 WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
     "affine": _scrambled,
     "interchange": _interchange,
+    "stage": _stage,
     "tile": _tile,
 }
 
