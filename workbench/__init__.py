@@ -36,6 +36,7 @@ NAMES = {
     "operator": "workbench.lang:operator",
     "operators": "workbench.lang:operators",
     "einsum": "workbench.lang:einsum",
+    "from_c": "workbench.fromc.program:from_c",
     "schedule": "workbench.schedules:schedule",
     "check": "workbench.schedules:check",
     "next_steps": "workbench.schedules:next_steps",

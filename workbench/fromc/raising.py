@@ -1,0 +1,154 @@
+"""`raise_c`: a C function, or a loop nest, as an operator whose loops are all sequential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from pycparser import c_ast
+
+from workbench.errors import OperatorError, shown
+from workbench.fromc.body import Body
+from workbench.fromc.locals import assigned_names, loop_variables, names_in
+from workbench.fromc.parameters import Parameter, declared, used_symbols
+from workbench.fromc.scope import Scope
+from workbench.fromc.sequential import sequential_text
+from workbench.fromc.source import FUNCTION, REASSOCIATE, Source, read_source
+from workbench.fromc.syntax import Unit, parse_unit
+from workbench.fromc.values import Values
+from workbench.lang.diagnostics import Diagnostics, Problem, report
+from workbench.lang.expr import Expr, Read, Size, transform
+from workbench.lang.operator import For, Operator, Statement, Step, Tensor
+from workbench.lang.terms import Span
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What a C text means.
+
+    `parameters` are those of the C function in order, `sequential` the text of a C function `wb_sequential` with
+    these parameters that does the same in the order of the text: the oracle.
+    """
+
+    operator: Operator
+    parameters: tuple[Parameter, ...]
+    sequential: str
+
+
+def raise_c(text: str, function: str = "", *, reassociate: bool = False) -> Raised:
+    """The operator that a C text denotes.
+
+    `function` names the one meant where the text has several; the rest is not looked at.  `reassociate` lets the
+    updates `x += e` (and *, minimum, maximum) of a cell happen in any order, as a reduction's.  Raises OperatorError,
+    which shows each place with a caret.  Both choices become pragmas of the operator's text, which so says it all.
+    """
+    if not isinstance(function, str) or not isinstance(reassociate, bool):
+        raise OperatorError(f"from_c: function={shown(function)}, reassociate={shown(reassociate)} do not fit")
+    if not isinstance(text, str):
+        raise OperatorError(f"from_c takes C as a text (str), not {shown(text)}")
+    asked = [f"{FUNCTION} {function}"] * bool(function) + [REASSOCIATE] * reassociate
+    lines = {" ".join(line.split()) for line in text.splitlines()}
+    missing = [pragma for pragma in asked if pragma not in lines]
+    return _raised("\n".join([text.rstrip(), *missing, ""]) if missing else text)
+
+
+@lru_cache(maxsize=256)
+def _raised(text: str) -> Raised:
+    return _of_source(read_source(text))
+
+
+def _of_source(source: Source) -> Raised:
+    diagnostics = Diagnostics(source.text)
+    try:
+        return _of_unit(parse_unit(source), diagnostics)
+    except Problem as problem:
+        found = problem
+    except RecursionError:
+        found = Problem("the text nests too deep", Span(0, 1), "compute parts of it in local variables")
+    raise OperatorError(report(source.text, [*diagnostics.problems, found]))
+
+
+def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
+    whole = c_ast.Compound(list(unit.body))
+    scope = Scope(unit.types)
+    scope.assigned = set(assigned_names(whole))
+    values = Values(unit, scope)
+    given, items = _given(unit, scope)
+    parameters: list[Parameter] = []
+    looked_at = c_ast.Compound([item for item in unit.body if not isinstance(item, c_ast.Cast | c_ast.ID)])
+    with diagnostics.collect():
+        parameters = declared(values, given, set(names_in(looked_at)))
+    diagnostics.check()
+    body = Body(values, diagnostics, unit.source.reassociate)
+    steps = body.steps(items)
+    diagnostics.check()
+    if not steps:
+        fix = "write A[i] = ... in a loop"
+        raise Problem("the text computes nothing: no statement writes an array", Span(0, 1), fix)
+    raised = _made(unit, scope, parameters, steps)
+    return replace(raised, sequential=sequential_text(unit, list(raised.parameters), items))
+
+
+def _given(unit: Unit, scope: Scope) -> tuple[list[Any], list[Any]]:
+    """Declarations that are parameters, and the statements: what a nest declares before its loops is given to it."""
+    body = list(unit.body)
+    if body and isinstance(body[-1], c_ast.Return):
+        last = body[-1].expr
+        body = body[:-1] if last is None or isinstance(last, c_ast.Constant) else body
+    if not unit.is_nest:
+        return [*unit.parameters, *unit.declarations], body
+    heads = {name for item in body for name in loop_variables(item)}
+    first = next((n for n, item in enumerate(body) if not isinstance(item, c_ast.Decl)), len(body))
+    outside = [d for d in body[:first] if d.init is None and d.name not in heads and _is_given(d, scope)]
+    return outside, [item for item in body if item not in outside]
+
+
+def _is_given(declaration: Any, scope: Scope) -> bool:
+    return not isinstance(declaration.type, c_ast.TypeDecl) or declaration.name not in scope.assigned
+
+
+def _made(unit: Unit, scope: Scope, parameters: list[Parameter], steps: tuple[Step, ...]) -> Raised:
+    shaping = used_symbols(scope, steps)
+    written = {t.tensor for s in _statements(steps) for t in s.targets}
+    tensors: dict[str, Tensor] = {}
+    data = {p.name for p in parameters if p.is_integer and p.name not in shaping}
+    for name, tensor in scope.tensors.items():
+        tensors[name] = replace(tensor, role="inout") if tensor.role == "input" and name in written else tensor
+    for p in parameters:
+        if p.name in data and p.used:
+            tensors[p.name] = Tensor(p.name, p.dtype, (), (), "input")
+    steps = tuple(_with_data(step, {p.name: p for p in parameters if p.name in data}) for step in steps)
+    sizes = tuple(s for s in _sizes(tensors) if s in shaping or s in scope.symbols)
+    outputs = tuple(p.tensor for p in parameters if p.tensor in written)
+    if not outputs:
+        raise Problem("the text changes nothing that outlives it: no parameter is written", Span(0, 1))
+    inputs = tuple(p.tensor or p.name for p in parameters if p.used and p.tensor not in written and p.name not in sizes)
+    scalars = tuple(p.name for p in parameters if p.name in shaping and p.name not in sizes)
+    operator = Operator(
+        name=unit.name, parameters=inputs, outputs=outputs, tensors=tensors, size_names=sizes, scalars=scalars,
+        body=steps, text=unit.source.text, language="c"
+    )  # fmt: skip
+    return Raised(operator, tuple(parameters), "")
+
+
+def _sizes(tensors: dict[str, Tensor]) -> list[str]:
+    """Symbols that the shape of a parameter tells by itself."""
+    roles = ("input", "inout")
+    extents = [e for t in tensors.values() if t.role in roles for e in t.extent]
+    return list(dict.fromkeys(e.name for e in extents if isinstance(e, Size)))
+
+
+def _statements(steps: tuple[Step, ...]) -> list[Statement]:
+    return [s for step in steps for s in (_statements(step.body) if isinstance(step, For) else [step])]
+
+
+def _with_data(step: Step, data: dict[str, Parameter]) -> Step:
+    """Integers that shape nothing are data: values read them."""
+    if isinstance(step, For):
+        return replace(step, body=tuple(_with_data(s, data) for s in step.body))
+
+    def change(node: Expr) -> Expr:
+        return Read(node.name, (), node.dtype) if isinstance(node, Size) and node.name in data else node
+
+    return replace(step, values=tuple(transform(v, change) for v in step.values)) if data else step

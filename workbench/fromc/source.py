@@ -1,0 +1,152 @@
+"""C text before it is parsed: comments and directives become blanks, so that every character keeps its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from workbench.errors import OperatorError, shown
+from workbench.lang.diagnostics import Problem, report
+from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_TEXT
+from workbench.lang.terms import Span
+
+REASSOCIATE = "#pragma workbench reassociate"
+FUNCTION = "#pragma workbench function"
+
+_COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(?)[ \t]*(.*)", re.DOTALL)
+_NOISE = re.compile(
+    r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL|register|extern)\b"
+    r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
+)
+_CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "elif", "else"})
+_WORD = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A C text and what the parser gets: of the same length, without comments, directives and compilers' words.
+
+    `defines` are the object-like macros, with the place of their values; `reassociate` says that the text asks for
+    updates (`x += ...`) to be taken as reductions, whose order is free.
+    """
+
+    text: str
+    plain: str
+    defines: dict[str, tuple[str, int]] = field(default_factory=dict)
+    reassociate: bool = False
+
+    def span(self, line: int, column: int) -> Span:
+        """The word that stands at a line and column, both from 1."""
+        starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
+        start = starts[min(max(line, 1), len(starts)) - 1] + max(column, 1) - 1
+        start = min(start, len(self.text))
+        word = _WORD.match(self.text, start)
+        return Span(start, word.end() if word else start + 1)
+
+
+def read_source(text: str) -> Source:
+    """The text made ready for the parser; where a pragma names a function, all but that is left out.
+
+    Raises OperatorError for what no preprocessor would be asked about: macros with parameters, conditional text.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise OperatorError(f"from_c: the text has {len(text)} characters; at most {LONGEST_TEXT} are read")
+    try:
+        source = _read(text)
+        _require_shallow(source)
+    except Problem as problem:
+        raise OperatorError(report(text, [problem])) from None
+    return source
+
+
+def _read(text: str) -> Source:
+    plain = _COMMENTS.sub(_blank, _without_strings(text))
+    start = plain.find("/*")
+    if start >= 0:
+        raise Problem("this comment does not end", Span(start, start + 2), "close it with */")
+    named = re.search(rf"^[ ]*{FUNCTION}[ ]+(\S+)[ ]*$", plain, re.MULTILINE)
+    if named:
+        plain = _only(plain, named[1])
+    defines: dict[str, tuple[str, int]] = {}
+    reassociate = False
+    for match in _DIRECTIVE.finditer(plain):
+        reassociate = _directive(match, defines) or reassociate
+    plain = _NOISE.sub(_blank, _DIRECTIVE.sub(_blank, plain))
+    return Source(text, plain, defines, reassociate)
+
+
+def _without_strings(text: str) -> str:
+    """A tab counts as one character, as the columns do."""
+    return text.replace("\t", " ").replace("\r", " ").replace("\f", " ").replace("\v", " ").replace("\0", "?")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def _directive(match: re.Match[str], defines: dict[str, tuple[str, int]]) -> bool:
+    """Note a macro; whether it is the pragma that frees the order of updates.  Problem for what is not understood."""
+    words = match[0].replace("#", " # ", 1).split()
+    kind = words[1] if len(words) > 1 else ""
+    span = Span(match.end() - len(match[0].lstrip()), match.end())
+    if kind in _CONDITIONAL:
+        fix = "run the preprocessor first (cc -E -P), or remove it"
+        raise Problem("conditional text (#if) is not read: it stands for several programs", span, fix)
+    if kind == "define":
+        found = _DEFINE.match(match[0])
+        if found is None or found[2]:
+            raise Problem("a macro with parameters is not read", span, "write its text where it is used")
+        defines[found[1]] = (found[3].replace("\\\n", "  ").strip(), match.start() + found.start(3))
+    if kind == "undef" and len(words) > 2:
+        defines.pop(words[2], None)
+    return words[1:] == REASSOCIATE.replace("#", "").split()
+
+
+def _only(plain: str, function: str) -> str:
+    """The text of one function, everything else blank."""
+    for match in re.finditer(rf"\b{re.escape(function)}\s*\(", plain):
+        body = _closing(plain, match.end() - 1, "()")
+        brace = re.compile(r"\s*\{").match(plain, body + 1) if body >= 0 else None
+        if brace is None:
+            continue
+        end = _closing(plain, brace.end() - 1, "{}")
+        if end < 0:
+            break
+        start = max(plain.rfind(c, 0, match.start()) for c in ";}\n") + 1
+        outside = re.compile(r"[^\n]")
+        kept = outside.sub(" ", plain[:start]) + plain[start : end + 1] + outside.sub(" ", plain[end + 1 :])
+        return _with_directives(kept, plain)
+    known = dict.fromkeys(m[1] for m in re.finditer(r"\b([A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", plain))
+    listed = ", ".join(name for name in known if name not in ("for", "if", "while", "switch")) or "(none)"
+    raise OperatorError(f"from_c: the text defines no function {shown(function)}; known: {listed}")
+
+
+def _with_directives(kept: str, plain: str) -> str:
+    """The simple macros of the text and our own pragmas in their places again."""
+    for match in _DIRECTIVE.finditer(plain):
+        words = match[0].replace("#", " # ", 1).split()
+        simple = words[1:2] == ["define"] and (found := _DEFINE.match(match[0])) is not None and not found[2]
+        if simple or words[1:3] == ["pragma", "workbench"]:
+            kept = kept[: match.start()] + match[0] + kept[match.end() :]
+    return kept
+
+
+def _closing(text: str, start: int, pair: str) -> int:
+    """The place of the bracket that closes the one at `start`, -1 if there is none."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += (text[place] == pair[0]) - (text[place] == pair[1])
+        if depth == 0:
+            return place
+    return -1
+
+
+def _require_shallow(source: Source) -> None:
+    depth = 0
+    for place, character in enumerate(source.plain):
+        depth += (character in "([{") - (character in ")]}")
+        if depth > DEEPEST_BRACKETS:
+            message = f"brackets nest more than {DEEPEST_BRACKETS} levels deep"
+            raise Problem(message, Span(place, place + 1), "compute parts of it in local variables")

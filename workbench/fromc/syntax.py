@@ -1,0 +1,137 @@
+"""C text to pycparser's tree; what it cannot read is a Problem with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import CParser, c_ast
+from pycparser.c_parser import ParseError
+
+from workbench.fromc.locals import loop_variables
+from workbench.fromc.source import Source
+from workbench.fromc.types import TYPE_NAMES, element_type
+from workbench.lang.diagnostics import Problem
+from workbench.lang.terms import Span
+
+_PLACE = re.compile(r"^[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
+_PROLOGUE = "".join(f"typedef int {name};" for name in TYPE_NAMES)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A function, or a bare loop nest (`is_nest`): parameters, declarations of the file, statements.
+
+    `types` are the words that the text's own names of types stand for, `tree` is what the parser gave.
+    """
+
+    source: Source
+    name: str
+    parameters: tuple[Any, ...]
+    declarations: tuple[Any, ...]
+    body: tuple[Any, ...]
+    is_nest: bool
+    types: dict[str, list[str]]
+    lines_before: int
+    tree: Any = None
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Variables that heads of loops set without declaring them."""
+        return tuple(dict.fromkeys(name for item in self.body for name in loop_variables(item)))
+
+    def span(self, node: Any) -> Span:
+        """Where a node of the tree stands."""
+        coord = getattr(node, "coord", None)
+        if coord is None:
+            found = next((s for _, child in node.children() if (s := self.span(child)) != Span(0, 1)), None)
+            return found or Span(0, 1)
+        return self.source.span(coord.line - self.lines_before, coord.column or 1)
+
+
+def parse_unit(source: Source) -> Unit:
+    """The one function of a text, or its loop nest with the declarations before it.
+
+    Raises Problem.
+    """
+    if _begins_with_statements(source.plain):
+        before = f"{_PROLOGUE}{_types(source)}\nvoid nest(void) {{\n"
+        tree = _parsed(source, f"{before}{source.plain}\n}}", before.count("\n"))
+        body = tuple(tree.ext[-1].body.block_items or ()) if isinstance(tree.ext[-1], c_ast.FuncDef) else ()
+        return Unit(source, "nest", (), (), body, True, _named_types(source, tree, body), before.count("\n"), tree)
+    before = f"{_PROLOGUE}{_types(source)}\n"
+    tree = _parsed(source, before + source.plain, 1)
+    functions = [node for node in tree.ext if isinstance(node, c_ast.FuncDef)]
+    if len(functions) != 1:
+        names = ", ".join(f.decl.name for f in functions)
+        message = f"the text defines several functions ({names})" if functions else "the text has no loop nest"
+        fix = 'say which: from_c(text, function="...")' if functions else "write void f(int n, double A[n]) { for ... }"
+        where = Unit(source, "", (), (), (), False, {}, 1).span(functions[1]) if functions else Span(0, 1)
+        raise Problem(message, where, fix)
+    function = functions[0]
+    arguments = function.decl.type.args
+    own = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and not isinstance(n.type, c_ast.FuncDecl))
+    body = tuple(function.body.block_items or ())
+    parameters = tuple(arguments.params) if arguments else ()
+    return Unit(source, function.decl.name, parameters, own, body, False, _named_types(source, tree, body), 1, tree)
+
+
+def _named_types(source: Source, tree: Any, body: tuple[Any, ...]) -> dict[str, list[str]]:
+    """Names of types → the words they stand for."""
+    found = {name: text.split() for name, (text, _) in source.defines.items() if element_type(text.split())}
+    for node in (*tree.ext, *body):
+        if isinstance(node, c_ast.Typedef) and node.name not in TYPE_NAMES and isinstance(node.type, c_ast.TypeDecl):
+            found[node.name] = list(getattr(node.type.type, "names", ()))
+    return found
+
+
+def _types(source: Source) -> str:
+    """Macros that name a type, as typedefs."""
+    texts = ((name, text) for name, (text, _) in source.defines.items())
+    return "".join(f"typedef {text} {name};" for name, text in texts if text and element_type(text.split()))
+
+
+def _begins_with_statements(plain: str) -> bool:
+    """Whether statements stand outside any function."""
+    depth = 0
+    for match in re.finditer(r"[{}]|\b(?:for|if|while|do)\b|[A-Za-z_]\w*\s*\([^;{}]*\)\s*\{", plain):
+        word = match[0]
+        if depth == 0 and re.match(r"(?:for|if|while|do)\b", word):
+            return True
+        depth += word.count("{") - word.count("}")
+        if depth == 0 and word == "{":
+            return True
+    return False
+
+
+def _parsed(source: Source, text: str, before: int) -> Any:
+    try:
+        return CParser().parse(text)
+    except ParseError as error:
+        raise _unreadable(source, str(error), before) from None
+    except RecursionError:
+        message = "the text nests too deep to be read"
+        raise Problem(message, Span(0, 1), "compute parts of it in local variables") from None
+    except Exception as error:  # because pycparser asserts some of what it expects
+        raise Problem(f"this is no C that can be read ({type(error).__name__})", Span(0, 1)) from None
+
+
+def _unreadable(source: Source, message: str, before: int) -> Problem:
+    found = _PLACE.match(message)
+    if found is None:
+        words = message.lstrip(": ").lower() or "syntax error"
+        return Problem(f"this is no C that can be read: {words}", Span(0, 1))
+    line, column, what = int(found[1]) - before, int(found[2]), found[3]
+    last = source.text.count("\n") + 1
+    if line > last or "end of input" in what.lower():
+        end = len(source.text.rstrip())
+        return Problem("the text ends too early", Span(max(0, end - 1), max(1, end)), "close every ( and {")
+    unexpected = what.removeprefix("before: ")
+    words = f"unexpected {unexpected!r}" if what.startswith("before: ") else what[:1].lower() + what[1:]
+    fix = "declare its type before it is used" if _is_word(unexpected) else ""
+    return Problem(f"this is no C that can be read: {words}", source.span(line, column), fix)
+
+
+def _is_word(text: str) -> bool:
+    return text.isidentifier()
