@@ -60,6 +60,8 @@ NAMES = {
     "together": "workbench.schedules:together",
     "unroll": "workbench.schedules:unroll",
     "compute_at": "workbench.schedules:compute_at",
+    "isolate": "workbench.schedules:isolate",
+    "partition": "workbench.schedules:partition",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",

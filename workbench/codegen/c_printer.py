@@ -11,10 +11,11 @@ from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Nest, Place, Write, walk
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Write, walk
 from workbench.lang.expr import Call, Expr
 from workbench.lang.normal_form import constant, depends
 from workbench.poly.program import Program
+from workbench.schedules.micro_kernels import registered
 from workbench.target import Parallel
 
 INDENT = "    "
@@ -61,6 +62,8 @@ class Printer:
                 return self.accumulate(nest, lane)
             case Place():
                 return self.place(nest, lane)
+            case Invoke():
+                return self.invoke(nest)
             case For():
                 return self.loop(nest, lane)
 
@@ -110,6 +113,17 @@ class Printer:
             nest = nest.body
         body = self.lines(nest, lane)
         return ["{", *indented([*lines, *body]), "}"] if lines else body
+
+    def invoke(self, node: Invoke) -> list[str]:
+        """The call of a micro-kernel; its text stands before the kernel."""
+        kernel = registered(node.kernel)
+        self.values.helpers.text(kernel.name, kernel.source.strip() + "\n")
+        arguments = []
+        for cell, strides in node.arrays:
+            arguments.append(f"&{self.values.element(cell.array, cell.subscripts)}")
+            arguments += map(self.values.text, strides)
+        arguments += map(self.values.text, node.sizes)
+        return [f"/* {kernel.definition.strip()} */", f"{kernel.name}({', '.join(arguments)});"]
 
     def thread(self) -> str:
         """C text for the number of the thread that runs here."""

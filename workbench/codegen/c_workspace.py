@@ -108,9 +108,9 @@ def place(array: Array, values: Values, space: Workspace, thread: str) -> list[s
             count *= constant(extent) or 1
         return [f"{kind} {name}[{count}] __attribute__((aligned({ALIGNMENT})));"]
     if array.name in space.own:
-        start = values.inside(space.shared_bytes, 10)
-        piece, offset = values.inside(space.own_bytes, 11), values.inside(space.own[array.name], 10)
-        at = f"{start} + {piece} * {thread} + {offset}"
+        start, offset = values.inside(space.shared_bytes, 10), values.inside(space.own[array.name], 10)
+        piece = f"{values.inside(space.own_bytes, 11)} * {thread}"
+        at = " + ".join(x for x in (start, piece, offset) if x != "0")
         return [f"{kind} *restrict {name} = ({kind} *)((char *)workspace + {at});"]
     return []
 

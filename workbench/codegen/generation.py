@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.codegen.c_unit import write_unit
+from workbench.codegen.invocations import called
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.local_storage import stored
 from workbench.codegen.pipeline import lower_nest
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 DIALECTS = {"c": Target()}
 
 
-def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False, unsafe: bool = False) -> Kernel:
+def generate(
+    schedule: Schedule, /, target: str | Target = "c", *, unchecked: bool = False, unsafe: bool = False
+) -> Kernel:
     """The kernel of a schedule as text; no compiler is needed.
 
     `unchecked=True` leaves out the checks of data-dependent subscripts.  IllegalSchedule if the schedule would
@@ -33,7 +36,8 @@ def generate(schedule: Schedule, /, target: str | Target = "c", *, unchecked: bo
     program = schedule.program
     nest = lower_nest(program, schedule.tree, machine)
     unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=not unchecked)
-    return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes)
+    calls = dict.fromkeys(flag for kernel in called(nest) for flag in kernel.flags)
+    return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes, tuple(calls))
 
 
 def as_target(target: str | Target) -> Target:

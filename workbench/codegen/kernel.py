@@ -86,7 +86,8 @@ class Signature:
 class Kernel:
     """Generated code: text, how to call it, and where it came from.
 
-    `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how).
+    `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the linker's
+    flags for the micro-kernels it calls.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Kernel:
     sizes: dict[str, int]
     schedule: object = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.source

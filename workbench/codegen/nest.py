@@ -124,7 +124,17 @@ class Place:
     body: Nest
 
 
-Nest = Write | For | If | Block | Define | Hold | Accumulate | Place
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """A micro-kernel executes what `body` says: first cells with strides, then sizes."""
+
+    kernel: str
+    arrays: tuple[tuple[Cell, tuple[Expr, ...]], ...]
+    sizes: tuple[Expr, ...]
+    body: Nest
+
+
+Nest = Write | For | If | Block | Define | Hold | Accumulate | Place | Invoke
 
 
 def children(nest: Nest) -> tuple[Nest, ...]:
@@ -132,7 +142,7 @@ def children(nest: Nest) -> tuple[Nest, ...]:
     match nest:
         case Write():
             return ()
-        case For() | Define() | Hold() | Accumulate() | Place():
+        case For() | Define() | Hold() | Accumulate() | Place() | Invoke():
             return (nest.body,)
         case If(_, then, otherwise):
             return (then,) if otherwise is None else (then, otherwise)
@@ -145,7 +155,7 @@ def rebuild(nest: Nest, parts: tuple[Nest, ...]) -> Nest:
     match nest:
         case Write():
             return nest
-        case For() | Define() | Hold() | Accumulate() | Place():
+        case For() | Define() | Hold() | Accumulate() | Place() | Invoke():
             return replace(nest, body=parts[0])
         case If(condition, _, otherwise):
             return If(condition, parts[0], None if otherwise is None else parts[1])
@@ -188,6 +198,9 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
                 return replace(n, value=change(n.value))
             case Accumulate():
                 return replace(n, locals=tuple(replace(x, cell=cell(x.cell)) for x in n.locals))
+            case Invoke():
+                arrays = tuple((cell(c), tuple(map(change, strides))) for c, strides in n.arrays)
+                return replace(n, arrays=arrays, sizes=tuple(map(change, n.sizes)))
         return n
 
     return transform(nest, node)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from workbench import poly
 from workbench.codegen.from_program import nest_of
 from workbench.codegen.invariants import hoist_invariants
-from workbench.codegen.local_storage import placed
+from workbench.codegen.invocations import invoked
+from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.program import Program
@@ -33,6 +34,7 @@ REWRITES: tuple[Rewrite, ...] = (
 def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
     """Scan the time map, then apply every rewrite in order."""
     nest = placed(nest_of(program, poly.scan(program, tree)), poly.storage_of(program, tree))
+    nest = invoked(nest, stored(program, tree), tree)
     for rewrite in REWRITES:
         nest = rewrite.apply(nest, target)
     return nest

@@ -15,7 +15,7 @@ from workbench.codegen.accumulators import (
     trip,
     untouched,
 )
-from workbench.codegen.nest import Accumulate, Block, Define, For, If, Nest, Write, rebuild, walk, writes
+from workbench.codegen.nest import Accumulate, Block, Define, For, If, Invoke, Nest, Write, rebuild, walk, writes
 from workbench.codegen.nest import children as parts_of
 from workbench.codegen.tiles import Tile, cut, emit_tile, match_tile, stripped
 from workbench.lang.dtypes import INT64
@@ -66,6 +66,8 @@ class _Rewriter:
         for node in walk(loop.body):
             match node:
                 case If() if depends(node.condition, loop.variable):
+                    return False
+                case Invoke():
                     return False
                 case For() if node.kind == "parallel":
                     return False

@@ -84,7 +84,7 @@ def compiled(
     if kernel.target.dialect != "c":
         raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; only C can be built here")
     text = f"{kernel.source}\n{border_text(kernel.signature)}"
-    library = load(Job(kernel.name, text, toolchain, kernel.target, debug))
+    library = load(Job(kernel.name, text, toolchain, kernel.target, debug, kernel.libraries))
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]
     if kernel.target.parallel == "openmp" and not toolchain.openmp:
         notes.append("written for OpenMP, which this compiler does not have: parallel loops run serially")

@@ -12,13 +12,14 @@ from workbench.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """C text `text` of the kernel `name`, to be compiled by `toolchain` for `target`."""
+    """C text `text` of the kernel `name`, to be compiled by `toolchain` for `target`, linked with `libraries`."""
 
     name: str
     text: str
     toolchain: Toolchain
     target: Target
     debug: bool
+    libraries: tuple[str, ...] = ()
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -26,12 +27,12 @@ class Job:
 
     @property
     def key(self) -> str:
-        compiler = (self.toolchain.command, self.toolchain.version, self.toolchain.libraries)
+        compiler = (self.toolchain.command, self.toolchain.version, (*self.libraries, *self.toolchain.libraries))
         return content_key(self.text, compiler, self.flags, _machine_identity(self.target))
 
     def command(self) -> tuple[str, ...]:
         """The command line, for the directory that holds the source."""
-        libraries = self.toolchain.libraries
+        libraries = (*self.libraries, *self.toolchain.libraries)
         return (*self.toolchain.command, *self.flags, "-o", LIBRARY, SOURCE, *libraries)
 
     def description(self) -> dict[str, object]:

@@ -15,6 +15,7 @@ from workbench.schedules.steps import (
     decompose_reduction,
     distribute,
     interchange,
+    isolate,
     merge,
     parallelize,
     replace,
@@ -29,6 +30,6 @@ from workbench.schedules.transform import Recipe, Transform, from_json, together
 __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
     "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "from_json",
-    "interchange", "merge", "next_steps", "parallelize", "preview", "reasons", "register", "replace", "replay",
-    "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
+    "interchange", "isolate", "merge", "next_steps", "parallelize", "partition", "preview", "reasons", "register",
+    "replace", "replay", "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
 ]  # fmt: skip

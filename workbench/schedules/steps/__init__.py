@@ -7,7 +7,9 @@ from workbench.schedules.steps.decomposition import DecomposeReduction, decompos
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
 from workbench.schedules.steps.interchanging import Interchange, interchange
+from workbench.schedules.steps.isolating import Isolate, isolate
 from workbench.schedules.steps.merging import Merge, merge
+from workbench.schedules.steps.partitioning import Partition, partition
 from workbench.schedules.steps.replacing import Replace, replace
 from workbench.schedules.steps.splitting import Split, split
 from workbench.schedules.steps.staging import Stage, stage
@@ -15,8 +17,8 @@ from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Interchange", "Merge",
-    "Parallelize", "Replace", "Split", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange",
-    "compute_at", "decompose_reduction", "distribute", "interchange", "merge", "parallelize", "replace", "split",
-    "stage", "tile", "unroll", "vectorize",
+    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Interchange", "Isolate",
+    "Merge", "Parallelize", "Partition", "Replace", "Split", "Stage", "Tile", "Unroll", "Vectorize",
+    "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction", "distribute", "interchange",
+    "isolate", "merge", "parallelize", "partition", "replace", "split", "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Micro-kernels: functions in C together with the operator they compute, in a registry that anyone extends."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.lang import operator
+from workbench.lang.operator import Operator, Statement
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class MicroKernel:
+    """A C function that computes an operator on strided blocks.
+
+    `definition` is the operator's text: one statement whose subscripts are plain indices, such as
+    `def gemm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }`.  `source` defines `void name(...)`: for
+    each array, in the order of the definition, a pointer to its first cell and its strides in elements (`int64_t`, one a
+    dimension), then the sizes (`int64_t`, in the order of the definition).  `sizes` are the sizes it is written for;
+    the others may be anything.  `flags` are given to the linker (`-lopenblas`).
+    """
+
+    name: str
+    definition: str
+    source: str
+    sizes: tuple[tuple[str, int], ...] = ()
+    flags: tuple[str, ...] = ()
+    operator: Operator = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not IDENTIFIER.fullmatch(self.name):
+            raise ScheduleError(f"{shown(self.name)} cannot name a micro-kernel; expected a name in C")
+        object.__setattr__(self, "operator", operator(self.definition))
+        unknown = [n for n, _ in self.sizes if n not in self.operator.size_names]
+        if unknown:
+            raise ScheduleError(f"{self.name}: {unknown_name('size', unknown[0], self.operator.size_names)}")
+        if self.name not in self.source:
+            raise ScheduleError(f"{self.name}: the source defines no function of that name")
+        assert self.statement is not None
+
+    @cached_property
+    def statement(self) -> Statement:
+        """The one statement of the definition."""
+        found = tuple(self.operator.statements())
+        if len(found) != 1 or len(found[0].targets) != 1:
+            raise ScheduleError(f"{self.name}: the definition of a micro-kernel is one statement with one target")
+        return found[0]
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Arrays in the order of the arguments: inputs, then the result."""
+        own = self.statement.targets[0].tensor
+        return (*(p for p in self.operator.parameters if p in self.operator.tensors and p != own), own)
+
+
+_known: dict[str, MicroKernel] = {}
+
+
+def register(kernel: MicroKernel) -> MicroKernel:
+    """Make a micro-kernel known to `replace`; one of the same name is replaced."""
+    if not isinstance(kernel, MicroKernel):
+        raise ScheduleError(f"register takes a MicroKernel, not {shown(kernel)}")
+    _known[kernel.name] = kernel
+    return kernel
+
+
+def known_kernels() -> tuple[MicroKernel, ...]:
+    """Every registered micro-kernel."""
+    return tuple(_known.values())
+
+
+def registered(name: str) -> MicroKernel:
+    """The micro-kernel of that name; ScheduleError that lists the known ones."""
+    if name not in _known:
+        raise ScheduleError(unknown_name("micro-kernel", name, sorted(_known)) + "; wb.register(...) adds one")
+    return _known[name]
