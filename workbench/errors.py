@@ -73,8 +73,10 @@ class IllegalSchedule(ScheduleError):
 
     @property
     def violations(self) -> tuple[Any, ...]:
-        """What is violated, each with its smallest sizes and two instances."""
-        return getattr(self.verdict, "violations", ())
+        """What is violated, each with its smallest sizes and two instances; after an instance or storage step, values
+        that would come from elsewhere.
+        """
+        return getattr(self.verdict, "violations", ()) or getattr(self.verdict, "differences", ())
 
     @property
     def repairs(self) -> tuple[Any, ...]:

@@ -49,6 +49,19 @@ def test_valid_sizes_are_exactly_those_at_which_the_bound_schedule_is_legal() ->
     assert outcomes["illegal", False]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [wb.stage("C", "k", filling="none"), wb.stage("A", "m", filling="none"), wb.stage("C", "k", filling="load")],
+    ids=str,
+)
+def test_valid_sizes_of_a_storage_step_are_exact_too(step) -> None:
+    verdict = naive(MATMUL).can(step)
+    for m, n, k in product((0, 1, 2), repeat=3):
+        sizes = {"M": m, "N": n, "K": k}
+        assert (sizes in verdict.valid_for) == bool(naive(MATMUL, **sizes).can(step)), sizes
+    assert bool(verdict) == (not verdict.differences)
+
+
 def test_sizes_print_as_one_writes_them() -> None:
     seidel = naive(SEIDEL)
     assert str(seidel.verdict.valid_for) == "N ≥ 0"

@@ -10,8 +10,10 @@ reductions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 
 from workbench.errors import BudgetExceeded, WorkbenchError
 from workbench.poly import isl, unpack
@@ -57,19 +59,26 @@ def differences(before: Program, after: Program, limit: int = 3) -> tuple[Differ
 
     Exact for exact accesses.  BudgetExceeded if a chain of copies cannot be followed.
     """
+    return tuple(_difference(after, *found) for found in islice(_wrong(before, after), limit))
+
+
+@isl.guarded
+def differing(before: Program, after: Program) -> tuple[str, ...]:
+    """Every pair of a reader and a source it should not have, or lacks, as isl texts of relations."""
+    return tuple(isl.text_of(relation) for *_, relation in _wrong(before, after))
+
+
+def _wrong(before: Program, after: Program) -> Iterator[tuple[_Flow, Sink, str, isl.Map]]:
+    """What differs, one by one: the flow of the later program, who reads, how it is wrong, and the pairs."""
     touched = _touched(before, after)
     old, new = _Flow(_settled(before), touched), _Flow(after, touched)
-    found: list[Difference] = []
     for sink in new.sinks:
         expected = _expected(old, new, sink)
         actual = new.named(sink)
         for wrong, relation in (("missing", expected.subtract(actual)), ("added", actual.subtract(expected))):
-            found += [_difference(after, new, sink, wrong, r) for r in unpack.maps(relation) if not r.is_empty()]
-        if len(found) >= limit:
-            break
+            yield from ((new, sink, wrong, r) for r in unpack.maps(relation) if not r.is_empty())
     for sink in (*new.sinks, *new.passing):
-        found += [_difference(after, new, sink, "twice", r) for r in new.repeated(sink)]
-    return tuple(found[:limit])
+        yield from ((new, sink, "twice", r) for r in new.repeated(sink))
 
 
 def _settled(program: Program) -> Program:
@@ -159,8 +168,20 @@ class _Flow:
         by_way = _union(ways).reverse().range_product(ends).reverse()  # [sink → end] → way
         if by_way.is_single_valued():
             return []
-        twice = [p for p in unpack.maps(by_way) if not p.is_single_valued()] or unpack.maps(by_way)
-        return [p.domain().unwrap() for p in twice[:1]]
+        return [ends.unwrap() for ends in _ambiguous(unpack.maps(by_way))]
+
+
+def _ambiguous(pieces: list[isl.Map]) -> list[isl.Set]:
+    """Where the pieces of a relation, taken together, have more than one image."""
+    found: list[isl.Set] = []
+    seen = isl.parse_union_set("{ }")
+    for piece in pieces:
+        domain = isl.UnionSet.from_set(piece.domain())
+        found += unpack.sets(domain.intersect(seen))
+        if not piece.is_single_valued():
+            found.append(piece.subtract(piece.lexmin()).domain())
+        seen = seen.union(domain)
+    return [points for points in found if not points.is_empty()]
 
 
 def _values(s: ProgramStatement) -> list[Access]:

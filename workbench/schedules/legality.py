@@ -8,6 +8,7 @@ from typing import Literal
 
 from workbench import poly
 from workbench.errors import BudgetExceeded
+from workbench.poly.equivalence import Difference, differing
 from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
@@ -23,9 +24,9 @@ class Verdict:
     """What is known of a schedule.  Truthy when it is legal.
 
     `violations` prove it illegal, each with the smallest sizes and two instances; a schedule whose only violations come
-    from inexact accesses (gathers) is "unproved": data could break it.  "unknown" means that a budget ended before
-    the answer; it is never taken for legal.  `reason` says so, or why a step does not fit at all.  `program` and
-    `tree` are what was judged.
+    from inexact accesses (gathers) is "unproved": data could break it.  `differences` are values that an instance or
+    storage step lets come from elsewhere.  "unknown" means that a budget ended before the answer; it is never taken for
+    legal.  `reason` says these two, or why a step does not fit at all.  `program` and `tree` are what was judged.
     """
 
     outcome: Outcome
@@ -33,6 +34,7 @@ class Verdict:
     program: Program | None = field(default=None, compare=False, repr=False)
     tree: Tree | None = field(default=None, compare=False, repr=False)
     reason: str = ""
+    differences: tuple[Difference, ...] = ()
 
     def __bool__(self) -> bool:
         return self.outcome == "legal"
@@ -43,9 +45,11 @@ class Verdict:
         assert self.program is not None
         if self.outcome == "legal":
             return size_set(self.program)
-        if self.tree is None or self.outcome == "unknown" or not self.violations:
+        if self.tree is None or self.outcome == "unknown" or not (self.violations or self.differences):
             return no_sizes(self.program)
-        return size_set(self.program, (*violated(self.program, self.tree), *(v.relation for v in self.violations)))
+        collisions = [v.relation for v in self.violations]
+        moved = [text for before, after in _derivations(self.program) for text in differing(before, after)]
+        return size_set(self.program, (*violated(self.program, self.tree), *collisions, *moved))
 
     def explain(self, program: Program | None = None) -> str:
         """One line a violation, with the instances named as the user knows them."""
@@ -57,7 +61,7 @@ class Verdict:
 
     def _otherwise(self) -> str:
         """For which sizes it would be legal, if that is worth a word."""
-        if not self.violations or self.program is None or not self.program.symbols:
+        if not (self.violations or self.differences) or self.program is None or not self.program.symbols:
             return ""
         sizes = str(self.valid_for)
         return "" if sizes == "no sizes" or " or " in sizes or len(sizes) > LONGEST_CONDITION else f"legal for {sizes}"
@@ -70,8 +74,16 @@ class Verdict:
         return f"{self.outcome}: {len(self.violations)} violated dependences"
 
 
-def verdict_on(program: Program, tree: Tree) -> Verdict:
-    """The verdict on an order; "unknown" when a budget ends first."""
+def _derivations(program: Program) -> list[tuple[Program, Program]]:
+    """(before, after) of every step that derived the program from the operator's."""
+    return [] if program.parent is None else [*_derivations(program.parent), (program.parent, program)]
+
+
+def verdict_on(program: Program, tree: Tree, differences: tuple[Difference, ...] = ()) -> Verdict:
+    """The verdict on an order, given what instance and storage steps broke; "unknown" when a budget ends first."""
+    if differences:
+        outcome = "illegal" if any(_is_exact(program, d.array) for d in differences) else "unproved"
+        return Verdict(outcome, (), program, tree, "; ".join(map(str, differences[:3])), differences)
     try:
         return judge(program, tree)
     except BudgetExceeded as error:
@@ -86,6 +98,12 @@ def judge(program: Program, tree: Tree) -> Verdict:
         return Verdict("legal", (), program, tree)
     exact = any(v.dependence is None or v.dependence.exact for v in violations)
     return Verdict("illegal" if exact else "unproved", violations, program, tree)
+
+
+def _is_exact(program: Program, array: str) -> bool:
+    """Whether every access to an array is known exactly, so that what differs surely differs."""
+    accesses = [a for p in (program, program.original) for s in p.statements for a in s.accesses if a.array == array]
+    return all(a.exact for a in accesses)
 
 
 def explain(program: Program, violation: Violation) -> str:
