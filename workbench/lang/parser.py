@@ -46,10 +46,32 @@ def parse(text: str) -> Unit:
     return unit
 
 
+def parse_expression(text: str) -> Term:
+    """The one expression of a text, names not resolved; OperatorError points at what is wrong."""
+    if len(text) > LONGEST_TEXT:
+        raise OperatorError(f"the expression has {len(text)} characters; at most {LONGEST_TEXT} are read")
+    diagnostics = Diagnostics(text)
+    tokens = list(_lark("expr").lex(text))
+    _check_limits(tokens, diagnostics)
+    parser = _lark("expr").parse_interactive()
+    at = _first_error(parser, tokens)
+    if at is None:
+        try:
+            return parser.feed_eof(tokens[-1] if tokens else None)
+        except UnexpectedInput:
+            at = len(tokens)
+    diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
+    diagnostics.check()
+    raise AssertionError("a syntax problem is an error")
+
+
 @cache
-def _lark() -> Lark:
+def _lark(start: str = "start") -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text()
-    return Lark(grammar, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(), maybe_placeholders=False)
+    return Lark(
+        grammar, start=start, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(),
+        maybe_placeholders=False,
+    )  # fmt: skip
 
 
 def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:

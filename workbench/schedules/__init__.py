@@ -18,6 +18,7 @@ from workbench.schedules.steps import (
     isolate,
     merge,
     parallelize,
+    partition,
     replace,
     split,
     stage,

@@ -1,0 +1,125 @@
+"""Instances apart: those that a condition chooses, and those whose tiles are full."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Expr
+from workbench.poly import isl
+from workbench.poly.affine import ALWAYS, guard
+from workbench.poly.deriving import body_of, fresh_ids, fresh_name, statement
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.tree import Loop, Tree, path
+
+
+@isl.guarded
+def chosen(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
+    """The instances of a statement for which a condition over its dims and the sizes holds."""
+    text, exact = guard(condition)
+    if not exact:
+        raise ScheduleError("the condition is not affine in the indices and the sizes left symbolic")
+    such = "" if text == ALWAYS else f" : {text}"
+    return domain_of(program, own).intersect(isl.parse_set(f"{prefix(program)}{{ {instance(own)}{such} }}"))
+
+
+def domain_of(program: Program, own: ProgramStatement) -> isl.Set:
+    """The instances of a statement under the program's context."""
+    return isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+
+
+@isl.guarded
+def divided(
+    program: Program, inside: dict[str, isl.Set], suffixes: tuple[str, str]
+) -> dict[str, tuple[ProgramStatement | None, ProgramStatement | None]]:
+    """Each statement (by id) as two: its instances in a set, and the others; None where there are none of a kind.
+
+    A statement that is whole on one side stays what it is.
+    """
+    ids, taken = iter(fresh_ids(program, 2 * len(inside))), {s.name for s in program.statements}
+    found: dict[str, tuple[ProgramStatement | None, ProgramStatement | None]] = {}
+    for own in (program.statement(s) for s in inside):
+        every = isl.parse_set(own.domain)
+        first = every.intersect(inside[own.id])
+        second = every.subtract(first)
+        if not domain_of(program, own).subtract(first).is_empty() and not _empty(program, first):
+            names = [fresh_name(f"{own.name}.{suffix}", taken) for suffix in suffixes]
+            taken |= set(names)
+            labels = [(next(ids), name) for name in names]
+            found[own.id] = (_part(program, own, labels[0], first), _part(program, own, labels[1], second))
+        else:
+            found[own.id] = (None, own) if _empty(program, first) else (own, None)
+    return found
+
+
+def _empty(program: Program, points: isl.Set) -> bool:
+    return points.intersect_params(isl.parse_set(program.context)).is_empty()
+
+
+def _part(program: Program, own: ProgramStatement, label: tuple[str, str], points: isl.Set) -> ProgramStatement:
+    origin = isl.Map.identity(points.get_space().map_from_set())
+    return statement(program, program.arrays, label, (own.dims, points), body_of(own), "computes", origin)
+
+
+@isl.guarded
+def with_full_tiles(program: Program, tree: Tree, ids: tuple[str, ...], depth: int) -> dict[str, isl.Set]:
+    """For each statement its instances in those iterations of the outer `depth` loops in which every loop inside takes
+    all the values it ever takes: bounds are then the same in each of them.
+
+    A loop inside that is no tile (its time component is not bounded by itself) may have other bounds in each iteration
+    of the outer loops, as long as they do not depend on the loops beside it.
+    """
+    every = [Tiles(program, tree, program.statement(s), depth) for s in ids]
+    outer = reduce(isl.Set.union, (t.outer for t in every))
+    full = outer.subtract(reduce(isl.Set.union, (t.partial for t in every))).coalesce()
+    return {t.statement.id: t.instances(full) for t in every}
+
+
+class Tiles:
+    """One statement inside `depth` loops: which of their iterations have full tiles inside."""
+
+    def __init__(self, program: Program, tree: Tree, own: ProgramStatement, depth: int) -> None:
+        self.program, self.statement, self.depth = program, own, depth
+        self.loops = path(tree, own.id)
+        self.times = self._map(self.loops)
+        self.points = self.times.intersect_domain(domain_of(program, own)).range()
+        count = len(self.loops) - depth
+        self.outer = self.points.project_out(isl.dim.set, depth, count)
+        self.box = self._boxed()
+        self.partial = self.box.subtract(self.points).project_out(isl.dim.set, depth, count)
+
+    def instances(self, outer: isl.Set) -> isl.Set:
+        """The instances in these iterations of the outer loops."""
+        return self._map(self.loops[: self.depth]).intersect_range(outer).domain()
+
+    def _map(self, loops: tuple[Loop, ...]) -> isl.Map:
+        rows = ", ".join(row_text(x, self.statement, self.program) for x in loops)
+        return isl.parse_map(f"{prefix(self.program)}{{ {instance(self.statement)} -> [{rows}] }}")
+
+    def _boxed(self) -> isl.Set:
+        """Every combination of values of the loops inside, for each iteration of the outer ones."""
+        count = len(self.loops)
+        found = isl.Set.universe(self.points.get_space())
+        found = found.intersect(self.outer.insert_dims(isl.dim.set, self.depth, count - self.depth))
+        for position in range(self.depth, count):
+            found = found.intersect(self._whole(position))
+        return found
+
+    def _whole(self, position: int) -> isl.Set:
+        """All values of one loop inside."""
+        alone = self._map((self.loops[position],)).range()
+        low, high = self._ends(self.points, position)
+        if alone.dim_min_val(0).is_int() and alone.dim_max_val(0).is_int() and low.is_int() and high.is_int():
+            whole = isl.Set.universe(self.points.get_space())
+            return whole.lower_bound_val(isl.dim.set, position, low).upper_bound_val(isl.dim.set, position, high)
+        others = [p for p in range(self.depth, len(self.loops)) if p != position]
+        free = self.points
+        for other in reversed(others):
+            free = free.project_out(isl.dim.set, other, 1)
+        for other in others:
+            free = free.insert_dims(isl.dim.set, other, 1)
+        return free.set_tuple_id(self.points.get_tuple_id()) if self.points.has_tuple_id() else free
+
+    def _ends(self, points: isl.Set, position: int) -> tuple[isl.Val, isl.Val]:
+        return points.dim_min_val(position), points.dim_max_val(position)
