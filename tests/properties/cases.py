@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from random import Random
 from typing import Any
 
 import workbench as wb
 from tests.poly.making import CELLS, LOWEST, Maker, tensor
-from tests.properties.plain import Contents, Unknown
+from tests.properties.plain import Contents, Unknown, nothing, number
 from tests.properties.scenes import Scene
 from workbench import lower
 from workbench.errors import WorkbenchError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Index, Read, reads
-from workbench.lang.operator import Operator, Range
+from workbench.lang.operator import Operator, Promise, Range
 
 LIMIT = 400  # instances of a program that is still quick to enumerate
 
 
 class Gatherer(Maker):
-    """Random operators some of whose subscripts are data (`idx`)."""
+    """Random operators some of whose subscripts are data (`idx`), of every second kind known to be injective."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.seed = seed
 
     def operator(self) -> Operator:
         self.tensors["idx"] = tensor("idx", "input", CELLS, lower=LOWEST, dtype=INT32)
         made = super().operator()
-        return replace(made, tensors={**made.tensors, "idx": self.tensors["idx"]}, text=f"gather {made.text}")
+        promises = (Promise("injective", "idx"),) if self.seed % 10 == 5 else ()
+        tensors = {**made.tensors, "idx": self.tensors["idx"]}
+        return replace(made, tensors=tensors, promises=promises, text=f"gather {made.text} {promises}")
 
     def subscript(self, ranges: list[Range]) -> Expr:
         if ranges and self.random.random() < 0.2:
@@ -61,7 +68,8 @@ class Subject:
         if key not in self.scenes:
             if len(self.scenes) > 60:
                 self.scenes.clear()
-            self.scenes[key] = Scene(self.op, self.program, sizes, filled(self.integers, self.values, contents))
+            found = filled(self.integers, self.values, contents)
+            self.scenes[key] = Scene(self.op, self.program, sizes, promised(self, sizes, found, contents))
         return self.scenes[key]
 
     def some_sizes(self, random: Random) -> dict[str, int]:
@@ -73,6 +81,11 @@ class Subject:
     def gathers(self) -> bool:
         """Whether some subscript or choice is data."""
         return bool(self.integers)
+
+    @property
+    def injective(self) -> frozenset[str]:
+        """The arrays no two cells of which hold the same."""
+        return frozenset(p.tensor for p in self.op.promises if p.kind == "injective")
 
     @property
     def integers(self) -> frozenset[str]:
@@ -101,6 +114,24 @@ def filled(arrays: frozenset[str], values: range, seed: int) -> Contents:
         return values[mixed % len(values)]
 
     return contents
+
+
+def promised(of: Subject, sizes: Mapping[str, int], contents: Contents, seed: int) -> Contents:
+    """The same, but arrays that are promised to be injective count their cells, upwards or downwards."""
+    everything = {**of.program.sizes, **sizes}
+    extents = {
+        name: [number(e)(everything, nothing) for e in of.op.tensors[name].extent] for name in of.injective
+    }
+
+    def kept(tensor: str, cell: tuple[int, ...]) -> int:
+        if tensor not in extents:
+            return contents(tensor, cell)
+        place = 0
+        for x, n in zip(cell, extents[tensor], strict=True):
+            place = place * n + x
+        return place if seed % 2 == 0 else prod(extents[tensor]) - 1 - place
+
+    return kept
 
 
 def subject(seed: int) -> Subject | None:

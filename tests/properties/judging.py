@@ -189,6 +189,9 @@ def _meetings(subject: Subject, scene: Scene, after: Schedule, violation: Violat
         choices = ([random.choice(values) for _ in cells] for _ in range(TRIES))
     for chosen in choices:
         contents = dict(zip(cells, chosen, strict=True))
+        kept = [(cell[0], value) for cell, value in contents.items() if cell[0] in subject.injective]
+        if len(set(kept)) < len(kept):
+            continue
         try:
             first, second = (_again(program, scene, key, contents) for key in _keys(violation))
         except Unknown:
