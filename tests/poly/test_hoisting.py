@@ -45,3 +45,17 @@ def test_ranges_that_follow_one_another_become_loops_that_do():
     apart = hoisted(program, tree)
     assert isinstance(apart, Sequence)
     assert [loop.rows for loop in loops(apart)] == [(("S0", row("i")),), (("S1", row("j")),)]
+
+
+def test_ranges_that_meet_only_in_small_programs_stay_in_one_loop():
+    program = wb.lower(wb.operator("""def f(float(N) A) -> (T) {
+        T(j) = A(j) where j in 0:N + 1
+        T(k) = T(k) + A(0) where k in 1:N
+        T(l) = A(l) * 2 where l in 0:N + 1
+    }""", ))
+    n = Size("N", INT64)
+    twice = Binary("*", Const(2, INT64), n, INT64)
+    rows = (("S0", row("j")), ("S1", Binary("+", row("k"), n, INT64)), ("S2", Binary("+", row("l"), twice, INT64)))
+    tree = Band((Loop("t", rows),), Sequence((Leaf("S0"), Leaf("S1"), Leaf("S2"))))
+    assert not poly.violations(program, tree)
+    assert not poly.violations(program, hoisted(program, tree))

@@ -86,8 +86,8 @@ class Signature:
 class Kernel:
     """Generated code: text, how to call it, and where it came from.
 
-    `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the linker's
-    flags for the micro-kernels it calls.
+    `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the
+    linker's flags for the micro-kernels it calls.
     """
 
     name: str

@@ -74,24 +74,30 @@ def _groups(program: Program, loop: Loop, parts: list[Tree]) -> list[list[Tree]]
     """Parts whose values of the loop overlap, in the order of these values."""
     groups: list[list[Tree]] = []
     for part in parts:
-        apart = [_separate(program, loop, group, part) for group in groups]
-        if all(apart):
-            place = sum(side == "<" for side in apart)
-            groups.insert(place, [part])
-        else:
-            joined = [x for g, side in zip(groups, apart, strict=True) if not side for x in g]
-            first = next(i for i, side in enumerate(apart) if not side)
-            groups = [g for g, side in zip(groups, apart, strict=True) if side]
-            groups.insert(min(first, len(groups)), [x for x in parts if x in joined or x is part])
+        own = [part]
+        while True:
+            sides = [_sides(program, loop, group, own) for group in groups]
+            meeting = [g for g, side in zip(groups, sides, strict=True) if not side]
+            if not meeting:
+                break
+            groups = [g for g in groups if g not in meeting]
+            own = [x for x in parts if x in own or any(x in g for g in meeting)]
+        places = [i for i in range(len(groups) + 1) if _between(sides, i)]
+        if not places:
+            return [parts]
+        groups.insert(places[-1], own)
     return groups
 
 
-def _separate(program: Program, loop: Loop, group: list[Tree], part: Tree) -> str:
-    """`<` if the group's values all come before the part's, `>` if after, nothing if they may overlap."""
-    a, b = (_values(program, loop, [s for t in trees for s in statements(t)]) for trees in (group, [part]))
-    if a.lex_ge_set(b).is_empty():
-        return "<"
-    return ">" if a.lex_le_set(b).is_empty() else ""
+def _between(sides: list[str], place: int) -> bool:
+    """Whether what has these sides to some groups may stand before the group at a place."""
+    return all("<" in side for side in sides[:place]) and all(">" in side for side in sides[place:])
+
+
+def _sides(program: Program, loop: Loop, group: list[Tree], other: list[Tree]) -> str:
+    """`<` if the group's values all come before the other's, `>` if after; both if they never meet in one program."""
+    a, b = (_values(program, loop, [s for t in trees for s in statements(t)]) for trees in (group, other))
+    return ("<" if a.lex_ge_set(b).is_empty() else "") + (">" if a.lex_le_set(b).is_empty() else "")
 
 
 def _values(program: Program, loop: Loop, ids: list[str]) -> isl.Set:

@@ -1,8 +1,8 @@
 """Does a statement compute what a micro-kernel computes?  Matched on values and access maps.
 
-A definition's index stands for one of the names that move (dims, or the loop variables of a nest); the definition's value
-and the statement's must be the same expression, and every array must be walked along each of them with a fixed stride,
-because a stride is all that the function is told.
+A definition's index stands for one of the names that move (dims, or the loop variables of a nest); the definition's
+value and the statement's must be the same expression, and every array must be walked along each of them with a fixed
+stride, because a stride is all that the function is told.
 """
 
 from __future__ import annotations

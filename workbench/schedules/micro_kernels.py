@@ -18,10 +18,10 @@ class MicroKernel:
     """A C function that computes an operator on strided blocks.
 
     `definition` is the operator's text: one statement whose subscripts are plain indices, such as
-    `def gemm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }`.  `source` defines `void name(...)`: for
-    each array, in the order of the definition, a pointer to its first cell and its strides in elements (`int64_t`, one a
-    dimension), then the sizes (`int64_t`, in the order of the definition).  `sizes` are the sizes it is written for;
-    the others may be anything.  `flags` are given to the linker (`-lopenblas`).
+    `def gemm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }`.  `source` defines `void name(...)`:
+    for each array, in the order of the definition, a pointer to its first cell and its strides in elements (`int64_t`,
+    one a dimension), then the sizes (`int64_t`, in the order of the definition).  `sizes` are the sizes it is written
+    for; the others may be anything.  `flags` are given to the linker (`-lopenblas`).
     """
 
     name: str
