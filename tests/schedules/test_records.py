@@ -56,6 +56,18 @@ def test_a_program_takes_a_record_too() -> None:
         Schedule.from_json(wb.lower(OP, M=3, N=3, K=3), FAST.to_json())
 
 
+def test_c_from_outside_comes_back_too() -> None:
+    text = """
+    /* a "sum" \\ */ void total(int n, float A[n], float s[1]) { for (int i = 0; i < n; i++) s[0] += A[i]; }
+    """
+    made = wb.schedule(wb.from_c(text, reassociate=True, n=9)) | wb.vectorize("i")
+    for again in (Schedule.from_json(wb.from_c(text, reassociate=True, n=9), made.to_json()), script(made)):
+        assert again == made
+        assert again.key == made.key
+    with pytest.raises(ScheduleError, match="its text has changed since"):
+        Schedule.from_json(wb.from_c(text, n=9), made.to_json())
+
+
 def test_layouts_are_recorded() -> None:
     transposed = wb.schedule(wb.poly.lower(OP, {"M": 4, "N": 5, "K": 6}, {"A": (1, 4)})) | wb.tile(m=2, n=2)
     assert Schedule.from_json(OP, transposed.to_json()).key == transposed.key

@@ -129,23 +129,24 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 
 def write_script(schedule: Schedule) -> str:
     """Python that builds the schedule from nothing but the workbench."""
-    start = schedule.program.original
-    strides = _strides(start)
+    return "\n".join(["import workbench as wb", "", *_source(schedule.program.original), *_applied(schedule)]) + "\n"
+
+
+def _source(start: Program) -> list[str]:
+    """The lines that make `naive`."""
+    text, strides = _quoted(start.operator), _strides(start)
     sizes = f", sizes={start.sizes!r}" if start.sizes else ""
-    layout = f", strides={strides!r}" if strides else ""
-    source = f"wb.poly.lower(operator, {start.sizes!r}{layout})" if strides else f"operator{sizes}"
-    lines = [
-        "import workbench as wb",
-        "",
-        f'operator = wb.operator("""\n{_quoted(start.operator)}\n""")',
-        f"naive = wb.schedule({source})",
-        *_applied(schedule),
-    ]
-    return "\n".join(lines) + "\n"
+    if start.definition is not None and start.definition.language == "c":
+        return [f'naive = wb.schedule(wb.from_c("""{text}"""{sizes}))']
+    made = f"operator{sizes}"
+    if strides:
+        made = f"wb.poly.lower(operator, {start.sizes!r}, strides={strides!r})"
+    return ['operator = wb.operator("""', *text.strip("\n").split("\n"), '""")', f"naive = wb.schedule({made})"]
 
 
 def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip("\n")
+    """The text as it stands between triple quotes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _applied(schedule: Schedule) -> list[str]:

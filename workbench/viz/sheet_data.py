@@ -65,7 +65,7 @@ def _(value: Verdict) -> Sheet:
     program = value.program
     if program is None:
         return str(value), (), ()
-    rows = tuple((v.reason, explain(program, v)) for v in value.violations)
+    rows = tuple((v.reason, explain(program, v)) for v in value.violations) or (("", value.explain()),)
     return value.outcome, (), (Table(rows, "violated", mono=(1,)),)
 
 
