@@ -62,6 +62,9 @@ NAMES = {
     "compute_at": "workbench.schedules:compute_at",
     "isolate": "workbench.schedules:isolate",
     "partition": "workbench.schedules:partition",
+    "reverse_compute_at": "workbench.schedules:reverse_compute_at",
+    "root": "workbench.schedules:root",
+    "split_reduction": "workbench.schedules:split_reduction",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",
@@ -97,13 +100,17 @@ SHOWN = (
 __all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "settings", *sorted(NAMES), *ROOMS]
 
 
-def lower(operator: Operator, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:
+def lower(operator: Operator | Program, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:
     """The polyhedral program of an operator; sizes and integer scalars that are left out stay symbolic.
+
+    Of a program (such as `from_c` makes), more sizes are bound.
 
     Sizes are given as keywords or as `sizes={...}`.  Raises LoweringError when a subscript is not affine
     before a scalar is known; the message names the scalar.
     """
     given = _load("workbench.poly.binding:given_sizes")(sizes, symbols)
+    if hasattr(operator, "statements") and hasattr(operator, "arrays"):
+        return _load("workbench.poly.lowering:bound")(operator, given)
     return _load("workbench.poly:lower")(operator, sizes=given)
 
 

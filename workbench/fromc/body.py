@@ -83,6 +83,8 @@ class Body:
             case c_ast.UnaryOp(op="p++" | "++" | "p--" | "--"):
                 one = c_ast.Constant("int", "1", node.coord)
                 yield from self.assignment(c_ast.Assignment(f"{node.op[-1]}=", node.expr, one, node.coord))
+            case c_ast.FuncCall(name=c_ast.ID(name="memset" | "__builtin_memset"), args=c_ast.ExprList(exprs=[_, _, _])):
+                yield self.zeroed(node)
             case _ if isinstance(node, WITHOUT_EFFECT):
                 return
             case _:
@@ -214,11 +216,20 @@ class Body:
         )
         if not zeros:
             raise self.values.problem("an array can only begin with zeros: {0}", node, "assign its elements")
-        yield from self._zeros(node, cells)
+        yield self._zeros(node, cells, self.values.scope.tensors[cells.tensor].extent[-cells.rank :])
 
-    def _zeros(self, node: Any, cells: Cells) -> Iterator[Step]:
+    def zeroed(self, node: Any) -> Step:
+        """`memset(A, 0, bytes)`: the first elements of a one-dimensional array become 0."""
+        array, zero, count = node.args.exprs
+        cells = self.values.scope.find(array.name) if isinstance(array, c_ast.ID) else None
+        if not isinstance(cells, Cells) or cells.rank != 1 or getattr(zero, "value", "") != "0":
+            fix = "write a loop of assignments"
+            raise self.values.problem("memset is only read for zeros in a one-dimensional array", node, fix)
+        elements = Binary("/", self.values.index(count, "a number of bytes"), Const(cells.dtype.bytes, INT32), INT32)
+        return self._zeros(node, cells, (elements,))
+
+    def _zeros(self, node: Any, cells: Cells, extents: tuple[Expr, ...]) -> Step:
         scope, outer = self.values.scope, list(self.values.scope.ranges)
-        extents = scope.tensors[cells.tensor].extent[-cells.rank :]
         names = [f"{cells.tensor}_{d}" for d in range(cells.rank)]
         axes = [Range(n, Const(0, INT32), e, "sequential", "its extent") for n, e in zip(names, extents, strict=True)]
         scope.ranges += axes
@@ -227,7 +238,7 @@ class Body:
         scope.ranges[:] = outer
         for axis in reversed(axes):
             step = For(axis, (step,))
-        yield step
+        return step
 
     # -- assignments
 

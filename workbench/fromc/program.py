@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from workbench.fromc.raising import Raised, raise_c
+from workbench.poly.binding import given_sizes
 from workbench.poly.lowering import lower
 from workbench.poly.program import Program
 
 
-def from_c(text: str, /, function: str = "", *, reassociate: bool = False) -> Program:
+def from_c(
+    text: str,
+    /,
+    function: str = "",
+    *,
+    reassociate: bool = False,
+    sizes: Mapping[str, int] | None = None,
+    **symbols: int,
+) -> Program:
     """The program of a C function, or of a bare loop nest with its declarations; accepted wherever an operator is.
 
     Integers that stand in extents, bounds, conditions and subscripts are the sizes: `wb.schedule(program, n=64)`.
@@ -18,11 +29,13 @@ def from_c(text: str, /, function: str = "", *, reassociate: bool = False) -> Pr
 
     `function` names the one meant where the text has several; the rest of the text is not looked at.  C fixes the order
     of a sum; `reassociate=True` declares `x += e` (also *, minimum and maximum) a reduction, whose order is free.
+    Sizes may be bound at once, as keywords or `sizes={...}`: `A[i*n + j]` is only known exactly when n is.
 
     Raises OperatorError for what is not affine or not read (pointers that move, while, calls with effects), with its
     line, a caret, and what to write instead; LoweringError where a bound is not affine before a size is known.
     """
-    return lower(raise_c(text, function, reassociate=reassociate).operator)
+    given = given_sizes(sizes, symbols)
+    return lower(raise_c(text, function, reassociate=reassociate).operator, given)
 
 
 def raised_from(program: Program) -> Raised | None:

@@ -53,8 +53,11 @@ class Bound:
         return simplify(self.bind(expr))
 
     def refuse(self, error: NotAffine, where: str, *, always: bool) -> None:
-        """Explain what must be given; when nothing helps, raise only if `always`."""
-        if always or error.blame & set(self.op.scalars):
+        """Explain what must be given; when nothing helps, raise only if `always`.
+
+        In C an array may be addressed through a product of sizes: until they are known, it may touch any cell.
+        """
+        if always or (error.blame & set(self.op.scalars) and self.op.language != "c"):
             self._fail(error, where)
 
     def _fail(self, error: NotAffine, where: str) -> NoReturn:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from workbench.errors import LoweringError
 from workbench.lang.operator import For, Operator, Statement, Step
 from workbench.poly import isl
 from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
@@ -29,6 +30,21 @@ def lower(op: Operator, sizes: Mapping[str, int] | None = None, strides: Strides
     given = tuple(check_sizes(op, sizes or {}).items())
     layout = tuple(sorted((name, tuple(int(s) for s in steps)) for name, steps in (strides or {}).items()))
     return _lower(op, given, layout)
+
+
+def bound(program: Program, sizes: Mapping[str, int]) -> Program:
+    """The program with more of its sizes bound.
+
+    Raises LoweringError for names that are not left symbolic, and for programs that schedule steps made.
+    """
+    if not sizes:
+        return program
+    if program.definition is None or program.parent is not None:
+        raise LoweringError(f"{program.name}: the sizes of this program cannot be bound any more; bind them first")
+    for name in sizes:
+        if name in program.sizes:
+            raise LoweringError(f"{program.name}: {name} is bound already, to {program.sizes[name]}")
+    return lower(program.definition, {**program.sizes, **sizes})
 
 
 @lru_cache(maxsize=256)

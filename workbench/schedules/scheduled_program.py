@@ -11,6 +11,7 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
+from workbench.poly.lowering import bound
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
 from workbench.schedules.legality import Verdict, verdict_on
@@ -165,9 +166,9 @@ def naive_schedule(program: Program) -> Schedule:
 
 
 def as_program(value: Operator | Program, sizes: Mapping[str, int]) -> Program:
-    """Lower an operator; a program is taken as it is."""
+    """Lower an operator; of a program, the sizes are bound."""
     if isinstance(value, Program):
-        return value
+        return bound(value, sizes)
     return poly.lower(value, sizes)
 
 
