@@ -7,7 +7,7 @@ from dataclasses import replace
 from workbench import poly
 from workbench.codegen.nest import Cell, Define, For, Nest, Place, Write, children, rebuild, walk
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Expr, Index, Read, substitute, transform
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import walk as walk_expr
 from workbench.lang.normal_form import simplify
 from workbench.poly.program import Program
@@ -18,7 +18,7 @@ from workbench.poly.tree import Tree
 def placed(nest: Nest, storages: tuple[Storage, ...]) -> Nest:
     """The nest with every local array in its storage."""
     for storage in storages:
-        nest = _moved(nest, storage, {})
+        nest = _moved(nest, storage, {}, {})
         nest = _wrapped(nest, storage)
     return nest
 
@@ -30,22 +30,50 @@ def stored(program: Program, tree: Tree) -> Program:
     return replace(program, arrays=kept) if found else program
 
 
-def _moved(nest: Nest, storage: Storage, variables: dict[str, Expr]) -> Nest:
-    """Subscripts of the array relative to the storage; `variables` are the loops around by name."""
+def _moved(nest: Nest, storage: Storage, variables: dict[str, Expr], below: dict[str, int]) -> Nest:
+    """Subscripts of the array relative to the storage.
+
+    `variables` are the loops around by name, `below` the bounds of those variables that count from 0.
+    """
     match nest:
         case For() | Define() if nest.loop:
             variables = {**variables, nest.loop: Index(nest.variable, INT64)}
+            if isinstance(nest, For) and nest.lower == Const(0, INT64) and (bound := _bound(nest.upper)):
+                below = {**below, nest.variable: bound}
         case Write():
-            return _relative(nest, storage, variables)
-    return rebuild(nest, tuple(_moved(child, storage, variables) for child in children(nest)))
+            return _relative(nest, storage, variables, below)
+    return rebuild(nest, tuple(_moved(child, storage, variables, below) for child in children(nest)))
 
 
-def _relative(write: Write, storage: Storage, variables: dict[str, Expr]) -> Write:
+def _bound(upper: Expr) -> int | None:
+    """A constant that an upper bound does not exceed."""
+    match upper:
+        case Const(int(value), _):
+            return value
+        case Call("min", arguments, _):
+            return next((b for a in arguments if (b := _bound(a)) is not None), None)
+    return None
+
+
+def _within(expr: Expr, below: dict[str, int]) -> Expr:
+    """The expression without quotients and remainders that the bounds decide."""
+
+    def change(node: Expr) -> Expr:
+        match node:
+            case Binary("/" | "%" as op, Index(name, _) as value, Const(int(size), _), dtype) if name in below:
+                if below[name] <= size:
+                    return value if op == "%" else Const(0, dtype)
+        return node
+
+    return simplify(transform(expr, change))
+
+
+def _relative(write: Write, storage: Storage, variables: dict[str, Expr], below: dict[str, int]) -> Write:
     name = storage.array.name
     lowest = [(d, substitute(low, variables)) for d, low, _ in storage.kept]
 
     def places(subscripts: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(simplify(Binary("-", subscripts[d], low, INT64)) for d, low in lowest)
+        return tuple(_within(simplify(Binary("-", subscripts[d], low, INT64)), below) for d, low in lowest)
 
     def change(node: Expr) -> Expr:
         if isinstance(node, Read) and node.tensor == name:

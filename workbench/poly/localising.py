@@ -101,8 +101,8 @@ def localised(
     around = Around(program, tree, depth)
     own = [program.statement(s) for s in users]
     loops = around.loops(own[0].id)
-    times = _times(program, loops)
-    local = {a: _local(program.arrays[a], names[a], len(times)) for a in group.arrays}
+    times = iteration_names(program, loops)
+    local = {a: local_array(program.arrays[a], names[a], len(times)) for a in group.arrays}
     arrays = {**program.arrays, **{a.name: a for a in local.values()}}
     instances = needed(around, group, own, exactly=False)
     made = zip(group.statements, fresh_ids(program, len(group.statements)), strict=True)
@@ -113,7 +113,8 @@ def localised(
     return Localised(tuple(local.values()), copies, changed_users, times)
 
 
-def _times(program: Program, loops: tuple[Loop, ...]) -> tuple[str, ...]:
+def iteration_names(program: Program, loops: tuple[Loop, ...]) -> tuple[str, ...]:
+    """Names for an iteration of these loops, none of them a size's."""
     taken = {*program.symbols, *program.sizes}
     found = []
     for loop in loops:
@@ -122,7 +123,8 @@ def _times(program: Program, loops: tuple[Loop, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _local(array: Array, name: str, depth: int) -> Array:
+def local_array(array: Array, name: str, depth: int) -> Array:
+    """A local array with the cells of another for each iteration of `depth` loops."""
     lower = (*(Const(0, INT32) for _ in range(depth)), *array.lower)
     extent = (*(Const(1 << 31, INT32) for _ in range(depth)), *array.extent)
     return Array(name, array.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local")

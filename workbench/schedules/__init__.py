@@ -20,7 +20,10 @@ from workbench.schedules.steps import (
     parallelize,
     partition,
     replace,
+    reverse_compute_at,
+    root,
     split,
+    split_reduction,
     stage,
     tile,
     unroll,
@@ -32,5 +35,6 @@ __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
     "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "from_json",
     "interchange", "isolate", "merge", "next_steps", "parallelize", "partition", "preview", "reasons", "register",
-    "replace", "replay", "schedule", "split", "stage", "tile", "together", "unroll", "vectorize",
+    "replace", "replay", "reverse_compute_at", "root", "schedule", "split", "split_reduction", "stage", "tile",
+    "together", "unroll", "vectorize",
 ]  # fmt: skip

@@ -55,6 +55,30 @@ def _into(tree: Tree, site: Site, path: Path, new: tuple[int, Tree], rows: Rows)
     raise AssertionError("a loop stands in a band")
 
 
+def behind(tree: Tree, site: Site, new: Tree, rows: Rows) -> Tree:
+    """The tree with a new subtree right after the site's loop; `rows` are for the loops around that."""
+    if site.position:
+        outer = Site(site.path, site.position - 1, site.band)
+        return within(tree, outer, 1, new, rows)
+    return normal(_after(tree, site.path, new, rows))
+
+
+def _after(tree: Tree, path: Path, new: Tree, rows: Rows) -> Tree:
+    if not path:
+        return Sequence((tree, new))
+    match tree:
+        case Band(loops, child):
+            outer = tuple(_with_rows(x, {s: r[i] for s, r in rows.items()}) for i, x in enumerate(loops))
+            return Band(outer, _after(child, path[1:], new, {s: r[len(loops) :] for s, r in rows.items()}))
+        case Mark(_, _, child):
+            return replace(tree, child=_after(child, path[1:], new, rows))
+        case Sequence(children):
+            own = list(children)
+            own[path[0]] = _after(own[path[0]], path[1:], new, rows)
+            return Sequence(tuple(own))
+    raise AssertionError("a loop stands in a band")
+
+
 def _with_rows(loop: Loop, rows: Mapping[str, Expr]) -> Loop:
     return replace(loop, rows=tuple(sorted((*loop.rows, *rows.items()))))
 

@@ -11,14 +11,18 @@ from workbench.schedules.steps.isolating import Isolate, isolate
 from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.partitioning import Partition, partition
 from workbench.schedules.steps.replacing import Replace, replace
+from workbench.schedules.steps.reverse_computing import ReverseComputeAt, reverse_compute_at
+from workbench.schedules.steps.rooting import Root, root
 from workbench.schedules.steps.splitting import Split, split
+from workbench.schedules.steps.splitting_reductions import SplitReduction, split_reduction
 from workbench.schedules.steps.staging import Stage, stage
 from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
     "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Interchange", "Isolate",
-    "Merge", "Parallelize", "Partition", "Replace", "Split", "Stage", "Tile", "Unroll", "Vectorize",
-    "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction", "distribute", "interchange",
-    "isolate", "merge", "parallelize", "partition", "replace", "split", "stage", "tile", "unroll", "vectorize",
+    "Merge", "Parallelize", "Partition", "Replace", "ReverseComputeAt", "Root", "Split", "SplitReduction", "Stage",
+    "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction",
+    "distribute", "interchange", "isolate", "merge", "parallelize", "partition", "replace", "reverse_compute_at",
+    "root", "split", "split_reduction", "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip
