@@ -24,6 +24,11 @@ def condition(text: str, indices: Iterable[str], sizes: Iterable[str]) -> Expr:
     return found
 
 
+def number(text: str, sizes: Iterable[str]) -> Expr:
+    """The number that a text states in terms of sizes, such as `N - 1`; OperatorError points at what is wrong."""
+    return _number(text, _resolved(text, text, parse_expression(text), (), tuple(sizes)))
+
+
 def index_map(text: str, sizes: Iterable[str]) -> tuple[tuple[str, ...], tuple[Expr, ...]]:
     """The names on the left of `(m, k) -> (m / 6, k, m % 6)` and the coordinates on its right."""
     left, arrow, right = text.partition("->")
@@ -80,7 +85,8 @@ def _expr(term: Term, indices: tuple[str, ...], sizes: tuple[str, ...]) -> Expr:
         case Prefix("!", operand, _):
             return Unary("!", _typed(operand, inside(operand), number=False), BOOL)
         case Infix(op, left, right, _, _) if op in ("&&", "||"):
-            return Binary(op, *(_typed(p, inside(p), number=False) for p in (left, right)), BOOL)
+            a, b = (_typed(p, inside(p), number=False) for p in (left, right))
+            return Binary(op, a, b, BOOL)
         case Infix(op, left, right, _, _) if op in COMPARISONS or op in ("+", "-", "*", "/", "%"):
             a, b = (_typed(p, inside(p), number=True) for p in (left, right))
             return Binary(op, a, b, BOOL if op in COMPARISONS else INT32)

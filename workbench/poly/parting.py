@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import reduce
 
 from workbench.errors import ScheduleError
-from workbench.lang.expr import Expr
+from workbench.lang.expr import Expr, index_names
 from workbench.poly import isl
 from workbench.poly.affine import ALWAYS, guard
 from workbench.poly.deriving import body_of, fresh_ids, fresh_name, statement
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.timemap import instance, prefix, row, row_text
 from workbench.poly.tree import Loop, Tree, path
 
 
@@ -67,8 +67,8 @@ def with_full_tiles(program: Program, tree: Tree, ids: tuple[str, ...], depth: i
     """For each statement its instances in those iterations of the outer `depth` loops in which every loop inside takes
     all the values it ever takes: bounds are then the same in each of them.
 
-    A loop inside that is no tile (its time component is not bounded by itself) may have other bounds in each iteration
-    of the outer loops, as long as they do not depend on the loops beside it.
+    Loops inside that are no tiles (their time components are not bounded by themselves) may have other bounds in each
+    iteration of the outer loops, as long as they do not depend on the other loops inside.
     """
     every = [Tiles(program, tree, program.statement(s), depth) for s in ids]
     outer = reduce(isl.Set.union, (t.outer for t in every))
@@ -100,26 +100,39 @@ class Tiles:
     def _boxed(self) -> isl.Set:
         """Every combination of values of the loops inside, for each iteration of the outer ones."""
         count = len(self.loops)
-        found = isl.Set.universe(self.points.get_space())
-        found = found.intersect(self.outer.insert_dims(isl.dim.set, self.depth, count - self.depth))
-        for position in range(self.depth, count):
-            found = found.intersect(self._whole(position))
+        found = self.outer.insert_dims(isl.dim.set, self.depth, count - self.depth)
+        for together in self._kin():
+            found = found.intersect(self._whole(together))
         return found
 
-    def _whole(self, position: int) -> isl.Set:
-        """All values of one loop inside."""
-        alone = self._map((self.loops[position],)).range()
-        low, high = self._ends(self.points, position)
-        if alone.dim_min_val(0).is_int() and alone.dim_max_val(0).is_int() and low.is_int() and high.is_int():
-            whole = isl.Set.universe(self.points.get_space())
-            return whole.lower_bound_val(isl.dim.set, position, low).upper_bound_val(isl.dim.set, position, high)
-        others = [p for p in range(self.depth, len(self.loops)) if p != position]
+    def _kin(self) -> list[list[int]]:
+        """The loops inside, those that walk along the same dims together (`k / 8` and `k % 8`)."""
+        found: list[tuple[set[str], list[int]]] = []
+        for position in range(self.depth, len(self.loops)):
+            dims, positions = index_names(row(self.loops[position], self.statement, self.program)), [position]
+            for other in [x for x in found if x[0] & dims]:
+                found.remove(other)
+                dims, positions = dims | other[0], sorted((*positions, *other[1]))
+            found.append((dims, positions))
+        return [positions for _, positions in found]
+
+    def _whole(self, together: list[int]) -> isl.Set:
+        """All values of some loops inside: those they ever take where they are tiles, else those in this iteration."""
+        count = len(self.loops)
+        others = [p for p in range(self.depth, count) if p not in together]
+        if self._is_tile(together):
+            others = [*range(self.depth), *others]
         free = self.points
         for other in reversed(others):
             free = free.project_out(isl.dim.set, other, 1)
+        if self._is_tile(together):
+            free = free.project_out(isl.dim.param, 0, free.dim(isl.dim.param))
         for other in others:
             free = free.insert_dims(isl.dim.set, other, 1)
-        return free.set_tuple_id(self.points.get_tuple_id()) if self.points.has_tuple_id() else free
+        return free
 
-    def _ends(self, points: isl.Set, position: int) -> tuple[isl.Val, isl.Val]:
-        return points.dim_min_val(position), points.dim_max_val(position)
+    def _is_tile(self, together: list[int]) -> bool:
+        """Whether the loops are bounded whatever the dims are, as `m % 8` is."""
+        alone = self._map(tuple(self.loops[p] for p in together)).range()
+        ends = [end(p) for p in range(len(together)) for end in (alone.dim_min_val, alone.dim_max_val)]
+        return all(end.is_int() for end in ends)

@@ -1,0 +1,35 @@
+"""Does the compiled kernel of a schedule compute what the operator's oracle does?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import workbench as wb
+from workbench.lang.folding import fold
+from workbench.schedules import Schedule
+
+
+def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0, **build: object) -> None:
+    """Small whole numbers as data, so that no order of additions rounds; AssertionError where a result differs."""
+    program = schedule.original
+    op = program.definition
+    assert op is not None
+    known = {**program.sizes, **(sizes or {})}
+    random = np.random.default_rng(seed)
+    arguments: list[object] = []
+    for name in op.parameters:
+        if name in op.scalars:
+            arguments.append(known[name])
+            continue
+        tensor = op.tensors[name]
+        shape = [fold(e, known) for e in tensor.extent]
+        arguments.append(random.integers(-3, 4, shape).astype(tensor.dtype.name))
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    results, expected = wb.build(schedule, **build)(*copies), op.evaluate(*arguments)  # type: ignore[arg-type]
+    both = zip(_several(results), _several(expected), strict=True)
+    for result, right in both:
+        np.testing.assert_allclose(np.asarray(result), np.asarray(right), rtol=1e-4, atol=1e-5)
+
+
+def _several(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
