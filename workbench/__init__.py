@@ -55,6 +55,9 @@ NAMES = {
     "replace": "workbench.schedules:replace",
     "register": "workbench.schedules:register",
     "MicroKernel": "workbench.schedules:MicroKernel",
+    "reverse": "workbench.schedules:reverse",
+    "shift": "workbench.schedules:shift",
+    "skew": "workbench.schedules:skew",
     "split": "workbench.schedules:split",
     "tile": "workbench.schedules:tile",
     "together": "workbench.schedules:together",
@@ -65,11 +68,13 @@ NAMES = {
     "reverse_compute_at": "workbench.schedules:reverse_compute_at",
     "root": "workbench.schedules:root",
     "split_reduction": "workbench.schedules:split_reduction",
+    "inline": "workbench.schedules:inline",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
     "verify": "workbench.runtime:verify",
+    "evaluate_c": "workbench.runtime:evaluate_c",
     "doctor": "workbench.runtime:doctor",
 }
 
@@ -161,7 +166,20 @@ def _load(where: str) -> Any:
     module, _, attribute = where.partition(":")
     found = getattr(import_module(module), attribute)
     _give_pictures()
+    _let_programs_be_called()
     return found
+
+
+def _let_programs_be_called() -> None:
+    """A program is called as its operator is, once its module is loaded."""
+    module = sys.modules.get("workbench.poly.program")
+    if module is not None and "__call__" not in vars(module.Program):
+        module.Program.__call__ = _call_program
+
+
+def _call_program(self: Program, /, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
+    """See `workbench.runtime.call_program`."""
+    return _load("workbench.runtime:call_program")(self, *arrays, out=out, **scalars)
 
 
 def _give_pictures() -> None:

@@ -4,6 +4,8 @@
 `Operator` with the text that says the same in order (`Raised.sequential`), which is its oracle.
 """
 
+from workbench.fromc.parameters import Parameter
+from workbench.fromc.program import from_c, raised_from
 from workbench.fromc.raising import Raised, raise_c
 
-__all__ = ["Raised", "raise_c"]
+__all__ = ["Parameter", "Raised", "from_c", "raise_c", "raised_from"]

@@ -9,8 +9,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.arithmetic import as_index
 from workbench.fromc.conditions import affine_part, negated
+from workbench.fromc.declarations import declare, local_tensor, new_cells, require_zeros, zeroed_array
 from workbench.fromc.locals import homes
 from workbench.fromc.loops import opened, read_head
 from workbench.fromc.scope import Cells, Ended, Known
@@ -20,12 +20,10 @@ from workbench.fromc.updates import as_reduction
 from workbench.fromc.values import Values
 from workbench.lang.diagnostics import Diagnostics
 from workbench.lang.dtypes import BOOL, INT32, DType
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, Size, conjunction, walk
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, Size, conjunction
 from workbench.lang.limits import check_resolved_depth, count_statement
-from workbench.lang.operator import For, Range, Statement, Step, Target, Tensor
+from workbench.lang.operator import For, Range, Statement, Step, Target
 
-# Extent of the dimensions that stand for iterations: storage is found when the order is known.
-ITERATIONS = (Const(-(1 << 31), INT32), Const(1 << 32, INT32))
 WITHOUT_EFFECT = (c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef, c_ast.Cast, c_ast.ID, c_ast.Constant)
 REFUSED = {
     "While": ("while loops are not read: how often they run is known only when they do", "write a for loop"),
@@ -83,7 +81,7 @@ class Body:
             case c_ast.UnaryOp(op="p++" | "++" | "p--" | "--"):
                 one = c_ast.Constant("int", "1", node.coord)
                 yield from self.assignment(c_ast.Assignment(f"{node.op[-1]}=", node.expr, one, node.coord))
-            case c_ast.FuncCall(name=c_ast.ID(name="memset" | "__builtin_memset"), args=c_ast.ExprList(exprs=[_, _, _])):
+            case c_ast.FuncCall(name=c_ast.ID(name="memset" | "__builtin_memset")):
                 yield self.zeroed(node)
             case _ if isinstance(node, WITHOUT_EFFECT):
                 return
@@ -102,7 +100,7 @@ class Body:
             scope.ranges.append(axis)
             try:
                 for declaration in self.private.get(id(node), ()):
-                    self.tensor(declaration)
+                    local_tensor(self.values, declaration)
                 items = node.stmt.block_items if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
                 body = self.steps(list(items or ()))
             finally:
@@ -131,7 +129,7 @@ class Body:
 
     def remembered(self, node: Any, affine: list[Expr], condition: Expr) -> Iterator[Step]:
         """The condition kept in a variable of its own, because what it guards may change what it is made of."""
-        cells = self.cells("if", INT32, ())
+        cells = new_cells(self.values.scope, "if", INT32, ())
         with self.under(affine, None):
             yield self.statement(cells.tensor, cells.place, converted(condition, INT32), node)
         return Binary("!=", Read(cells.tensor, cells.place, INT32), Const(0, INT32), BOOL)
@@ -148,87 +146,27 @@ class Body:
             if data is not None:
                 self.data.pop()
 
-    # -- declarations
-
     def declaration(self, node: Any) -> Iterator[Step]:
-        """A local variable; an integer that is never changed is a name for its value."""
-        scope, values = self.values.scope, self.values
-        if not isinstance(node, c_ast.Decl) or isinstance(node.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Enum):
-            raise values.problem("this declaration is not read here", node)
-        if node.name in values.unit.source.defines:
-            raise values.problem(f"{node.name} is a macro; it cannot be declared", node, "choose another name")
-        dtype = scope.element(node.type.type) if isinstance(node.type, c_ast.TypeDecl) else None
-        if dtype is not None and dtype.is_integral and node.name not in scope.assigned:
-            if node.init is None:
-                scope.declare(node.name, Ended(dtype))
-                return
-            value = values.number(node.init)
-            if value.dtype.is_integral and not any(isinstance(n, Read) for n in walk(value)):
-                scope.declare(node.name, Known(as_index(value), dtype))
-                return
-        cells = self.tensor(node)
-        if node.init is not None:
-            yield from self.initialised(node, cells)
-
-    def tensor(self, node: Any) -> Cells:
-        """The storage of a local variable or array."""
-        extents: list[Expr] = []
-        kind = node.type
-        while isinstance(kind, c_ast.ArrayDecl):
-            if kind.dim is None:
-                raise self.values.problem(f"{node.name} needs a number of elements", node, f"{node.name}[64]")
-            extents.append(self.values.index(kind.dim, f"an extent of {node.name}"))
-            kind = kind.type
-        if isinstance(kind, c_ast.PtrDecl) and _is_piece(node) and not extents:
-            extents.append(Const(1 << 40, INT32))
-            kind = kind.type
-        dtype = self.values.scope.element(kind.type) if isinstance(kind, c_ast.TypeDecl) else None
-        if dtype is None:
-            what = "pointers are not read" if isinstance(kind, c_ast.PtrDecl) else "this type is not read"
-            raise self.values.problem(f"{node.name}: {what}", node, "declare numbers or arrays of them: double x[n]")
-        if any(any(isinstance(n, Index | Read) for n in walk(e)) for e in extents):
-            raise self.values.problem(f"the extent of {node.name} is not made of sizes", node)
-        cells = self.cells(node.name, dtype, tuple(extents))
-        self.values.scope.declare(node.name, cells)
-        return cells
-
-    def cells(self, name: str, dtype: DType, extents: tuple[Expr, ...]) -> Cells:
-        """A new tensor for data that the loops around have for each iteration."""
-        scope = self.values.scope
-        place = tuple(Index(r.index) for r in scope.ranges)
-        tensor = scope.fresh(name)
-        lower = (*(ITERATIONS[0] for _ in place), *(Const(0, INT32) for _ in extents))
-        extent = (*(ITERATIONS[1] for _ in place), *extents)
-        kind = "local" if place else "global"
-        scope.tensors[tensor] = Tensor(tensor, dtype, lower, extent, "temporary", scope=kind)
-        return Cells(tensor, dtype, place, len(extents))
-
-    def initialised(self, node: Any, cells: Cells) -> Iterator[Step]:
-        """`double s = e;`, or zeros for an array: `double t[4] = {0};`."""
-        if isinstance(node.type, c_ast.PtrDecl):
+        """A local variable, and the statements that give it its first value."""
+        cells = declare(self.values, node)
+        if cells is None or node.init is None or isinstance(node.type, c_ast.PtrDecl):
             return
-        if not cells.rank:
-            value = converted(self.values.number(node.init), cells.dtype)
-            yield self.statement(cells.tensor, cells.place, value, node)
+        if cells.rank:
+            require_zeros(self.values, node)
+            yield self.zeros(node, cells, self.values.scope.tensors[cells.tensor].extent[-cells.rank :])
             return
-        zeros = isinstance(node.init, c_ast.InitList) and all(
-            isinstance(e, c_ast.Constant) and e.value.strip("0.fFlLuU") == "" for e in node.init.exprs
-        )
-        if not zeros:
-            raise self.values.problem("an array can only begin with zeros: {0}", node, "assign its elements")
-        yield self._zeros(node, cells, self.values.scope.tensors[cells.tensor].extent[-cells.rank :])
+        value = converted(self.values.number(node.init), cells.dtype)
+        yield self.statement(cells.tensor, cells.place, value, node)
 
     def zeroed(self, node: Any) -> Step:
         """`memset(A, 0, bytes)`: the first elements of a one-dimensional array become 0."""
-        array, zero, count = node.args.exprs
-        cells = self.values.scope.find(array.name) if isinstance(array, c_ast.ID) else None
-        if not isinstance(cells, Cells) or cells.rank != 1 or getattr(zero, "value", "") != "0":
-            fix = "write a loop of assignments"
-            raise self.values.problem("memset is only read for zeros in a one-dimensional array", node, fix)
-        elements = Binary("/", self.values.index(count, "a number of bytes"), Const(cells.dtype.bytes, INT32), INT32)
-        return self._zeros(node, cells, (elements,))
+        arguments = node.args.exprs if node.args else []
+        cells = zeroed_array(self.values, node, arguments)
+        count = self.values.index(arguments[2], "a number of bytes")
+        return self.zeros(node, cells, (Binary("/", count, Const(cells.dtype.bytes, INT32), INT32),))
 
-    def _zeros(self, node: Any, cells: Cells, extents: tuple[Expr, ...]) -> Step:
+    def zeros(self, node: Any, cells: Cells, extents: tuple[Expr, ...]) -> Step:
+        """Loops that set elements to 0."""
         scope, outer = self.values.scope, list(self.values.scope.ranges)
         names = [f"{cells.tensor}_{d}" for d in range(cells.rank)]
         axes = [Range(n, Const(0, INT32), e, "sequential", "its extent") for n, e in zip(names, extents, strict=True)]
@@ -308,8 +246,3 @@ def _leaves(node: Any) -> int:
     own = isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.Decl) and node.init is not None)
     own = own or (isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--", "++", "--"))
     return own + sum(_leaves(child) for _, child in node.children())
-
-
-def _is_piece(node: Any) -> bool:
-    """`T *restrict p = (T *)((char *)workspace + n)`: a piece of memory that nothing else names."""
-    return "restrict" in node.type.quals and isinstance(node.init, c_ast.Cast)

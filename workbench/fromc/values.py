@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
-import numpy as np
 from pycparser import CParser, c_ast
 
 from workbench.errors import unknown_name
 from workbench.fromc.arithmetic import as_index, divided, may_wrap
 from workbench.fromc.functions import EXTREMES, function_of
+from workbench.fromc.literals import CONSTANTS, literal
 from workbench.fromc.scope import Cells, Ended, Known, Scope
 from workbench.fromc.syntax import Unit
 from workbench.fromc.types import common, converted, promoted
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
+from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
 
-CONSTANTS: dict[str, Const] = {
-    "INFINITY": Const(math.inf, FLOAT32),
-    "NAN": Const(math.nan, FLOAT32),
-    "HUGE_VAL": Const(math.inf, FLOAT64),
-    "M_PI": Const(math.pi, FLOAT64),
-    "M_E": Const(math.e, FLOAT64),
-    "M_SQRT2": Const(math.sqrt(2), FLOAT64),
-    "DBL_MAX": Const(float(np.finfo(np.float64).max), FLOAT64),
-    "DBL_EPSILON": Const(float(np.finfo(np.float64).eps), FLOAT64),
-    "FLT_MAX": Const(float(np.finfo(np.float32).max), FLOAT32),
-    "FLT_EPSILON": Const(float(np.finfo(np.float32).eps), FLOAT32),
-    "INT_MAX": Const(2**31 - 1, INT32),
-    "INT_MIN": Const(-(2**31), INT32),
-    "true": Const(1, INT32),
-    "false": Const(0, INT32),
-}
 _SIMPLE = re.compile(r"-?\s*(?:\w+|\d[\w.]*(?:[eEpP][+-]\w+)?|\.\d+\w*)")
 
 
@@ -104,7 +87,7 @@ class Values:
         text: str = node.value
         if node.type in ("char", "string"):
             raise self.problem(f"a {node.type} literal is not read; expected a number", node)
-        found = _literal(text)
+        found = literal(text)
         if found is None:
             raise self.problem(f"the number {text} is not read", node)
         return found
@@ -281,38 +264,6 @@ class Values:
         if operator is not None and len(own) == 2:
             return Binary(operator, own[0], own[1], dtype)
         return Call(name, own, dtype)
-
-
-def _literal(text: str) -> Const | None:
-    """A number as C writes it.
-
-    >>> _literal("0x10u"), _literal("1.5f")
-    (Const(value=16, dtype=DType(name='uint32', ...)), Const(value=1.5, dtype=DType(name='float32', ...)))
-    """
-    lower = text.lower()
-    hexadecimal = lower.startswith("0x")
-    if re.search(r"[.p]", lower) or (not hexadecimal and "e" in lower):
-        single, digits = lower.endswith("f"), lower.rstrip("fl")
-        try:
-            value = float.fromhex(digits) if hexadecimal else float(digits)
-        except (ValueError, OverflowError):
-            return None
-        with np.errstate(over="ignore"):
-            return Const(float(np.float32(value)), FLOAT32) if single else Const(value, FLOAT64)
-    digits = lower.rstrip("ul")
-    suffix = lower[len(digits) :]
-    base = 16 if hexadecimal else 2 if lower.startswith("0b") else 8 if len(digits) > 1 and digits[0] == "0" else 10
-    try:
-        value = int(digits, base)
-    except ValueError:
-        return None
-    if value >= 1 << 64:
-        return None
-    unsigned = "u" in suffix or value >= 1 << 63
-    wide = "l" in suffix or value >= 1 << (32 if unsigned or (base != 10 and value < 1 << 32) else 31)
-    if base != 10 and not wide and value >= 1 << 31:
-        unsigned = True
-    return Const(value, (UINT64 if wide else UINT32) if unsigned else (INT64 if wide else INT32))
 
 
 def _folded(op: str, left: Expr, right: Expr) -> Expr | None:

@@ -23,8 +23,8 @@ class Tensor:
 
     It holds the cells `lower[d] <= index < lower[d] + extent[d]`; both are expressions over the
     size symbols (only Size, Const, +, -, *, /, %, min and max occur).  Inputs start at 0.
-    `partial` says that some cell may be written by no statement.  A "local" tensor stands for a variable that is
-    declared inside loops: its first subscripts are theirs, so each iteration has its own.
+    `partial` says that some cell may be written by no statement.  A tensor with `times` stands for a variable that is
+    declared inside so many loops: its first subscripts are theirs, so each iteration has its own.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Tensor:
     extent: tuple[Expr, ...]
     role: Role
     partial: bool = False
-    scope: Literal["global", "local"] = "global"
+    times: int = 0
 
     @property
     def rank(self) -> int:

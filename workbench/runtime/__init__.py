@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from workbench.runtime.launch import CompiledKernel
     from workbench.runtime.machine import this_machine
     from workbench.runtime.preparing import Plan
+    from workbench.runtime.program_calls import call_program
+    from workbench.runtime.sequential import evaluate_c
     from workbench.runtime.timing import Measurement, measure
     from workbench.runtime.verification import Verification, verify
 
@@ -28,6 +30,8 @@ NAMES = {
     "Report": "examining",
     "Verification": "verification",
     "build": "building",
+    "call_program": "program_calls",
+    "evaluate_c": "sequential",
     "call": "calling",
     "doctor": "examining",
     "measure": "timing",
@@ -37,8 +41,8 @@ NAMES = {
 }
 
 __all__ = [
-    "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call", "doctor",
-    "measure", "plan", "this_machine", "verify",
+    "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call", "call_program",
+    "doctor", "evaluate_c", "measure", "plan", "this_machine", "verify",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from workbench.lang import fold
 from workbench.lang.dtypes import BFLOAT16, INT64
 from workbench.lang.expr import Const
 from workbench.runtime.border import LOOK, NO_MEMORY, Border
+from workbench.runtime.c_order import in_c_order
 from workbench.runtime.keeping import keeping
 from workbench.runtime.layout import Layout, layout_of
 from workbench.runtime.machine import thread_count
@@ -102,6 +103,10 @@ class CompiledKernel:
         raise self.status_error(status, layout)
 
     def _careful(self, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Any:
+        if out is None and getattr(self.schedule, "program", None) is not None:
+            taken = in_c_order(self.schedule.program, arrays, out, scalars)
+            if taken is not None:
+                return self._careful((), taken.out, {**taken.inputs, **taken.sizes})
         try:
             return careful_call(self, arrays, out, scalars)
         except MemoryError as error:

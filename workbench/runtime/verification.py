@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from workbench import poly
 from workbench.errors import CallError, shown
 from workbench.lang import bind, evaluate
 from workbench.lang.operator import Operator
+from workbench.poly.program import Program
 from workbench.runtime.calling import as_numpy_arguments
 from workbench.runtime.foreign import several
 from workbench.runtime.launch import CompiledKernel
@@ -50,15 +53,20 @@ class Verification:
         return str(self)
 
 
-def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **scalars: Any) -> Verification:
+def verify(what: CompiledKernel | Operator | Program, /, *arrays: Any, out: Any = None, **scalars: Any) -> Verification:
     """Run a kernel, or an operator, and the oracle in double precision; compare them cell by cell.
 
     The bound is gamma(n) times the sum of |a b| for a sum of n products, and the same for any polynomial of
     the inputs. For other operators it is an estimate: a multiple of what the oracle's own result changes
     when it computes in the declared types and when its inputs change in the last place.  Integers must
-    agree exactly unless those change them.  `out` is not changed.
+    agree exactly unless those change them.  `out` is not changed.  The oracle of a program from C is its own text
+    in its own order, compiled at -O1 without contraction; its arrays are not changed either.
     """
     op = _operator(what)
+    if op.language == "c":
+        return _against_text(poly.lower(what) if isinstance(what, Operator) else what, arrays, out, scalars)
+    if isinstance(what, Program):
+        what, scalars = op, {**what.sizes, **scalars}
     if isinstance(what, CompiledKernel):
         scalars = {**_built_in(what, op, len(arrays)), **scalars}
     arrays, scalars = as_numpy_arguments(op, arrays, scalars)
@@ -67,16 +75,41 @@ def verify(what: CompiledKernel | Operator, /, *arrays: Any, out: Any = None, **
     expected = several(evaluate(op, *arrays, out=outputs, **scalars))
     bounds, derived = _bounds(op, arrays, scalars, outputs, expected)
     computed = several(_run(what, arrays, scalars, outputs))
+    return _verified(op.outputs, computed, expected, bounds, derived=derived)
+
+
+def _against_text(
+    what: CompiledKernel | Program, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]
+) -> Verification:
+    """A program from C against its own text in its own order."""
+    from workbench.runtime.sequential import expectation  # the parser of C is not loaded for other programs
+
+    program = what if isinstance(what, Program) else what.schedule.program.original
+    copies = tuple(np.array(a) if isinstance(a, np.ndarray) else a for a in arrays)
+    given = None if out is None else tuple(np.array(o) for o in several(out))
+    computed = several(_run(what, copies, scalars, given[0] if given and not isinstance(out, tuple | list) else given))
+    expected, bounds = expectation(program, arrays, out, scalars)
+    return _verified(program.outputs, computed, expected, bounds, derived=False)
+
+
+def _verified(
+    names: tuple[str, ...],
+    computed: Iterable[Array],
+    expected: Iterable[Array],
+    bounds: Iterable[Array],
+    *,
+    derived: bool,
+) -> Verification:
     shares = [_compare(*pair) for pair in zip(computed, expected, bounds, strict=True)]
     worst = max(range(len(shares)), key=lambda n: shares[n][0])
     share, error, bound, place = shares[worst]
-    return Verification(error, bound, share <= 1, op.outputs[worst], place, derived)
+    return Verification(error, bound, share <= 1, names[worst], place, derived)
 
 
-def _operator(what: CompiledKernel | Operator) -> Operator:
+def _operator(what: CompiledKernel | Operator | Program) -> Operator:
     if isinstance(what, Operator):
         return what
-    program = getattr(getattr(what, "schedule", None), "program", None)
+    program = what if isinstance(what, Program) else getattr(getattr(what, "schedule", None), "program", None)
     if program is None or program.definition is None:
         raise CallError(f"verify needs a kernel that was built from a schedule, or an operator, not {shown(what)}")
     return program.definition
