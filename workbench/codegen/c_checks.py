@@ -34,7 +34,8 @@ class Checks:
     def __init__(self, program: Program, values: Values, *, enabled: bool) -> None:
         self.program = program
         self.values = values
-        self.early = early_checks(program) if enabled else []
+        # What steps added touches cells that the operator's own subscripts give.
+        self.early = early_checks(program.original) if enabled else []
         self.late = list({u.check: u for u in late_uses(program)}.values()) if enabled else []
         if self.late:
             values.check = self.at
@@ -68,7 +69,7 @@ class Checks:
         lines = []
         for early in before:
             own = printer()
-            own.write = checker(own, self.program, early.check)  # type: ignore[method-assign]
+            own.write = checker(own, self._bounds(early), early.check)  # type: ignore[method-assign]
             lines += [
                 "{",
                 *indented(["int wb_bad = 0;", *own.lines(early.nest)]),
@@ -77,6 +78,10 @@ class Checks:
             ]
         body = indented([*lines, "return 0;"])
         return "\n".join([f"static int {name}({arguments})", "{", *body, "}"]) + "\n"
+
+    def _bounds(self, early: Early) -> Program:
+        """The program whose arrays a check is about."""
+        return self.program.original if early in self.early else self.program
 
     @property
     def emptiness(self) -> list[Early]:

@@ -92,11 +92,19 @@ def group_of(program: Program, array: str) -> Group:
 
 @isl.guarded
 def localised(
-    program: Program, tree: Tree, group: Group, users: tuple[str, ...], depth: int, names: Mapping[str, str]
+    program: Program,
+    tree: Tree,
+    group: Group,
+    users: tuple[str, ...],
+    depth: int,
+    names: Mapping[str, str],
+    *,
+    exactly: bool = False,
 ) -> Localised:
     """The group computed anew in every iteration of the `depth` loops around the users (ids), as far as they need it.
 
-    `names` gives each array of the group the name of its local one.
+    `names` gives each array of the group the name of its local one.  What is needed is rounded up to convex sets,
+    unless `exactly`.
     """
     around = Around(program, tree, depth)
     own = [program.statement(s) for s in users]
@@ -104,7 +112,7 @@ def localised(
     times = iteration_names(program, loops)
     local = {a: local_array(program.arrays[a], names[a], len(times)) for a in group.arrays}
     arrays = {**program.arrays, **{a.name: a for a in local.values()}}
-    instances = needed(around, group, own, exactly=False)
+    instances = needed(around, group, own, exactly=exactly)
     made = zip(group.statements, fresh_ids(program, len(group.statements)), strict=True)
     copies = tuple(_copy(program, arrays, local, s, i, times, instances[s.id]) for s, i in made)
     changed_users = tuple(

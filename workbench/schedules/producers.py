@@ -80,16 +80,15 @@ def target(schedule: Schedule, step: object, producer: object, at: str) -> Targe
 
 
 def require_known_cells(step: object, place: Target) -> None:
-    """Refuse users, or definitions, whose cells data decide: what they need would not be known."""
-    own = [*(place.program.statement(s) for s in place.users), *place.group.statements]
-    for s in own:
+    """Refuse users, or definitions, whose cells the kernel itself computes: they are checked against the array."""
+    program = place.program
+    for s in (*(program.statement(s) for s in place.users), *place.group.statements):
         for a in s.accesses:
-            if a.array in place.group.arrays and any(True for _ in reads(*a.subscripts)):
-                verb = "reads" if a.kind == "read" else "writes"
-                raise ScheduleError(
-                    f"{step}: {s.name} {verb} {a.array} at cells that data decide; "
-                    f"which part of {a.array} an iteration needs is not known"
-                )
+            if a.array in place.group.arrays:
+                found = next((r for r in reads(*a.subscripts) if program.arrays[r.tensor].role != "input"), None)
+                if found is not None:
+                    verb = "reads" if a.kind == "read" else "writes"
+                    raise ScheduleError(f"{step}: {s.name} {verb} {a.array} at cells that {found.tensor} decides")
 
 
 def producers(schedule: Schedule) -> Iterator[tuple[str, list[Site]]]:

@@ -6,6 +6,7 @@ from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
+from workbench.schedules.steps.inlining import Inline, inline
 from workbench.schedules.steps.interchanging import Interchange, interchange
 from workbench.schedules.steps.isolating import Isolate, isolate
 from workbench.schedules.steps.merging import Merge, merge
@@ -13,6 +14,7 @@ from workbench.schedules.steps.partitioning import Partition, partition
 from workbench.schedules.steps.replacing import Replace, replace
 from workbench.schedules.steps.reverse_computing import ReverseComputeAt, reverse_compute_at
 from workbench.schedules.steps.rooting import Root, root
+from workbench.schedules.steps.skewing import Reverse, Shift, Skew, reverse, shift, skew
 from workbench.schedules.steps.splitting import Split, split
 from workbench.schedules.steps.splitting_reductions import SplitReduction, split_reduction
 from workbench.schedules.steps.staging import Stage, stage
@@ -20,9 +22,10 @@ from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Interchange", "Isolate",
-    "Merge", "Parallelize", "Partition", "Replace", "ReverseComputeAt", "Root", "Split", "SplitReduction", "Stage",
-    "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction",
-    "distribute", "interchange", "isolate", "merge", "parallelize", "partition", "replace", "reverse_compute_at",
-    "root", "split", "split_reduction", "stage", "tile", "unroll", "vectorize",
+    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Inline", "Interchange",
+    "Isolate", "Merge", "Parallelize", "Partition", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift",
+    "Skew", "Split", "SplitReduction", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange",
+    "compute_at", "decompose_reduction", "distribute", "inline", "interchange", "isolate", "merge", "parallelize",
+    "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
+    "stage", "tile", "unroll", "vectorize",
 ]  # fmt: skip
