@@ -10,6 +10,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
+from workbench.schedules.explanation import explained
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
@@ -30,7 +31,8 @@ def autoschedule(
     """A schedule for an operator, chosen from its structure.
 
     With `fusion` the order is that of isl's scheduler ("none": one nest a statement group, "default", "max": fuse
-    whatever is legal), as one `affine` step; without, it is the default recipe of the target.
+    whatever is legal), said as named steps from the naive schedule, or as one `affine` step where no named steps are
+    found; without, it is the default recipe of the target.
     """
     if not isinstance(target, Target) and target != "c":
         raise ScheduleError(f"unknown target {shown(target)}; known: c, or a wb.Target")
@@ -39,5 +41,6 @@ def autoschedule(
         if fusion not in ("none", "default", "max"):
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
         tree = poly.isl_tree(program, fusion)
-        return naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
+        named = explained(program, tree)
+        return named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
     return default_schedule(program, target if isinstance(target, Target) else None)

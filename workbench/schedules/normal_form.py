@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.lang.expr import Expr
+from workbench.lang.normal_form import polynomial
 from workbench.lang.printer import show
 from workbench.poly.program import Program
 from workbench.poly.timemap import row
@@ -29,6 +31,11 @@ def _anonymous(domain: str, identifier: str) -> str:
     return domain.replace(f"{identifier}[", "[")
 
 
+def _terms(expr: Expr) -> tuple[str, ...]:
+    """The terms of a row, in an order of their own."""
+    return tuple(sorted(f"{factor} {' '.join(sorted(map(show, parts)))}" for parts, factor in polynomial(expr).terms))
+
+
 def _form(program: Program, tree: Tree, numbers: dict[str, str]) -> Any:
     match tree:
         case Leaf(statement):
@@ -38,8 +45,9 @@ def _form(program: Program, tree: Tree, numbers: dict[str, str]) -> Any:
         case Mark(name, value, child):
             return name, value, _form(program, child, numbers)
         case Band(loops, child):
+            terms = [{s: _terms(row(x, program.statement(s), program)) for s, _ in x.rows} for x in loops]
             rows = [
-                (loop.kind, sorted((numbers[s], show(row(loop, program.statement(s), program))) for s, _ in loop.rows))
-                for loop in loops
+                (loop.kind, sorted((numbers[s], own) for s, own in found.items()))
+                for loop, found in zip(loops, terms, strict=True)
             ]
             return rows, _form(program, child, numbers)
