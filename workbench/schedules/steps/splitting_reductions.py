@@ -48,7 +48,8 @@ class SplitReduction(Transform):
             tree, site = self._divided(tree, site)
         for user in users:
             tree, program = _split(program, tree, site, user)
-            site = Site(site.path, site.position, _band(tree, site))
+            own = (s for s in sites(tree) if s.loop.name == site.loop.name and user.id in dict(s.loop.rows))
+            site = next(own)
         return self._judged(schedule, program, tree)
 
     def _divided(self, tree: Tree, site: Site) -> tuple[Tree, Site]:
