@@ -30,7 +30,7 @@ from workbench.schedules import Schedule
 WALKS = 5  # step lists tried on a program
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
-OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "unknown", "does not fit")
+OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "harmless", "unknown", "does not fit")
 
 
 @dataclass
@@ -70,8 +70,8 @@ class Tally:
             f"{self.cases} cases on {self.counts['programs']} programs, {len(self.failures)} disagreements",
             ", ".join(f"{100 * self.share(s):.1f} % {s}" for s in shares),
             f"{self.counts['repairs']} repairs of {self.counts['asked for repairs']} refused steps, all accepted",
-            f"{'':22}" + "".join(f"{o:>14}" for o in OUTCOMES),
-            *(f"{name:22}" + "".join(f"{self.of(name, o):>14}" for o in OUTCOMES) for name in self.steps()),
+            f"{'':22}" + "".join(f"{o:>13}" for o in OUTCOMES),
+            *(f"{name:22}" + "".join(f"{self.of(name, o):>13}" for o in OUTCOMES) for name in self.steps()),
         ]
 
 

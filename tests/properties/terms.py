@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.properties.touching import Cell, Event, Key, Shape
+from tests.properties.touching import Cell, Event, Shape
 
 NEUTRAL = {"+": {0}, "*": {1}, "max": {float("-inf")}, "min": {float("inf")}}
 
@@ -114,12 +114,13 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value
 
 
-def values(terms: Terms, events: Iterable[Event]) -> dict[Key, tuple[int, ...]]:
-    """What each instance computes when the events run one after another."""
-    memory, found = Memory(terms), {}
+def values(terms: Terms, events: Iterable[Event]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What the instances compute, and leave in their cells, when the events run one after another."""
+    memory, found = Memory(terms), set()
     for event in events:
-        found[event.key] = tuple(map(memory.value, event.shapes))
+        computed = tuple(map(memory.value, event.shapes))
         memory.run(event)
+        found.add((computed, tuple(map(memory.read, event.writes))))
     return found
 
 
