@@ -46,7 +46,7 @@ def inlined(
     """The program and tree without the array, and what differs then (nothing if the step is right)."""
     using = readers(program, array)
     for reader in using:
-        _require_values(reader, array)
+        _require_values(program, reader, array)
     found = differences(program, _between(program, tree, array, own, using))
     rest = restrict(tree, {s.id for s in program.statements} - {own.id})
     assert rest is not None
@@ -56,14 +56,18 @@ def inlined(
     return derive(program, statements, arrays, rest), rest, found
 
 
-def _require_values(reader: ProgramStatement, array: str) -> None:
-    """Refuse a reader whose subscripts read the array: they are checked where the array is."""
+def _require_values(program: Program, reader: ProgramStatement, array: str) -> None:
+    """Refuse a reader that finds cells by the array, or the array's cells by what the kernel computes.
+
+    Such an index is checked where it is used, against the array's bounds.
+    """
     subscripts = [e for _, e in reader.targets] + [r.subscripts for r in reads(*reader.values)]
     if any(r.tensor == array for r in reads(*(e for each in subscripts for e in each))):
         raise ScheduleError(f"{reader.name} uses {array} to find cells; an index must be computed before it is checked")
     for r in reads(*reader.values):
-        if r.tensor == array and any(True for _ in reads(*r.subscripts)):
-            raise ScheduleError(f"{reader.name} reads {array} at cells that data decide; compute_at may do instead")
+        deciding = [x.tensor for x in reads(*r.subscripts) if program.arrays[x.tensor].role != "input"]
+        if r.tensor == array and deciding:
+            raise ScheduleError(f"{reader.name} reads {array} at cells that {deciding[0]}, computed here, decides")
 
 
 def _substituted(program: Program, reader: ProgramStatement, array: str, own: ProgramStatement) -> ProgramStatement:

@@ -39,6 +39,17 @@ class Partials:
 
 
 @isl.guarded
+def adds_up(program: Program, tree: Tree, user: ProgramStatement, depth: int) -> bool:
+    """Whether several iterations of the last of `depth` loops add to one cell."""
+    write = user.writes[0]
+    touched = Around(program, tree, depth).cells([(user, write)])
+    assert touched is not None
+    by_cell = isl.Map.from_range(touched).move_dims(isl.dim.in_, 0, isl.dim.out, 0, touched.dim(isl.dim.set))
+    iterations = by_cell.move_dims(isl.dim.out, 0, isl.dim.in_, depth - 1, 1)
+    return not iterations.is_single_valued()
+
+
+@isl.guarded
 def partials(
     program: Program, tree: Tree, user: ProgramStatement, depth: int, names: Mapping[str, str]
 ) -> Partials:

@@ -92,12 +92,13 @@ def require_known_cells(step: object, place: Target) -> None:
 
 
 def producers(schedule: Schedule) -> Iterator[tuple[str, list[Site]]]:
-    """Arrays that might be computed elsewhere, with the loops around all their readers and not around them."""
+    """Temporaries that might be computed elsewhere, with the loops around all their readers and not around them."""
     program = schedule.program
     for name, array in program.arrays.items():
         own, using = writers(program, name), readers(program, name)
         others = {r.id for r in using} - {s.id for s in own}
-        if array.role == "temporary" and own and others:
+        group = group_of(program, name).arrays if array.role == "temporary" else ()
+        if others and group and all(program.arrays[a].role == "temporary" for a in group):
             found = [
                 s for s in sites(schedule.tree)
                 if others <= set(statements(s.band)) and not {w.id for w in own} & set(statements(rest_of(s)))

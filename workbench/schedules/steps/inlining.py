@@ -33,7 +33,9 @@ class Inline(Transform):
         program = schedule.program
         array = defined_array(program, self.producer)
         if array in program.outputs:
-            raise ScheduleError(f"{self}: {array} is an output and must be stored; compute_at(..., keep=True) computes it again")
+            raise ScheduleError(
+                f"{self}: {array} is an output and must be stored; compute_at(..., keep=True) computes it again"
+            )
         if not readers(program, array):
             raise ScheduleError(f"{self}: nothing reads {array}")
         try:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.injectivity import determines
+from workbench.poly.localising import writers
 from workbench.poly.program import Program
 from workbench.poly.timemap import row
 from workbench.poly.tree import Band, Mark, Sequence, Tree, path, restrict, statements
@@ -54,9 +55,11 @@ class Root(Transform):
     def choices(cls, schedule: Schedule) -> Iterator[Root]:
         program, tree = schedule.program, schedule.tree
         for nest in tree.children if isinstance(tree, Sequence) else (tree,):
-            made = list(dict.fromkeys(t for s in statements(nest) for t, _ in program.statement(s).targets))
-            if len(made) > 1:
-                yield from (cls(array) for array in made if program.arrays[array].scope != "local")
+            inside = set(statements(nest))
+            for array in dict.fromkeys(t for s in inside for t, _ in program.statement(s).targets):
+                own = {s.id for s in writers(program, array)}
+                if program.arrays[array].scope != "local" and not inside <= own:
+                    yield cls(array)
 
     def __str__(self) -> str:
         return f"root({self.producer!r})"

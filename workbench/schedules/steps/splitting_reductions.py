@@ -9,11 +9,10 @@ from typing import ClassVar
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
-from workbench.lang.expr import Index, index_names, reads
+from workbench.lang.expr import Index, reads
 from workbench.poly.deriving import derive, fresh_name
-from workbench.poly.partials import partials
+from workbench.poly.partials import adds_up, partials
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.timemap import row
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
 from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
@@ -41,7 +40,7 @@ class SplitReduction(Transform):
     def apply(self, schedule: Schedule) -> Schedule:
         program, tree = schedule.program, schedule.tree
         site = find_loop(program, tree, self.loop)
-        users = reductions(program, site)
+        users = reductions(program, tree, site)
         if not users:
             raise ScheduleError(f"{self}: loop {self.loop!r} adds nothing up; expected a loop of a reduction")
         if self.size is not None:
@@ -73,7 +72,7 @@ class SplitReduction(Transform):
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[SplitReduction]:
         for site in sites(schedule.tree):
-            if reductions(schedule.program, site):
+            if reductions(schedule.program, schedule.tree, site):
                 name = spelt(schedule.program, schedule.tree, site)
                 yield cls(name)
                 yield cls(name, 8)
@@ -84,15 +83,15 @@ class SplitReduction(Transform):
         return f"split_reduction({self.loop!r}{size}{names})"
 
 
-def reductions(program: Program, site: Site) -> list[ProgramStatement]:
-    """The updates that a loop makes several of to one cell."""
-    inside = [program.statement(s) for s in statements(rest_of(site))]
-    return [s for s in inside if s.kind == "update" and _adds_up(program, site.loop, s)]
+def reductions(program: Program, tree: Tree, site: Site) -> list[ProgramStatement]:
+    """The updates of which several iterations of a loop make one to the same cell."""
+    inside = rest_of(site)
+    own = [program.statement(s) for s in statements(inside)]
+    return [s for s in own if s.kind == "update" and adds_up(program, tree, s, _depth(tree, site, s))]
 
 
-def _adds_up(program: Program, loop: Loop, s: ProgramStatement) -> bool:
-    kept = {name for _, subscripts in s.targets for e in subscripts for name in index_names(e)}
-    return bool(index_names(row(loop, s, program)) - kept)
+def _depth(tree: Tree, site: Site, s: ProgramStatement) -> int:
+    return len(path(tree, s.id)) - len(path(rest_of(site), s.id))
 
 
 def _band(tree: Tree, site: Site) -> Band:
@@ -110,8 +109,7 @@ def _split(program: Program, tree: Tree, site: Site, user: ProgramStatement) -> 
     for array, _ in user.targets:
         names[array] = fresh_name(f"{array}_rf", taken)
         taken.add(names[array])
-    depth = len(path(tree, user.id)) - len(path(rest_of(site), user.id))
-    made = partials(program, tree, user, depth, names)
+    made = partials(program, tree, user, _depth(tree, site, user), names)
     times = tuple(Index(t, INT32) for t in made.times)
     position = first_user(site, {user.id})
     tree = within(tree, site, position, _loops(made.neutral, made.cells), {made.neutral.id: times})
