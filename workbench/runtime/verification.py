@@ -86,8 +86,9 @@ def _against_text(
 
     program = what if isinstance(what, Program) else what.schedule.program.original
     copies = tuple(np.array(a) if isinstance(a, np.ndarray) else a for a in arrays)
+    named = {name: np.array(a) if isinstance(a, np.ndarray) else a for name, a in scalars.items()}
     given = None if out is None else tuple(np.array(o) for o in several(out))
-    computed = several(_run(what, copies, scalars, given[0] if given and not isinstance(out, tuple | list) else given))
+    computed = several(_run(what, copies, named, given[0] if given and not isinstance(out, tuple | list) else given))
     expected, bounds = expectation(program, arrays, out, scalars)
     return _verified(program.outputs, computed, expected, bounds, derived=False)
 
