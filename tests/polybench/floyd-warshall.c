@@ -1,0 +1,8 @@
+/* lengths of the shortest paths between all pairs, in place */
+void floyd_warshall(int n, int path[n][n])
+{
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                path[i][j] = path[i][j] < path[i][k] + path[k][j] ? path[i][j] : path[i][k] + path[k][j];
+}
