@@ -126,7 +126,7 @@ def test_a_loop_that_only_data_bound_is_full_wherever_its_ends_agree() -> None:
     [
         ("softmax", "Y", "n > 3", dict(M=4, N=9)),
         ("cumsum", "Y", "n < 2", dict(M=3, N=7)),
-        ("jacobi_2d", "A.1", "i + j < 6", dict(M=6, N=9, T=3)),
+        ("jacobi_2d", "A.1", "i + j < 6", dict(M=6, N=9, steps=3)),
     ],
 )
 def test_other_operators(name: str, statement: str, condition: str, sizes: dict[str, int]) -> None:

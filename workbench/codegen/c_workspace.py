@@ -8,9 +8,10 @@ from workbench.codegen.c_names import Names
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import For, Nest, Place, children
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import constant, simplify
 from workbench.poly.program import Array, Program
+from workbench.poly.storage import elements
 from workbench.target import Parallel
 
 ALIGNMENT = 64
@@ -79,9 +80,7 @@ def _places(nest: Nest, around: tuple[For, ...], parallel: Parallel) -> list[tup
 
 def rounded(array: Array) -> Expr:
     """Bytes of an array, rounded up to whole cache lines."""
-    size: Expr = Const(array.dtype.bytes, INT64)
-    for extent in array.extent:
-        size = Binary("*", size, Call("max", (extent, Const(0, INT64)), INT64), INT64)
+    size = Binary("*", Const(array.dtype.bytes, INT64), elements(array), INT64)
     lines = Binary("/", Binary("+", size, Const(ALIGNMENT - 1, INT64), INT64), Const(ALIGNMENT, INT64), INT64)
     return simplify(Binary("*", simplify(lines), Const(ALIGNMENT, INT64), INT64))
 
@@ -103,9 +102,7 @@ def place(array: Array, values: Values, space: Workspace, thread: str) -> list[s
     """The declaration of a local array where its place begins; `thread` is the C text for the thread's number."""
     kind, name = array.dtype.c_name, values.names("array", array.name)
     if array.name in space.stack:
-        count = 1
-        for extent in array.extent:
-            count *= constant(extent) or 1
+        count = max(1, constant(elements(array)) or 1)
         return [f"{kind} {name}[{count}] __attribute__((aligned({ALIGNMENT})));"]
     if array.name in space.own:
         start, offset = values.inside(space.shared_bytes, 10), values.inside(space.own[array.name], 10)

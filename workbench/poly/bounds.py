@@ -96,3 +96,17 @@ def box(program: Program, array: Array, dimensions: tuple[int, ...] | None = Non
     prefix = f"[{names}] -> " if names else ""
     inside = both(*(whole_extent(array, d, cells[d]) for d in chosen)) or "true"
     return isl.parse_set(f"{prefix}{{ {to_isl(array.name)}[{', '.join(cells)}] : {inside} }}")
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def inside_context(program: Program) -> str:
+    """The context without the sizes for which a certain access leaves its array (isl text)."""
+    context = isl.parse_set(program.context)
+    for own in program.statements:
+        for access in own.accesses:
+            relation = isl.parse_map(access.relation).intersect_params(context)
+            cells = box(program, program.arrays[access.array])
+            if access.exact and not relation.range().is_subset(cells):
+                context = context.subtract(relation.subtract_range(cells).params())
+    return isl.text_of(context.coalesce())

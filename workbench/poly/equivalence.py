@@ -21,7 +21,7 @@ from workbench.poly.naive import naive_tree
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance, prefix
-from workbench.poly.tree import Tree
+from workbench.poly.tree import Tree, normal, restrict
 from workbench.poly.witness import witness
 
 END = "end"
@@ -91,9 +91,15 @@ def _touched(before: Program, after: Program) -> frozenset[str]:
     same = set(before.statements) & set(after.statements)
     other = [s for p in (before, after) for s in p.statements if s not in same]
     moved = {a.array for s in other for a in s.accesses}
-    if naive_tree(before) == naive_tree(after):
+    if _order(before, same) == _order(after, same):
         return frozenset(moved)
     return frozenset({*before.arrays, *after.arrays})
+
+
+def _order(program: Program, among: set[ProgramStatement]) -> Tree | None:
+    """The order of some statements among themselves."""
+    tree = restrict(naive_tree(program), {s.id for s in among})
+    return tree and normal(tree)
 
 
 @dataclass(frozen=True)
@@ -240,10 +246,19 @@ def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str])
     for piece in unpack.maps(flow.get_may_dependence().reverse()):
         name = piece.get_tuple_name(isl.dim.in_)
         found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
+    unwritten = {to_isl(a.name) for a in program.arrays.values() if a.role == "temporary"}
     for piece in unpack.maps(flow.get_may_no_source()):
         name = piece.get_tuple_name(isl.dim.in_)
+        if piece.get_tuple_name(isl.dim.out) in unwritten:
+            piece = _nothing(piece)
         found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
     return found
+
+
+def _nothing(reads: isl.Map) -> isl.Map:
+    """Reads of cells that nobody wrote: whichever cell of the array it is, nothing stands there."""
+    space = isl.Set.universe(reads.range().get_space().drop_dims(isl.dim.set, 0, reads.dim(isl.dim.out)))
+    return isl.Map.from_domain_and_range(reads.domain(), space.set_tuple_name(reads.get_tuple_name(isl.dim.out)))
 
 
 def _times(program: Program, tree: Tree, sinks: list[Sink], writers: set[str]) -> isl.UnionMap:

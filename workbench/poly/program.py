@@ -23,6 +23,15 @@ Scope = Literal["global", "local"]
 
 
 @dataclass(frozen=True, slots=True)
+class Padding:
+    """The stride of one dimension, in elements, leaves the remainder `offset` when it is divided by `factor`."""
+
+    dimension: int
+    factor: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """A storage object: where the cells of one tensor live.
 
@@ -32,6 +41,8 @@ class Array:
     A "local" array was made by a schedule step.  Its cells are named after instances, so that no two values share
     one; storage is found when the order is known: the loops around all its accesses share it, and only
     what they touch at once has a place (`poly.storage_of`).  Its first `times` dimensions name the iteration.
+
+    `padding` asks for places between its rows that hold nothing.
     """
 
     name: str
@@ -43,6 +54,7 @@ class Array:
     partial: bool = False
     scope: Scope = "global"
     times: int = 0
+    padding: tuple[Padding, ...] = ()
 
     @property
     def rank(self) -> int:

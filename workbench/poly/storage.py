@@ -6,15 +6,15 @@ writes is read in the same iteration.  Inside one iteration only a box of cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Const, Expr
+from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.lang.normal_form import constant, simplify
 from workbench.poly import isl, unpack
 from workbench.poly.ast_expressions import expression
-from workbench.poly.binding import row_major
-from workbench.poly.program import Array, Program
+from workbench.poly.program import Array, Padding, Program
 from workbench.poly.regions import Around
 from workbench.poly.timemap import shared
 from workbench.poly.tree import Loop, Tree, path
@@ -35,12 +35,7 @@ class Storage:
     @property
     def elements(self) -> int | None:
         """Number of places, None if sizes left symbolic decide."""
-        total = 1
-        for _, _, extent in self.kept:
-            if not isinstance(extent, Const):
-                return None
-            total *= int(extent.value)
-        return total
+        return constant(elements(contracted(self)))
 
     @property
     def bytes(self) -> int | None:
@@ -98,7 +93,7 @@ def _range(program: Program, cells: isl.Set, home: tuple[Loop, ...], position: i
     low, high = own.dim_min(0), own.dim_max(0)
     count = high.sub(low).add_constant_val(isl.value(1))
     loops = dict(zip(names, (x.name for x in home), strict=True))
-    return _written(low, own.params(), loops), _most(program, isl.Set.from_pw_aff(count), names)
+    return written(low, own.params(), loops), _most(program, isl.Set.from_pw_aff(count), names)
 
 
 def _most(program: Program, values: isl.Set, times: list[str]) -> Expr:
@@ -108,10 +103,11 @@ def _most(program: Program, values: isl.Set, times: list[str]) -> Expr:
         return Const(unpack.integer(top), INT64)
     for name in times:
         values = values.project_out(isl.dim.param, values.find_dim_by_name(isl.dim.param, name), 1)
-    return _written(values.dim_max(0), isl.parse_set(program.context), {})
+    return written(values.dim_max(0), isl.parse_set(program.context), {})
 
 
-def _written(function: isl.PwAff, context: isl.Set, variables: dict[str, str]) -> Expr:
+def written(function: isl.PwAff, context: isl.Set, variables: dict[str, str]) -> Expr:
+    """A function of the parameters as an expression; `variables` are parameters that stand for loops."""
     function = function.gist(context).coalesce()
     build = isl.AstBuild.from_context(context)
     return expression(build.expr_from_pw_aff(function), variables)
@@ -121,5 +117,36 @@ def contracted(storage: Storage) -> Array:
     """The array as it is stored: dense, from 0, only the dimensions that are kept."""
     extents = tuple(extent for _, _, extent in storage.kept)
     zeros = tuple(Const(0, INT64) for _ in extents)
-    own = storage.array
-    return Array(own.name, own.dtype, zeros, extents, row_major(extents), own.role, False, "local")
+    own, kept = storage.array, [position for position, _, _ in storage.kept]
+    padding = tuple(replace(p, dimension=kept.index(p.dimension)) for p in own.padding if p.dimension in kept)
+    strides = padded_strides(extents, padding)
+    return Array(own.name, own.dtype, zeros, extents, strides, own.role, False, "local", 0, padding)
+
+
+def padded_strides(extent: tuple[Expr, ...], padding: tuple[Padding, ...]) -> tuple[Expr, ...]:
+    """Strides in elements, the last dimension contiguous; dense but for what the padding adds."""
+    wanted = {p.dimension: p for p in padding}
+    found: list[Expr] = []
+    step: Expr = Const(1, INT64)
+    for dimension in reversed(range(len(extent))):
+        if dimension in wanted:
+            step = _padded(step, wanted[dimension])
+        found.append(step)
+        step = simplify(Binary("*", step, extent[dimension], INT64))
+    return tuple(reversed(found))
+
+
+def _padded(step: Expr, padding: Padding) -> Expr:
+    """The next stride, from `step` on, with the remainder that is wanted."""
+    missing = Binary("-", Const(padding.offset, INT64), step, INT64)
+    return simplify(Binary("+", step, Binary("%", missing, Const(padding.factor, INT64), INT64), INT64))
+
+
+def elements(array: Array) -> Expr:
+    """Number of places that an array takes, those between its rows included."""
+    if array.padding:
+        return Binary("*", array.strides[0], Call("max", (array.extent[0], Const(0, INT64)), INT64), INT64)
+    total: Expr = Const(1, INT64)
+    for extent in array.extent:
+        total = Binary("*", total, Call("max", (extent, Const(0, INT64)), INT64), INT64)
+    return total

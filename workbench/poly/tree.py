@@ -120,3 +120,24 @@ def restrict(tree: Tree, keep: set[str]) -> Tree | None:
         case Sequence(children):
             kept = [c for c in (restrict(child, keep) for child in children) if c is not None]
             return kept[0] if len(kept) == 1 else Sequence(tuple(kept)) if kept else None
+
+
+def normal(tree: Tree) -> Tree:
+    """Bands directly inside one another become one, sequences are flat, empty bands vanish."""
+    match tree:
+        case Leaf():
+            return tree
+        case Mark(_, _, child):
+            return replace(tree, child=normal(child))
+        case Band(own, child):
+            inner = normal(child)
+            if not own:
+                return inner
+            if isinstance(inner, Band):
+                return Band(own + inner.loops, inner.child)
+            return Band(own, inner)
+        case Sequence(parts):
+            flat: list[Tree] = []
+            for part in map(normal, parts):
+                flat.extend(part.children if isinstance(part, Sequence) else (part,))
+            return flat[0] if len(flat) == 1 else Sequence(tuple(flat))

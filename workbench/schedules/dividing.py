@@ -12,6 +12,7 @@ from workbench.poly.parting import divided
 from workbench.poly.program import ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.schedules.edit import Path, Site, normal, rest_of
+from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -58,7 +59,7 @@ def _placed(schedule: Schedule, step: Transform, site: Site, parts: Parts, order
     new = normal(_along(schedule.tree, site.path, (outer, Sequence(tuple(found))), every))
     statements_after = tuple(p for s in program.statements for p in parts.get(s.id, (s,)) if p is not None)
     derived = derive(program, statements_after, program.arrays, new)
-    return schedule.with_program(derived, new, step)
+    return with_program(schedule, derived, new, step)
 
 
 def renamed(tree: Tree, names: Names) -> Tree:

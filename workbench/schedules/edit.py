@@ -9,7 +9,7 @@ from itertools import pairwise
 from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
 from workbench.poly.program import Program
 from workbench.poly.questions import statement_id
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
 
 Path = tuple[int, ...]
 
@@ -59,27 +59,6 @@ def _put(tree: Tree, path: Path, new: Tree) -> Tree:
         return Sequence(tuple(parts))
     assert isinstance(tree, Band | Mark)
     return replace(tree, child=parts[0])
-
-
-def normal(tree: Tree) -> Tree:
-    """Bands directly inside one another become one, sequences are flat, empty bands vanish."""
-    match tree:
-        case Leaf():
-            return tree
-        case Mark(_, _, child):
-            return replace(tree, child=normal(child))
-        case Band(own, child):
-            inner = normal(child)
-            if not own:
-                return inner
-            if isinstance(inner, Band):
-                return Band(own + inner.loops, inner.child)
-            return Band(own, inner)
-        case Sequence(parts):
-            flat: list[Tree] = []
-            for part in map(normal, parts):
-                flat.extend(part.children if isinstance(part, Sequence) else (part,))
-            return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
 
 
 def sites(tree: Tree, path: Path = ()) -> list[Site]:

@@ -1,14 +1,19 @@
 """The vocabulary: each module holds one step and the function that makes it."""
 
 from workbench.schedules.steps.affine_map import Affine, affine
+from workbench.schedules.steps.aligning import StorageAlign, storage_align
 from workbench.schedules.steps.arranging import Arrange, arrange
 from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
+from workbench.schedules.steps.folding import FoldStorage, fold_storage
+from workbench.schedules.steps.fusing import Fuse, fuse
 from workbench.schedules.steps.inlining import Inline, inline
 from workbench.schedules.steps.interchanging import Interchange, interchange
 from workbench.schedules.steps.isolating import Isolate, isolate
+from workbench.schedules.steps.jamming import UnrollJam, unroll_jam
+from workbench.schedules.steps.laying_out import TransformLayout, transform_layout
 from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.partitioning import Partition, partition
 from workbench.schedules.steps.replacing import Replace, replace
@@ -22,10 +27,11 @@ from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "Inline", "Interchange",
-    "Isolate", "Merge", "Parallelize", "Partition", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift",
-    "Skew", "Split", "SplitReduction", "Stage", "Tile", "Unroll", "Vectorize", "add_unit_loop", "affine", "arrange",
-    "compute_at", "decompose_reduction", "distribute", "inline", "interchange", "isolate", "merge", "parallelize",
-    "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
-    "stage", "tile", "unroll", "vectorize",
+    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "FoldStorage", "Fuse",
+    "Inline", "Interchange", "Isolate", "Merge", "Parallelize", "Partition", "Replace", "Reverse",
+    "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile",
+    "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "compute_at",
+    "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange", "isolate", "merge",
+    "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split",
+    "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip
