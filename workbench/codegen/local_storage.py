@@ -80,8 +80,11 @@ def _relative(write: Write, storage: Storage, variables: dict[str, Expr], below:
             return Read(name, places(node.subscripts), node.dtype)
         return node
 
-    cells = tuple(Cell(c.array, places(c.subscripts), c.dtype) if c.array == name else c for c in write.cells)
-    return replace(write, cells=cells, values=tuple(transform(v, change) for v in write.values))
+    def cell(own: Cell) -> Cell:
+        subscripts = tuple(transform(e, change) for e in own.subscripts)
+        return replace(own, subscripts=places(subscripts) if own.array == name else subscripts)
+
+    return replace(write, cells=tuple(map(cell, write.cells)), values=tuple(transform(v, change) for v in write.values))
 
 
 def _wrapped(nest: Nest, storage: Storage) -> Nest:

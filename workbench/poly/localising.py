@@ -18,6 +18,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read, substitute, transform
 from workbench.poly import isl
 from workbench.poly.deriving import Body, body_of, changed, fresh_ids, statement
+from workbench.poly.flow import dependences
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.regions import Around
@@ -113,7 +114,8 @@ def localised(
     local = {a: local_array(program.arrays[a], names[a], len(times)) for a in group.arrays}
     arrays = {**program.arrays, **{a.name: a for a in local.values()}}
     instances = needed(around, group, own, exactly=exactly)
-    made = zip(group.statements, fresh_ids(program, len(group.statements)), strict=True)
+    live = [s for s in group.statements if s.id in instances]
+    made = zip(live, fresh_ids(program, len(live)), strict=True)
     copies = tuple(_copy(program, arrays, local, s, i, times, instances[s.id]) for s, i in made)
     changed_users = tuple(
         changed(program, arrays, s, redirected(body_of(s), local, around.rows(s), own_writes=False)) for s in own
@@ -139,63 +141,55 @@ def local_array(array: Array, name: str, depth: int) -> Array:
 
 
 def needed(around: Around, group: Group, users: list[ProgramStatement], *, exactly: bool) -> dict[str, isl.Map]:
-    """For each statement of the group: iterations to the instances they need, or a few more that are simpler to say."""
-    touches = [(s, a) for s in users for a in s.reads if a.array in group.arrays]
-    cells = {name: around.cells([t for t in touches if t[1].array == name]) for name in group.arrays}
-    wanted = {n: c if exactly else around.boxed(c, n) for n, c in cells.items() if c is not None}
+    """For each statement of the group: iterations to the instances whose values they need.
+
+    Unless `exactly`, the instances of an iteration are rounded up to convex sets, which are simpler to visit.
+    """
+    flows = flows_through(around.program, group.arrays)
+    found: dict[str, isl.Map] = {}
+    for user in users:
+        direct = around.times(user).reverse()
+        for source, target, relation in flows:
+            if target == user.id and source in group.ids:
+                _add(found, source, direct.apply_range(relation.reverse()))
     for _ in range(ROUNDS):
-        instances = {s.id: _instances(around, s, wanted) for s in group.statements}
-        grown = _grown(around, group, wanted, instances)
-        grown = grown if exactly else {name: around.boxed(found, name) for name, found in grown.items()}
-        if all(name in wanted and found.is_subset(wanted[name]) for name, found in grown.items()):
-            return instances
-        wanted = grown
-    every = reduce(isl.Set.union, [_iterations(around, w) for w in wanted.values()])
+        found = {s: m if exactly else _convex(around, s, m) for s, m in found.items()}
+        grown = dict(found)
+        for source, target, relation in flows:
+            if source in group.ids and target in found:
+                _add(grown, source, found[target].apply_range(relation.reverse()))
+        if all(s in found and m.is_subset(found[s]) for s, m in grown.items()):
+            return found
+        found = grown
+    return _everything(around, group, found)
+
+
+def flows_through(program: Program, arrays: tuple[str, ...]) -> list[tuple[str, str, isl.Map]]:
+    """(source, target, instances to those that use their values) of everything that goes through some arrays."""
+    return [
+        (d.source, d.target, isl.parse_map(d.relation).intersect_params(isl.parse_set(program.context)))
+        for d in dependences(program)
+        if d.kind == "flow" and d.array in arrays
+    ]
+
+
+def _add(found: dict[str, isl.Map], statement: str, more: isl.Map) -> None:
+    if not more.is_empty():
+        found[statement] = found[statement].union(more).coalesce() if statement in found else more.coalesce()
+
+
+def _convex(around: Around, identifier: str, instances: isl.Map) -> isl.Map:
+    if instances.n_basic_map() < 2:
+        return instances
+    domain = isl.parse_set(around.program.statement(identifier).domain)
+    return isl.Map.from_basic_map(instances.simple_hull()).intersect_range(domain)
+
+
+def _everything(around: Around, group: Group, found: dict[str, isl.Map]) -> dict[str, isl.Map]:
+    """Every instance in every iteration that needs any."""
+    iterations = reduce(isl.Set.union, [m.domain() for m in found.values()])
     domains = {s.id: isl.parse_set(s.domain) for s in group.statements}
-    return {s: isl.Map.from_domain_and_range(every, d) for s, d in domains.items()}
-
-
-def _iterations(around: Around, cells: isl.Set) -> isl.Set:
-    return cells.project_out(isl.dim.set, around.depth, cells.dim(isl.dim.set) - around.depth)
-
-
-def _instances(around: Around, s: ProgramStatement, wanted: dict[str, isl.Set]) -> isl.Map:
-    """Iterations to the instances that write a cell they want."""
-    found = []
-    for a in s.writes:
-        if a.array in wanted:
-            by_time = _split(wanted[a.array], around.depth)
-            found.append(by_time.apply_range(isl.parse_map(a.relation).reset_tuple_id(isl.dim.out).reverse()))
-    if found:
-        context = isl.parse_set(around.program.context)
-        return reduce(isl.Map.union, found).intersect_params(context).coalesce()
-    nothing = isl.parse_set(s.domain)
-    times = isl.parse_set(f"{prefix(around.program)}{{ [{', '.join(f't{i}' for i in range(around.depth))}] }}")
-    return isl.Map.from_domain_and_range(times, nothing.subtract(nothing))
-
-
-def _grown(
-    around: Around, group: Group, wanted: dict[str, isl.Set], instances: dict[str, isl.Map]
-) -> dict[str, isl.Set]:
-    """The cells that are wanted, with those the instances read from the group's own arrays."""
-    grown = dict(wanted)
-    for s in group.statements:
-        for a in s.reads:
-            if a.array in group.arrays and not a.accumulates:
-                cells = isl.parse_map(a.relation).reset_tuple_id(isl.dim.out)
-                more = instances[s.id].apply_range(cells).wrap().flatten().reset_tuple_id()
-                if not more.is_empty():
-                    old = grown.get(a.array)
-                    grown[a.array] = more if old is None else old.union(more).coalesce()
-    return grown
-
-
-def _split(cells: isl.Set, depth: int) -> isl.Map:
-    """`[t, cell]` as a relation from t to cell."""
-    rank = cells.dim(isl.dim.set)
-    times = isl.Map.from_range(cells).move_dims(isl.dim.in_, 0, isl.dim.out, 0, depth)
-    assert times.dim(isl.dim.out) == rank - depth
-    return times
+    return {s: isl.Map.from_domain_and_range(iterations, d) for s, d in domains.items()}
 
 
 def _copy(

@@ -12,8 +12,8 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Call, Expr
 from workbench.poly import isl, unpack
 from workbench.poly.ast_expressions import expression
-from workbench.poly.localising import Group, needed
-from workbench.poly.program import Access, Program, ProgramStatement
+from workbench.poly.localising import Group, flows_through, needed
+from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.regions import Around
 from workbench.poly.tree import Tree
 
@@ -28,6 +28,9 @@ def first_needs(program: Program, tree: Tree, group: Group, users: tuple[str, ..
     """
     around = Around(program, tree, depth)
     wanted = needed(around, group, [program.statement(s) for s in users], exactly=True)
+    idle = [s.name for s in group.statements if s.id not in wanted]
+    if idle:
+        raise ScheduleError(f"nothing in that loop needs the values of {', '.join(idle)}")
     return {s.id: _rows(program, s, wanted[s.id].reverse().lexmin(), "first needed") for s in group.statements}
 
 
@@ -37,55 +40,38 @@ def last_supplies(
 ) -> Rows:
     """For each statement: the last iteration of the `depth` loops in which a producer (id) writes what it reads.
 
-    One that reads nothing of them (an initialisation) comes with the first of the others that touches its cell.
+    One that reads nothing of them (an initialisation) comes with the first of the others that uses its value.
     """
     around = Around(program, tree, depth)
-    own, making = ([program.statement(s) for s in ids] for ids in (statements, producers))
-    supplied = {s.id: _supplied(around, s, making) for s in own}
-    last = {s: found.lexmax() for s, found in supplied.items() if found is not None}
+    arrays = tuple(dict.fromkeys(a.array for s in producers for a in program.statement(s).writes))
+    last: dict[str, isl.Map] = {}
+    for source, target, relation in flows_through(program, arrays):
+        if source in producers and target in statements:
+            times = relation.reverse().apply_range(around.times(program.statement(source)))
+            last[target] = last[target].union(times) if target in last else times
+    last = {s: times.lexmax() for s, times in last.items()}
+    own = [program.statement(s) for s in statements]
     for s in own:
         if s.id not in last:
-            last[s.id] = _with_cell(program, s, [(program.statement(o), m) for o, m in last.items()])
+            last[s.id] = _with_users(program, s, last)
     return {s.id: _rows(program, s, last[s.id], "last supplied") for s in own}
 
 
-def _supplied(around: Around, s: ProgramStatement, making: list[ProgramStatement]) -> isl.Map | None:
-    """Instances to the iterations that write a cell they read."""
-    found = []
-    for a in s.reads:
-        if a.accumulates:
-            continue
-        for producer in making:
-            for write in producer.writes:
-                if write.array == a.array:
-                    pairs = _relation(around.program, a).apply_range(_relation(around.program, write).reverse())
-                    found.append(pairs.apply_range(around.times(producer)))
-    return reduce(isl.Map.union, found) if found else None
-
-
-def _with_cell(program: Program, s: ProgramStatement, others: list[tuple[ProgramStatement, isl.Map]]) -> isl.Map:
-    found = []
-    for other, last in others:
-        for a in s.writes:
-            for b in other.writes:
-                if a.array == b.array:
-                    same = _relation(program, a).apply_range(_relation(program, b).reverse())
-                    found.append(same.apply_range(last))
+def _with_users(program: Program, s: ProgramStatement, last: dict[str, isl.Map]) -> isl.Map:
+    """The first iteration in which what uses the statement's values is executed."""
+    arrays = tuple(a.array for a in s.writes)
+    flows = flows_through(program, arrays)
+    found = [m.apply_range(last[target]) for source, target, m in flows if source == s.id and target in last]
     if not found:
         raise ScheduleError(f"{s.name} reads nothing that is computed there")
     return reduce(isl.Map.union, found).lexmin()
-
-
-def _relation(program: Program, access: Access) -> isl.Map:
-    return isl.parse_map(access.relation).intersect_params(isl.parse_set(program.context))
 
 
 def _rows(program: Program, s: ProgramStatement, times: isl.Map, what: str) -> tuple[Expr, ...]:
     """A single-valued relation from instances to iterations as expressions over the dims."""
     if times.is_empty():
         raise ScheduleError(f"{s.name} is not {what} anywhere in that loop")
-    rows = tuple(_row(times, s, position) for position in range(times.dim(isl.dim.out)))
-    return rows
+    return tuple(_row(times, s, position) for position in range(times.dim(isl.dim.out)))
 
 
 def _row(times: isl.Map, s: ProgramStatement, position: int) -> Expr:
