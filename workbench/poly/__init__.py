@@ -9,7 +9,7 @@ from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
 from workbench.poly.counting import bytes, flops, footprint, operations, points
 from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
 from workbench.poly.equivalence import Difference, differences
-from workbench.poly.extents import extent, projected, same_range, unguarded_reads
+from workbench.poly.extents import extent, projected, row_range, same_range, unguarded_reads
 from workbench.poly.flow import dependences
 from workbench.poly.isl import budget
 from workbench.poly.lowering import lower
@@ -48,6 +48,7 @@ __all__ = [
     "points",
     "projected",
     "relation_text",
+    "row_range",
     "same_range",
     "scan",
     "storage_of",

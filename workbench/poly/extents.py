@@ -9,7 +9,8 @@ from workbench.lang.expr import Binary, Expr, Read, reads
 from workbench.poly import isl, unpack
 from workbench.poly.affine import NotAffine, guard
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.timemap import instance, prefix
+from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.tree import Loop
 
 
 @lru_cache(maxsize=4096)
@@ -89,3 +90,20 @@ def projected(program: Program, statement: str, dims: tuple[str, ...]) -> str:
         if own.dims[position] not in dims:
             domain = domain.project_out(isl.dim.set, position, 1)
     return isl.text_of(domain.set_tuple_name(own.id))
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
+def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
+    """The least and the greatest value of a loop over all its instances; None where sizes decide, or it has none."""
+    found = []
+    for identifier, _ in loop.rows:
+        own = program.statement(identifier)
+        text = f"{prefix(program)}{{ {instance(own)} -> [{row_text(loop, own, program)}] }}"
+        domain = isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))
+        values = domain.apply(isl.parse_map(text))
+        if not values.is_empty():
+            found.append((values.dim_min_val(0), values.dim_max_val(0)))
+    if not found or not all(low.is_int() and high.is_int() for low, high in found):
+        return None
+    return min(unpack.integer(low) for low, _ in found), max(unpack.integer(high) for _, high in found)

@@ -1,0 +1,57 @@
+"""`unroll_jam`: some iterations of an outer loop are executed together inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from workbench.errors import ScheduleError
+from workbench.poly.tree import Band, Leaf
+from workbench.schedules.arguments import whole
+from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.splitting import divided
+from workbench.schedules.transform import Transform
+
+FACTORS = (2, 4)
+
+
+@dataclass(frozen=True)
+class UnrollJam(Transform):
+    """Take `factor` iterations of a loop at once, innermost and written out (unroll and jam).
+
+    before → after:  for i: for j: S(i, j)   →   for i_o: for j: { S(2 i_o, j); S(2 i_o + 1, j) }
+
+    What does not change along `i` is then loaded once for several iterations.  Legal when `i` may be tiled with the
+    loops inside it; the last block may be shorter.  Callahan, Carr and Kennedy 1990.
+    """
+
+    name: ClassVar[str] = "unroll_jam"
+    loop: str
+    factor: int
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        site = find_loop(schedule.program, schedule.tree, self.loop)
+        inside = site.band.loops[site.position + 1 :]
+        if not inside or not isinstance(site.band.child, Leaf):
+            raise ScheduleError(f"{self}: {site.loop.name} needs loops directly inside it, around one statement")
+        outer, inner = divided(site.loop, self.factor, None)
+        require_new(schedule.tree, site, [outer.name, inner.name], [site.loop.name])
+        own = (*site.band.loops[: site.position], outer, *inside, replace(inner, kind="unroll"))
+        return schedule.with_tree(put(schedule.tree, site.path, Band(own, site.band.child)), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[UnrollJam]:
+        for site in sites(schedule.tree):
+            if isinstance(site.band.child, Leaf) and site.position + 1 < len(site.band.loops):
+                for factor in FACTORS:
+                    yield cls(spelt(schedule.program, schedule.tree, site), factor)
+
+    def __str__(self) -> str:
+        return f"unroll_jam({self.loop!r}, {self.factor})"
+
+
+def unroll_jam(loop: str, factor: int, /) -> UnrollJam:
+    """Execute `factor` iterations of `loop` together, innermost and written out."""
+    return UnrollJam(loop, whole(factor))
