@@ -51,3 +51,19 @@ class Around:
         inside = box(self.program, self.program.arrays[array]).reset_tuple_id()
         inside = inside.insert_dims(isl.dim.set, 0, self.depth)
         return isl.Set.from_basic_set(cells.simple_hull()).intersect(inside)
+
+
+def depth_of_one_visit(program: Program, tree: Tree, depth: int, touches: list[tuple[ProgramStatement, Access]]) -> int:
+    """How many of the loops around all touches share a place for the cells: one iteration of them does all with a cell.
+
+    Where loops were merged or skewed, an inner one of them may write what another of its iterations reads.
+    """
+    while depth > 0:
+        cells = Around(program, tree, depth).cells(touches)
+        if cells is None:
+            return depth
+        rank = cells.dim(isl.dim.set) - depth
+        if isl.Map.from_range(cells).move_dims(isl.dim.in_, 0, isl.dim.out, depth, rank).is_single_valued():
+            return depth
+        depth -= 1
+    return depth

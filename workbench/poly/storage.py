@@ -15,7 +15,7 @@ from workbench.lang.normal_form import constant, simplify
 from workbench.poly import isl, unpack
 from workbench.poly.ast_expressions import expression
 from workbench.poly.program import Array, Padding, Program
-from workbench.poly.regions import Around
+from workbench.poly.regions import Around, depth_of_one_visit
 from workbench.poly.timemap import shared
 from workbench.poly.tree import Loop, Tree, path
 
@@ -58,6 +58,7 @@ def _used(program: Program, array: Array) -> bool:
 def _storage(program: Program, tree: Tree, array: Array) -> Storage:
     touches = [(s, a) for s in program.statements for a in s.accesses if a.array == array.name]
     home = home_of(tree, tuple(dict.fromkeys(s.id for s, _ in touches)))
+    home = home[: depth_of_one_visit(program, tree, len(home), touches)]
     cells = Around(program, tree, len(home)).cells(touches)
     assert cells is not None
     if cells.is_empty():
