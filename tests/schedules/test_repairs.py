@@ -6,11 +6,13 @@ import time
 from collections import Counter
 from random import Random
 
+import numpy as np
 import pytest
 
 import workbench as wb
 from tests.poly.making import Maker
 from tests.properties.wild_steps import wild_step
+from tests.schedules.test_known_cases import DIAGONAL, SEIDEL_9
 from tests.schedules.texts import EVERY, MATMUL, SEIDEL
 from tests.support import examples
 from workbench.errors import IllegalSchedule, ScheduleError
@@ -41,6 +43,69 @@ def texts(error: IllegalSchedule) -> list[str]:
 def test_lanes_reach_as_far_as_the_next_dependence() -> None:
     error = refused(wb.schedule(wb.operator(LAG)), wb.vectorize("A.1/i"))
     assert texts(error)[0] == "split('A.1/i', 8) | vectorize('A.1/i_i')"
+
+
+AHEAD = """
+def ahead(float(N,M) X) -> (A, B) {
+    A(i,j) = X(i,j) where i in 0:N, j in 0:M
+    B(i,j) = A(i+1,j+2) + A(i,j+1) where i in 0:N-1, j in 0:M-2
+}"""
+WINDOW = """
+def window(float(N) X) -> (A, B) {
+    A(i) = X(i) where i in 0:N
+    B(i) +=! A(i+k) where i in 0:N-3, k in 0:4
+}"""
+FROM_THE_END = """
+def from_the_end(float(N) X) -> (A, B) {
+    A(i) = X(i) * 2 where i in 0:N
+    B(i) = A(N-1-i) + X(i) where i in 0:N
+}"""
+
+FIRST = {
+    "rows of a tile": (SEIDEL_9, wb.tile({"A.1/i": 4, "A.1/j": 4}),
+        "skew('A.1/j', by='A.1/i') | tile({'A.1/i': 4, 'A.1/j': 4})"),
+    "time and space": (SEIDEL_9, wb.tile({"A.1/t": 4, "A.1/i": 4, "A.1/j": 4}),
+        "skew('A.1/i', by='t') | skew('A.1/j', by='t') | skew('A.1/j', by='A.1/i') | "
+        "tile({'A.1/t': 4, 'A.1/i': 4, 'A.1/j': 4})"),
+    "interchange": (DIAGONAL, wb.interchange("B.1/j", "B.1/i"),
+        "skew('B.1/j', by='B.1/i') | interchange('B.1/j', 'B.1/i')"),
+    "wavefront": (SEIDEL, wb.parallelize("A.1/i"), "skew('A.1/i', by='A.1/j') | parallelize('A.1/j')"),
+    "wavefront in time": (SEIDEL, wb.parallelize("t"),
+        "skew('A.1/i', by='t') | skew('t', by='A.1/i') | parallelize('A.1/i')"),
+    "consumer reads ahead": (AHEAD, wb.merge("A", "B", depth=2),
+        "shift('B/i', 1) | shift('B/j', 2) | merge('A', 'B', depth=2)"),
+    "reduction reads ahead": (WINDOW, wb.merge("A", "B"),
+        "together(shift('B.init/i', 3), shift('B/i', 3)) | merge('A', 'B')"),
+    "threads on a reduction": (MATMUL, wb.parallelize("k"), "split_reduction('k', 8) | parallelize('k_o')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_the_first_repair_still_does_what_was_asked(case: str) -> None:
+    text, step, expected = FIRST[case]
+    schedule = wb.schedule(wb.operator(text))
+    error = refused(schedule, step)
+    assert texts(error)[0] == expected
+    assert (schedule | error.repairs[0]).verdict
+
+
+def test_a_consumer_from_the_end_is_delayed_or_turned_round() -> None:
+    error = refused(wb.schedule(wb.operator(FROM_THE_END), N=9), wb.merge("A", "B"))
+    assert texts(error) == ["shift('B/i', 8) | merge('A', 'B')", "reverse('B/i') | shift('B/i', 8) | merge('A', 'B')"]
+
+
+def test_repaired_schedules_compute_the_same() -> None:
+    image = np.random.default_rng(2).random((11, 11), dtype=np.float32)
+    for text, step, _ in (FIRST["time and space"], FIRST["consumer reads ahead"], FIRST["wavefront in time"]):
+        op = wb.operator(text)
+        scalars = {"T": 3} if "T" in op.scalars else {}
+        schedule = wb.schedule(op, sizes={**{n: 11 for n in op.size_names}, **scalars})
+        repaired = schedule | refused(schedule, step).repairs[0]
+        expected = op.evaluate(image, *scalars.values())
+        found = wb.build(repaired)(image, *scalars.values())
+        both = (expected, found) if isinstance(found, tuple) else ((expected,), (found,))
+        for a, b in zip(*both, strict=True):
+            assert np.allclose(a, b)
 
 
 def test_fusion_of_fewer_loops() -> None:
@@ -92,7 +157,7 @@ def test_repairs_on_known_operators_are_accepted() -> None:
         schedule = wb.schedule(wb.operator(text), **sizes)
         for offer in wb.next_steps(schedule, seconds=5.0, only=ORDER).refused:
             offered(schedule, offer.step, counts)
-    assert counts["repaired"] > 5
+    assert counts["repaired"] > counts["refused"] / 2
 
 
 def test_repairs_on_random_programs_are_accepted() -> None:

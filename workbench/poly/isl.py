@@ -91,8 +91,12 @@ def pace() -> None:
 
 @contextmanager
 def session(what: str) -> Iterator[None]:
-    """Hold isl's lock, count operations, translate isl's errors; the outermost session sets the cap."""
+    """Hold isl's lock, count operations, translate isl's errors; the outermost session sets the cap.
+
+    BudgetExceeded if a `deadline` is over.
+    """
     global _depth
+    pace()
     with _lock:
         context = islpy.DEFAULT_CONTEXT
         if _depth == 0:

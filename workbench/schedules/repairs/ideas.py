@@ -10,10 +10,14 @@ from workbench.schedules.repairs.looser_fusion import fewer_common_loops
 from workbench.schedules.repairs.other_loops import another_loop, fewer_loops
 from workbench.schedules.repairs.private_results import split_the_reduction
 from workbench.schedules.repairs.separate_nests import distribute_first
+from workbench.schedules.repairs.shifting import reverse_first, shift_first
+from workbench.schedules.repairs.skewing import skew_first, wavefront
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
 
-KEEPING: tuple[Idea, ...] = (split_the_reduction, distribute_first, lanes_within_distance)
-ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops)
+KEEPING: tuple[Idea, ...] = (
+    split_the_reduction, skew_first, shift_first, reverse_first, distribute_first, lanes_within_distance,
+)  # fmt: skip
+ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, wavefront)

@@ -9,16 +9,16 @@ from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.execution import Parallelize
-from workbench.schedules.transform import Transform, from_json
+from workbench.schedules.steps.splitting_reductions import SplitReduction
+from workbench.schedules.transform import Transform
 
 PARTS = 8
 
 
 def split_the_reduction(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
     """Each part of the reduction adds up by itself; the parts run at once, their results are added at the end."""
-    if not isinstance(step, Parallelize) or "split_reduction" not in Transform.known:
+    if not isinstance(step, Parallelize):
         return
     kinds = {v.dependence.kind for v in verdict.violations if v.dependence is not None}
     if kinds == {"reduction"}:
-        split = from_json({"step": "split_reduction", "loop": step.loop, "size": PARTS})
-        yield recipe(split, replace(step, loop=f"{step.loop}_o"))
+        yield recipe(SplitReduction(step.loop, PARTS), replace(step, loop=f"{step.loop}_o"))
