@@ -111,6 +111,43 @@ def test_compiled_code_agrees_with_the_verdict(case: str) -> None:
     assert (error < 1e-4) == (expected == "legal")
 
 
+SKEWED = wb.skew("A.1/i", by="t") | wb.skew("A.1/j", by="A.1/i") | wb.skew("A.1/j", by="t")
+
+
+@pytest.mark.parametrize("tiles", [{"A.1/i": 4, "A.1/j": 4}, {"A.1/t": 2, "A.1/i": 4, "A.1/j": 4}], ids=str)
+def test_skewed_tiles_of_seidel_are_accepted_and_right(tiles: dict[str, int]) -> None:
+    assert (naive(SEIDEL_9) | SKEWED | wb.tile(tiles)).verdict
+    tiled = naive(SEIDEL_9, N=13, T=3) | SKEWED | wb.tile(tiles)
+    image = np.random.default_rng(3).random((13, 13), dtype=np.float32)
+    assert np.array_equal(wb.build(tiled)(image, 3), wb.build(naive(SEIDEL_9, N=13, T=3))(image, 3))
+
+
+def test_without_the_skew_the_tile_is_named() -> None:
+    tiled = naive(SEIDEL_9) | wb.skew("A.1/j", by="A.1/i") | wb.tile({"A.1/i": 4, "A.1/j": 4})
+    with pytest.raises(IllegalSchedule, match=r"step 1 of 1, tile\(.*\), is not legal here: would break"):
+        tiled.without(0)
+
+
+@pytest.mark.parametrize("before", ["as written", "alone", "outermost"])
+def test_a_reduction_may_run_backwards_its_initialisation_stays_before_it(before: str) -> None:
+    start = naive(MATMUL, M=5, N=6, K=7)
+    if before != "as written":
+        start = start | wb.decompose_reduction("C")
+    if before == "outermost":
+        start = start | wb.interchange("k", "C/m", "C/n")
+    a, b = (np.random.default_rng(4).integers(-9, 9, s).astype(np.float32) for s in ((5, 7), (7, 6)))
+    assert np.array_equal(wb.build(start | wb.reverse("k"))(a, b), a @ b)
+
+
+def test_a_nest_turns_round_with_its_initialisation_or_not_at_all() -> None:
+    start = naive(MATMUL)
+    assert start.can(wb.reverse("m"))
+    assert start.can(wb.reverse("C/m")).outcome == "illegal"
+    assert start.can(wb.together(wb.reverse("C/m"), wb.reverse("C.init/m")))
+    assert (start | wb.decompose_reduction("C")).can(wb.reverse("C/m"))
+    assert (start | wb.decompose_reduction("C")).can(wb.arrange("C", "C.init")).outcome == "illegal"
+
+
 def test_an_empty_reduction_still_initialises_and_has_nothing_to_race() -> None:
     verdict = naive(MATMUL).can(wb.parallelize("k"))
     assert verdict.outcome == "illegal"

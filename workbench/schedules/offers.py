@@ -107,7 +107,7 @@ def _gathered(
         if not isinstance(step, Transform):
             del spent[name]
             ended = ended and step is None
-    return found, ended
+    return found, ended and time.monotonic() < end
 
 
 def _kinds(only: Iterable[str] | None) -> list[str]:
