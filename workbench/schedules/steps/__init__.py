@@ -2,6 +2,7 @@
 
 from workbench.schedules.steps.affine_map import Affine, affine
 from workbench.schedules.steps.aligning import StorageAlign, storage_align
+from workbench.schedules.steps.affine_rows import AffineRows
 from workbench.schedules.steps.arranging import Arrange, arrange
 from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
@@ -27,11 +28,12 @@ from workbench.schedules.steps.tiling import Tile, tile
 from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
-    "AddUnitLoop", "Affine", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute", "FoldStorage", "Fuse",
-    "Inline", "Interchange", "Isolate", "Merge", "Parallelize", "Partition", "Replace", "Reverse",
-    "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile",
-    "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "compute_at",
-    "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange", "isolate", "merge",
-    "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split",
-    "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "AddUnitLoop", "Affine", "AffineRows", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute",
+    "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Parallelize", "Partition", "Replace",
+    "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign",
+    "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange",
+    "compute_at", "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange", "isolate",
+    "merge", "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew",
+    "split", "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam",
+    "vectorize",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
 from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.affine_rows import affine_rows
 from workbench.schedules.steps.tree_data import tree_from_data, tree_to_data
 from workbench.schedules.transform import Transform
 
@@ -35,7 +37,7 @@ class Affine(Transform):
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> Affine:
-        return affine(arguments.get("tree"), arguments.get("origin", ""))
+        return affine_tree(arguments.get("tree"), arguments.get("origin", ""))
 
     def __str__(self) -> str:
         return f"affine({self.origin or 'tree'})"
@@ -44,11 +46,19 @@ class Affine(Transform):
         return f"affine({tree_to_data(self.tree)!r}, {self.origin!r})"
 
 
-def affine(tree: Any, /, origin: str = "") -> Affine:
-    """Use `tree` as the time map; `origin` says in a word where it came from.
+def affine(what: Any, /, origin: str = "") -> Transform:
+    """Give statements other dates: `affine({"S": "(t, i) -> (t, t + i)"})`, or a matrix for each statement.
 
-    The tree may also be the nested list that `to_json` and `python` write.
+    Also a whole time map: a schedule tree, or the nested list that `to_json` and `python` write; `origin` then says in
+    a word where it came from.
     """
+    if isinstance(what, Mapping):
+        return affine_rows(what)
+    return affine_tree(what, origin)
+
+
+def affine_tree(tree: Any, origin: str = "") -> Affine:
+    """Use `tree` as the time map."""
     if not isinstance(origin, str):
         raise ScheduleError(f"affine: origin={shown(origin)} does not fit; expected a text")
     if isinstance(tree, Band | Sequence | Mark | Leaf):

@@ -1,0 +1,112 @@
+"""`affine` of statements: any affine map from a statement's dims to the loops around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from workbench.errors import OperatorError, ScheduleError, shown
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Expr, Index, substitute
+from workbench.lang.index_text import index_map
+from workbench.lang.normal_form import simplify
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.questions import statement_id
+from workbench.poly.tree import Band, Mark, Tree, path
+from workbench.poly.tree import Sequence as Parts
+from workbench.schedules.edit import normal
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.transform import Transform
+
+
+@dataclass(frozen=True)
+class AffineRows(Transform):
+    """Give statements other dates in the loops around them.
+
+    before → after:  for t: for i: S(t, i)   →   for a: for b: S, with (a, b) = map(t, i)
+
+    `affine({"S": "(t, i) -> (t, t + i)"})`: one coordinate for each loop, over the statement's dims and the sizes; or a
+    matrix with a row for each loop and a column for each dim (and one for a constant).  Skew, shift, reverse and
+    interchange are special cases (Feautrier 1992).  Each instance needs a date of its own.
+    """
+
+    name: ClassVar[str] = "affine_rows"
+    maps: tuple[tuple[str, str], ...]
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        program, tree = schedule.program, schedule.tree
+        for name, text in self.maps:
+            own = program.statement(statement_id(program, name))
+            rows = coordinates(self, program, own, text)
+            around = path(tree, own.id)
+            if len(rows) != len(around):
+                loops = ", ".join(x.name for x in around)
+                raise ScheduleError(f"{self}: {name} stands in {len(around)} loops ({loops}), not {len(rows)}")
+            tree = with_dates(tree, own.id, rows)
+        return schedule.with_tree(normal(tree), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[AffineRows]:
+        return iter(())
+
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> AffineRows:
+        return cls(tuple((name, text) for name, text in arguments["maps"]))
+
+    def __str__(self) -> str:
+        return f"affine({dict(self.maps)!r})"
+
+
+def coordinates(step: Transform, program: Program, own: ProgramStatement, text: str) -> tuple[Expr, ...]:
+    """The rows that a map states, over the statement's dims."""
+    try:
+        names, rows = index_map(text, (*program.symbols, *program.sizes))
+    except OperatorError as error:
+        raise ScheduleError(f"{step}: {error}") from error
+    if len(names) != len(own.dims):
+        raise ScheduleError(f"{step}: {own.name} has the dims {', '.join(own.dims)}; the map names {len(names)}")
+    renamed = {n: Index(d, INT64) for n, d in zip(names, own.dims, strict=True)}
+    return tuple(simplify(substitute(row, dict(renamed)), INT64) for row in rows)
+
+
+def with_dates(tree: Tree, statement: str, rows: tuple[Expr, ...]) -> Tree:
+    """The tree with these rows for one statement, outermost loop first."""
+    match tree:
+        case Band(loops, child) if statement in dict(loops[0].rows):
+            own = tuple(
+                replace(x, rows=tuple((s, new if s == statement else r) for s, r in x.rows))
+                for x, new in zip(loops, rows, strict=False)
+            )
+            return Band(own, with_dates(child, statement, rows[len(loops) :]))
+        case Mark():
+            return replace(tree, child=with_dates(tree.child, statement, rows))
+        case Parts(children):
+            return Parts(tuple(with_dates(c, statement, rows) for c in children))
+    return tree
+
+
+def affine_rows(maps: Mapping[str, Any]) -> AffineRows:
+    """The step for texts and matrices, one a statement."""
+    if not maps or not all(isinstance(name, str) for name in maps):
+        raise ScheduleError('affine expected maps such as {"S": "(t, i) -> (t, t + i)"}')
+    texts = {name: value if isinstance(value, str) else written(value) for name, value in maps.items()}
+    return AffineRows(tuple(texts.items()))
+
+
+def written(matrix: Any) -> str:
+    """A matrix as a map of indices: a row for each loop, a column for each dim, perhaps one for a constant.
+
+    >>> written([[1, 0], [2, 1]]), written([[1, 0, 3], [0, -1, 0]])
+    ('(i0, i1) -> (1 * i0 + 0 * i1, 2 * i0 + 1 * i1)', '(i0, i1) -> (1 * i0 + 0 * i1 + 3, 0 * i0 + -1 * i1 + 0)')
+    """
+    rows = [list(row) for row in matrix] if isinstance(matrix, Sequence) or hasattr(matrix, "__iter__") else []
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or not all(isinstance(x, int) or hasattr(x, "__index__") for row in rows for x in row):
+        raise ScheduleError(f"affine: {shown(matrix)} is no matrix of whole numbers, a row for each loop")
+    (width,) = widths
+    names = [f"i{n}" for n in range(min(width, len(rows)))]
+    parts = [" + ".join(f"{int(x)} * {n}" for x, n in zip(row, names, strict=False)) for row in rows]
+    constants = [f" + {int(row[-1])}" if width > len(names) else "" for row in rows]
+    return f"({', '.join(names)}) -> ({', '.join(p + c for p, c in zip(parts, constants, strict=True))})"
+
