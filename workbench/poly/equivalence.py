@@ -17,11 +17,12 @@ from itertools import islice
 
 from workbench.errors import BudgetExceeded, WorkbenchError
 from workbench.poly import isl, unpack
+from workbench.poly.concerning import concerned
 from workbench.poly.naive import naive_tree
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance, prefix
-from workbench.poly.tree import Tree, normal, restrict
+from workbench.poly.tree import Tree
 from workbench.poly.witness import witness
 
 END = "end"
@@ -70,7 +71,7 @@ def differing(before: Program, after: Program) -> tuple[str, ...]:
 
 def _wrong(before: Program, after: Program) -> Iterator[tuple[_Flow, Sink, str, isl.Map]]:
     """What differs, one by one: the flow of the later program, who reads, how it is wrong, and the pairs."""
-    touched = _touched(before, after)
+    touched = concerned(before, after)
     old, new = _Flow(_settled(before), touched), _Flow(after, touched)
     for sink in new.sinks:
         expected = _expected(old, new, sink)
@@ -84,22 +85,6 @@ def _wrong(before: Program, after: Program) -> Iterator[tuple[_Flow, Sink, str, 
 def _settled(program: Program) -> Program:
     """The program for itself: what a step before made is a statement like any other."""
     return replace(program, statements=tuple(replace(s, part="computes", origin="") for s in program.statements))
-
-
-def _touched(before: Program, after: Program) -> frozenset[str]:
-    """The arrays that statements touch which are not the same in both programs."""
-    same = set(before.statements) & set(after.statements)
-    other = [s for p in (before, after) for s in p.statements if s not in same]
-    moved = {a.array for s in other for a in s.accesses}
-    if _order(before, same) == _order(after, same):
-        return frozenset(moved)
-    return frozenset({*before.arrays, *after.arrays})
-
-
-def _order(program: Program, among: set[ProgramStatement]) -> Tree | None:
-    """The order of some statements among themselves."""
-    tree = restrict(naive_tree(program), {s.id for s in among})
-    return tree and normal(tree)
 
 
 @dataclass(frozen=True)
