@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from itertools import product
 
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
@@ -50,13 +51,27 @@ class Touch:
 
 
 def _of_array(program: Program, array: str) -> Iterator[Dependence]:
-    touches = [t for s in program.statements if (t := _touch(program, s, array)) is not None]
+    touches = _touches(program, array)
     if not any(t.writes is not None for t in touches):
         return
     for source in touches:
         for target in touches:
             yield from _memory_based(program, array, source, target)
-    yield from _flow(program, array, touches)
+    yield from flows(program, array)
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def flows(program: Program, array: str) -> tuple[Dependence, ...]:
+    """The flow through one array: who uses whose values."""
+    touches = _touches(program, array)
+    if not any(t.writes is not None for t in touches):
+        return ()
+    return tuple(_flow(program, array, touches))
+
+
+def _touches(program: Program, array: str) -> list[Touch]:
+    return [t for s in program.statements if (t := _touch(program, s, array)) is not None]
 
 
 def _touch(program: Program, statement: ProgramStatement, array: str) -> Touch | None:
@@ -203,6 +218,8 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
     may = [t.writes for t in touches if t.writes is not None and (t.relaxed or not t.exact_writes)]
     if not sinks:
         return {}
+    if _once(must):
+        return _written_before(program, [*must, *may], sinks)
     order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
     info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
     if must:
@@ -215,6 +232,28 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
         (m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)): m.intersect_params(context)
         for m in relations
     }
+
+
+def _once(writes: list[isl.Map]) -> bool:
+    """Whether no cell is written twice, so that nothing written is ever lost."""
+    cells = [w.range() for w in writes]
+    apart = all(a.is_disjoint(b) for i, a in enumerate(cells) for b in cells[:i])
+    return apart and all(w.is_injective() for w in writes)
+
+
+def _written_before(
+    program: Program, writes: list[isl.Map], sinks: list[isl.Map]
+) -> dict[tuple[str, str], isl.Map]:
+    """Every write of a cell that comes before a read of it: the flow where no cell is written twice."""
+    context, found = isl.parse_set(program.context), {}
+    for write, sink in product(writes, sinks):
+        pairs = write.apply_range(sink.reverse()).intersect_params(context)
+        ends = pairs.get_tuple_name(isl.dim.in_), pairs.get_tuple_name(isl.dim.out)
+        levels = [] if pairs.is_empty() else list(before(program, naive_tree(program), *ends, pairs))
+        if levels:
+            earlier = reduce(isl.Map.union, levels)
+            found[ends] = found[ends].union(earlier) if ends in found else earlier
+    return found
 
 
 def _collected(relations: list[isl.Map]) -> isl.UnionMap:

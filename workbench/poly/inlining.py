@@ -95,6 +95,8 @@ def _between(
         name = fresh_name(f"{array}_inlined", set(current.arrays))
         depth = len(path(tree, reader.id))
         made = localised(current, tree, Group((array,), (own,)), (reader.id,), depth, {array: name}, exactly=True)
+        if not made.copies:
+            continue
         copy = made.copies[0].after
         dims = copy.dims[depth:]
         nest = Band(tuple(Loop(d, ((copy.id, Index(d)),)) for d in dims), Leaf(copy.id)) if dims else Leaf(copy.id)

@@ -18,7 +18,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read, substitute, transform
 from workbench.poly import isl
 from workbench.poly.deriving import Body, body_of, changed, fresh_ids, statement
-from workbench.poly.flow import dependences
+from workbench.poly.flow import flows
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.regions import Around
@@ -145,31 +145,31 @@ def needed(around: Around, group: Group, users: list[ProgramStatement], *, exact
 
     Unless `exactly`, the instances of an iteration are rounded up to convex sets, which are simpler to visit.
     """
-    flows = flows_through(around.program, group.arrays)
+    through = flows_through(around.program, group.arrays)
     found: dict[str, isl.Map] = {}
     for user in users:
         direct = around.times(user).reverse()
-        for source, target, relation in flows:
+        for source, target, relation in through:
             if target == user.id and source in group.ids:
                 _add(found, source, direct.apply_range(relation.reverse()))
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if found else 0):
         found = {s: m if exactly else _convex(around, s, m) for s, m in found.items()}
         grown = dict(found)
-        for source, target, relation in flows:
+        for source, target, relation in through:
             if source in group.ids and target in found:
                 _add(grown, source, found[target].apply_range(relation.reverse()))
         if all(s in found and m.is_subset(found[s]) for s, m in grown.items()):
             return found
         found = grown
-    return _everything(around, group, found)
+    return _everything(around, group, found) if found else {}
 
 
 def flows_through(program: Program, arrays: tuple[str, ...]) -> list[tuple[str, str, isl.Map]]:
     """(source, target, instances to those that use their values) of everything that goes through some arrays."""
     return [
         (d.source, d.target, isl.parse_map(d.relation).intersect_params(isl.parse_set(program.context)))
-        for d in dependences(program)
-        if d.kind == "flow" and d.array in arrays
+        for array in arrays
+        for d in flows(program, array)
     ]
 
 

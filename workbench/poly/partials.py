@@ -96,7 +96,7 @@ def _beginning(
 ) -> Body:
     values = tuple(identity(reduction, i, a.dtype) for i, a in enumerate(local.values()))
     targets = tuple((a.name, place) for a in local.values())
-    return Body("initialise", targets, values, reduction, f"{', '.join(a.name for a in local.values())} begin")
+    return Body("initialise", targets, values, reduction, f"{', '.join(a.name for a in local.values())} begins neutral")
 
 
 def _cells(program: Program, subscripts: tuple[Expr, ...], array: str, times: tuple[str, ...]) -> tuple[str, ...]:

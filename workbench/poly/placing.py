@@ -24,14 +24,15 @@ Rows = dict[str, tuple[Expr, ...]]
 def first_needs(program: Program, tree: Tree, group: Group, users: tuple[str, ...], depth: int) -> Rows:
     """For each statement of the group: the first iteration of the `depth` loops in which users (ids) need it.
 
-    ScheduleError where that is no single expression, or where nothing needs a statement.
+    Statements that nothing needs have none.  ScheduleError where that is no single expression.
     """
     around = Around(program, tree, depth)
     wanted = needed(around, group, [program.statement(s) for s in users], exactly=True)
-    idle = [s.name for s in group.statements if s.id not in wanted]
-    if idle:
-        raise ScheduleError(f"nothing in that loop needs the values of {', '.join(idle)}")
-    return {s.id: _rows(program, s, wanted[s.id].reverse().lexmin(), "first needed") for s in group.statements}
+    return {
+        s.id: _rows(program, s, wanted[s.id].reverse().lexmin(), "first needed")
+        for s in group.statements
+        if s.id in wanted
+    }
 
 
 @isl.guarded
@@ -51,20 +52,26 @@ def last_supplies(
             last[target] = last[target].union(times) if target in last else times
     last = {s: times.lexmax() for s, times in last.items()}
     own = [program.statement(s) for s in statements]
-    for s in own:
+    if not last:
+        raise ScheduleError(f"{own[0].name} reads nothing that is computed there")
+    for s in (*own, *reversed(own)):
         if s.id not in last:
-            last[s.id] = _with_users(program, s, last)
+            last |= _beside(program, s, last)
+    left = [s.name for s in own if s.id not in last]
+    if left:
+        raise ScheduleError(f"{left[0]} has nothing to do with what is computed there")
     return {s.id: _rows(program, s, last[s.id], "last supplied") for s in own}
 
 
-def _with_users(program: Program, s: ProgramStatement, last: dict[str, isl.Map]) -> isl.Map:
-    """The first iteration in which what uses the statement's values is executed."""
-    arrays = tuple(a.array for a in s.writes)
-    flows = flows_through(program, arrays)
-    found = [m.apply_range(last[target]) for source, target, m in flows if source == s.id and target in last]
-    if not found:
-        raise ScheduleError(f"{s.name} reads nothing that is computed there")
-    return reduce(isl.Map.union, found).lexmin()
+def _beside(program: Program, s: ProgramStatement, last: dict[str, isl.Map]) -> dict[str, isl.Map]:
+    """A statement after the last of the others whose values it uses, or else before the first that uses its values."""
+    arrays = tuple(dict.fromkeys(a.array for a in s.accesses))
+    through = flows_through(program, arrays)
+    after = [m.reverse().apply_range(last[a]) for a, b, m in through if b == s.id and a in last]
+    if after:
+        return {s.id: reduce(isl.Map.union, after).lexmax()}
+    before = [m.apply_range(last[b]) for a, b, m in through if a == s.id and b in last]
+    return {s.id: reduce(isl.Map.union, before).lexmin()} if before else {}
 
 
 def _rows(program: Program, s: ProgramStatement, times: isl.Map, what: str) -> tuple[Expr, ...]:

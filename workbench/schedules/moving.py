@@ -24,6 +24,8 @@ from workbench.schedules.transform import Transform
 def moved_before(schedule: Schedule, step: Transform, place: Target) -> Schedule:
     """The producers at the first iteration that needs them."""
     rows = first_needs(schedule.program, schedule.tree, place.group, place.users, place.depth)
+    if not rows:
+        return schedule.with_tree(schedule.tree, step)
     return schedule.with_tree(moved(schedule.program, schedule.tree, rows, place.users, place.depth), step)
 
 

@@ -72,6 +72,7 @@ class ComputeAt(Transform):
             )
 
     def _recomputed(self, schedule: Schedule, place: Target) -> Schedule:
+        """The copies in the loop instead of the group; where no value is ever needed, everything stays as it is."""
         program, tree = schedule.program, schedule.tree
         taken = set(program.arrays)
         names = {}
@@ -79,6 +80,8 @@ class ComputeAt(Transform):
             names[array] = fresh_name(array if "_local" in array else f"{array}_local", taken)
             taken.add(names[array])
         made = localised(program, tree, place.group, place.users, place.depth, names)
+        if not made.copies:
+            return schedule.with_tree(tree, self)
         around = path(tree, place.users[0])[: place.depth]
         new = _nest(program, tree, made, {x.name for x in around})
         times = tuple(Index(t, INT32) for t in made.times)
