@@ -11,7 +11,7 @@ from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL, SEIDEL
 from workbench.errors import IllegalSchedule, ScheduleError
 from workbench.poly.tree import statements
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, Transform
 
 TRIANGULAR = {"trmm": ("m", "n", "k"), "syrk": ("i", "j", "k"), "covariance": ("i", "j", "n")}
 LEAST = {
@@ -78,7 +78,7 @@ def test_parts_that_depend_on_one_another_both_ways_are_refused_with_the_value_t
         (wb.isolate("q"), "unknown loop 'q'"),
     ],
 )
-def test_what_does_not_fit_is_said(step: wb.Transform, message: str) -> None:
+def test_what_does_not_fit_is_said(step: Transform, message: str) -> None:
     with pytest.raises(ScheduleError, match=message):
         wb.schedule(wb.operator(MATMUL)) | step
 
