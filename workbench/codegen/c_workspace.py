@@ -48,7 +48,10 @@ def workspace_of(program: Program, nest: Nest, parallel: Parallel) -> Workspace:
     own: dict[str, Expr] = {}
     own_bytes: Expr = Const(0, INT64)
     stack = set()
-    inside = dict(_places(nest, (), parallel))
+    inside: dict[str, tuple[bool, bool]] = {}
+    for name, (loops, threads) in _places(nest, (), parallel):
+        known = inside.get(name, (False, False))
+        inside[name] = (known[0] or loops, known[1] or threads)
     for array in program.arrays.values():
         if array.role != "temporary" or (array.scope == "local" and array.name not in inside):
             continue

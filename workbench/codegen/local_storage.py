@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from workbench import poly
 from workbench.codegen.nest import Cell, Define, For, Nest, Place, Write, children, rebuild, walk
@@ -88,13 +89,26 @@ def _relative(write: Write, storage: Storage, variables: dict[str, Expr], below:
 
 
 def _wrapped(nest: Nest, storage: Storage) -> Nest:
-    """The storage in the innermost loop around all its uses; in every piece of it, if the loop was cut in pieces."""
-    name = storage.array.name
-    if not storage.home:
-        return Place(name, nest)
-    if isinstance(nest, For | Define) and nest.loop == storage.home[-1] and touches(nest, name):
+    """The storage in the innermost loop around all its uses; in every piece of it, if the loop was cut in pieces.
+
+    A loop with one iteration has no node: its place is around what it executes.
+    """
+    name, home = storage.array.name, storage.home
+    if not touches(nest, name):
+        return nest
+    inside = any(_is_home(n, home) and touches(n, name) for child in children(nest) for n in walk(child))
+    if _is_home(nest, home) and (not inside or nest.loop == home[-1]):
         return replace(nest, body=Place(name, nest.body))
-    return rebuild(nest, tuple(_wrapped(child, storage) for child in children(nest)))
+    if not inside:
+        return Place(name, nest)
+    parts = children(nest)
+    bare = [touches(p, name) and not any(_is_home(n, home) and touches(n, name) for n in walk(p)) for p in parts]
+    around = rebuild(nest, tuple(p if b else _wrapped(p, storage) for p, b in zip(parts, bare, strict=True)))
+    return Place(name, around) if any(bare) else around
+
+
+def _is_home(nest: Nest, home: tuple[str, ...]) -> TypeGuard[For | Define]:
+    return isinstance(nest, For | Define) and nest.loop in home
 
 
 def touches(nest: Nest, array: str) -> bool:
