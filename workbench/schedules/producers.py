@@ -66,9 +66,9 @@ class Target:
 def target(schedule: Schedule, step: object, producer: object, at: str) -> Target:
     """The place of a producer in a loop; ScheduleError if nothing there reads it."""
     program = schedule.program
+    site = find_loop(program, schedule.tree, at)
     array = defined_array(program, producer)
     group = group_of(program, array)
-    site = find_loop(program, schedule.tree, at)
     inside = set(statements(rest_of(site)))
     using = {r.id: r for a in group.arrays for r in readers(program, a) if r.id not in group.ids}
     users = tuple(s for s in statements(rest_of(site)) if s in using)
@@ -91,19 +91,27 @@ def require_known_cells(step: object, place: Target) -> None:
                     raise ScheduleError(f"{step}: {s.name} {verb} {a.array} at cells that {found.tensor} decides")
 
 
-def producers(schedule: Schedule) -> Iterator[tuple[str, list[Site]]]:
-    """Temporaries that might be computed elsewhere, with the loops around all their readers and not around them."""
+@dataclass(frozen=True)
+class Offer:
+    """An array and a loop that it may be computed in; `keep` if somebody else needs the array as well."""
+
+    array: str
+    site: Site
+    keep: bool
+
+
+def offers(schedule: Schedule) -> Iterator[Offer]:
+    """Every array with the loops around readers of it that are not around what computes it."""
     program = schedule.program
-    for name, array in program.arrays.items():
-        own, using = writers(program, name), readers(program, name)
-        others = {r.id for r in using} - {s.id for s in own}
-        group = group_of(program, name).arrays if array.role == "temporary" else ()
-        if others and group and all(program.arrays[a].role == "temporary" for a in group):
-            found = [
-                s for s in sites(schedule.tree)
-                if others <= set(statements(s.band)) and not {w.id for w in own} & set(statements(rest_of(s)))
-            ]  # fmt: skip
-            yield name, found
+    for name in program.arrays:
+        own = {s.id for s in writers(program, name)}
+        using = {r.id for r in readers(program, name)} - own
+        if own and using:
+            output = any(a in program.outputs for a in group_of(program, name).arrays)
+            for site in sites(schedule.tree):
+                inside = set(statements(rest_of(site)))
+                if using & inside and not own & inside:
+                    yield Offer(name, site, output or not using <= inside)
 
 
 def unthreaded(tree: Tree) -> Tree:

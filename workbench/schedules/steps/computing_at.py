@@ -18,7 +18,7 @@ from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, re
 from workbench.schedules.edit import normal, spelt
 from workbench.schedules.insertion import first_user, within
 from workbench.schedules.moving import moved_before
-from workbench.schedules.producers import Target, producers, require_known_cells, target, unthreaded
+from workbench.schedules.producers import Target, offers, require_known_cells, target, unthreaded
 from workbench.schedules.recomputation import Recomputation, recomputation
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -108,11 +108,10 @@ class ComputeAt(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[ComputeAt]:
-        for array, found in producers(schedule):
-            for site in found:
-                where = spelt(schedule.program, schedule.tree, site)
-                yield cls(array, where)
-                yield cls(array, where, recompute=False)
+        for offer in offers(schedule):
+            where = spelt(schedule.program, schedule.tree, offer.site)
+            yield cls(offer.array, where, keep=offer.keep)
+            yield cls(offer.array, where, recompute=False)
 
     def __str__(self) -> str:
         once = "" if self.recompute else ", recompute=False"
