@@ -23,6 +23,7 @@ from workbench.settings import settings
 from workbench.target import Target
 
 if TYPE_CHECKING:
+    from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
     from workbench.poly.program import Program
     from workbench.schedules.scheduled_program import Schedule
@@ -74,6 +75,7 @@ NAMES = {
     "fold_storage": "workbench.schedules:fold_storage",
     "storage_align": "workbench.schedules:storage_align",
     "transform_layout": "workbench.schedules:transform_layout",
+    "pad": "workbench.schedules:pad",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",
@@ -107,7 +109,7 @@ SHOWN = (
     "workbench.runtime.examining:Report",
 )
 
-__all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "settings", *sorted(NAMES), *ROOMS]
+__all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "rewrites", "settings", *sorted(NAMES), *ROOMS]
 
 
 def lower(operator: Operator | Program, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:
@@ -146,6 +148,11 @@ def generate(
     would compute something else than its operator, unless `unsafe=True`.
     """
     return _load("workbench.codegen:generate")(schedule, _here(target), unchecked=unchecked, unsafe=unsafe)
+
+
+def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:
+    """The nest before and after every named rewrite, for this machine ("c") or for a `Target`."""
+    return _load("workbench.codegen:rewrites")(schedule, _here(target))
 
 
 def _here(target: str | Target) -> str | Target:

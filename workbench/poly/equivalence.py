@@ -180,7 +180,10 @@ def _values(s: ProgramStatement) -> list[Access]:
 
 
 def _sink(s: ProgramStatement, access: Access, position: int) -> Sink:
-    relation = isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, f"{s.id}__{position}")
+    relation = isl.parse_map(access.relation)
+    if s.origin:  # an instance that stands for none before may read what it likes
+        relation = relation.intersect_domain(isl.parse_map(s.origin).domain())
+    relation = relation.set_tuple_name(isl.dim.in_, f"{s.id}__{position}")
     return Sink(s, access.array, position, relation, s.dims)
 
 

@@ -82,8 +82,8 @@ class Tiles:
     def __init__(self, program: Program, tree: Tree, own: ProgramStatement, depth: int) -> None:
         self.program, self.statement, self.depth = program, own, depth
         self.loops = path(tree, own.id)
-        self.times = self._map(self.loops)
-        self.points = self.times.intersect_domain(domain_of(program, own)).range()
+        self.whole = self._map(self.loops)
+        self.points = self.whole.intersect_domain(domain_of(program, own)).range()
         count = len(self.loops) - depth
         self.outer = self.points.project_out(isl.dim.set, depth, count)
         self.box = self._boxed()

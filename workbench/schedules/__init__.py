@@ -20,6 +20,7 @@ from workbench.schedules.steps import (
     interchange,
     isolate,
     merge,
+    pad,
     parallelize,
     partition,
     replace,
@@ -43,8 +44,8 @@ from workbench.schedules.transform import Recipe, Transform, from_json, together
 __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
     "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "fold_storage",
-    "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "parallelize", "partition",
-    "preview", "reasons", "register", "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule",
-    "shift", "skew", "split", "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout",
-    "unroll", "unroll_jam", "vectorize",
+    "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "pad", "parallelize",
+    "partition", "preview", "reasons", "register", "replace", "replay", "reverse", "reverse_compute_at", "root",
+    "schedule", "shift", "skew", "split", "split_reduction", "stage", "storage_align", "tile", "together",
+    "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip

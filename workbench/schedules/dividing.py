@@ -81,6 +81,11 @@ def _rows(loop: Loop, names: Names) -> Loop:
     return replace(loop, rows=tuple(sorted(rows, key=lambda pair: pair[0])))
 
 
+def replaced(tree: Tree, place: Path, new: Tree, names: Names) -> Tree:
+    """The tree with another subtree at a place; the loops around get rows for the statements that came."""
+    return normal(_along(tree, place, ((), new), names))
+
+
 def _along(tree: Tree, place: Path, new: tuple[tuple[Loop, ...], Tree], names: Names) -> Tree:
     """The tree with outer loops of a band kept and the rest replaced; loops on the way get the new rows."""
     if not place:

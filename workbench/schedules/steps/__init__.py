@@ -1,13 +1,14 @@
 """The vocabulary: each module holds one step and the function that makes it."""
 
 from workbench.schedules.steps.affine_map import Affine, affine
-from workbench.schedules.steps.aligning import StorageAlign, storage_align
 from workbench.schedules.steps.affine_rows import AffineRows
+from workbench.schedules.steps.aligning import StorageAlign, storage_align
 from workbench.schedules.steps.arranging import Arrange, arrange
 from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
+from workbench.schedules.steps.filling_tiles import Pad, pad
 from workbench.schedules.steps.folding import FoldStorage, fold_storage
 from workbench.schedules.steps.fusing import Fuse, fuse
 from workbench.schedules.steps.inlining import Inline, inline
@@ -29,11 +30,11 @@ from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
     "AddUnitLoop", "Affine", "AffineRows", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute",
-    "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Parallelize", "Partition", "Replace",
-    "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign",
-    "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange",
-    "compute_at", "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange", "isolate",
-    "merge", "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew",
-    "split", "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam",
-    "vectorize",
+    "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Pad", "Parallelize", "Partition",
+    "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage",
+    "StorageAlign", "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine",
+    "arrange", "compute_at", "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange",
+    "isolate", "merge", "pad", "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root",
+    "shift", "skew", "split", "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll",
+    "unroll_jam", "vectorize",
 ]  # fmt: skip
