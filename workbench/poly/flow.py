@@ -218,8 +218,9 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
     may = [t.writes for t in touches if t.writes is not None and (t.relaxed or not t.exact_writes)]
     if not sinks:
         return {}
-    if _once(must):
-        return _written_before(program, [*must, *may], sinks)
+    # isl's analysis is slow in the deep orders of derived programs, where it is rarely needed.
+    if program.reference is not None and _nothing_is_lost(program, must, may):
+        return _earlier(program, [*must, *may], sinks)
     order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
     info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
     if must:
@@ -234,20 +235,18 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
     }
 
 
-def _once(writes: list[isl.Map]) -> bool:
-    """Whether no cell is written twice, so that nothing written is ever lost."""
-    cells = [w.range() for w in writes]
+def _nothing_is_lost(program: Program, must: list[isl.Map], may: list[isl.Map]) -> bool:
+    """Whether no write is certainly overwritten, so that each reaches every later read of its cell."""
+    cells = [w.range() for w in must]
     apart = all(a.is_disjoint(b) for i, a in enumerate(cells) for b in cells[:i])
-    return apart and all(w.is_injective() for w in writes)
+    return apart and all(w.is_injective() for w in must) and not _earlier(program, may, must)
 
 
-def _written_before(
-    program: Program, writes: list[isl.Map], sinks: list[isl.Map]
-) -> dict[tuple[str, str], isl.Map]:
-    """Every write of a cell that comes before a read of it: the flow where no cell is written twice."""
+def _earlier(program: Program, first: list[isl.Map], second: list[isl.Map]) -> dict[tuple[str, str], isl.Map]:
+    """Pairs of instances that touch one cell, one of `first` before one of `second`, by the names of both."""
     context, found = isl.parse_set(program.context), {}
-    for write, sink in product(writes, sinks):
-        pairs = write.apply_range(sink.reverse()).intersect_params(context)
+    for a, b in product(first, second):
+        pairs = a.apply_range(b.reverse()).intersect_params(context)
         ends = pairs.get_tuple_name(isl.dim.in_), pairs.get_tuple_name(isl.dim.out)
         levels = [] if pairs.is_empty() else list(before(program, naive_tree(program), *ends, pairs))
         if levels:

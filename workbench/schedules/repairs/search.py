@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
@@ -72,8 +73,14 @@ def _candidates(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterab
     from workbench.schedules.repairs.ideas import ELSEWHERE, KEEPING  # these know the steps, which know Schedule
 
     for group in (KEEPING, ELSEWHERE):
-        proposed = [recipe for idea in group for recipe in idea(schedule, step, verdict)]
+        proposed = [recipe for idea in group for recipe in _proposed(idea(schedule, step, verdict))]
         yield from sorted(proposed, key=lambda recipe: len(recipe.steps()))
+
+
+def _proposed(recipes: Iterator[Transform]) -> Iterator[Transform]:
+    """What an idea proposes until it meets a step that does not fit, or the end of its time."""
+    with suppress(WorkbenchError):
+        yield from recipes
 
 
 def accepted(schedule: Schedule, recipe: Transform) -> bool:
