@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench import poly
+from workbench.codegen.collapsing import collapsed
 from workbench.codegen.from_program import nest_of
 from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.invocations import invoked
@@ -34,7 +35,8 @@ REWRITES: tuple[Rewrite, ...] = (
 def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
     """Scan the time map, then apply every rewrite in order."""
     nest = placed(nest_of(program, poly.scan(program, tree)), poly.storage_of(program, tree))
-    nest = invoked(nest, stored(program, tree), tree)
+    arrays = stored(program, tree)
+    nest = invoked(collapsed(nest, arrays), arrays, tree)
     for rewrite in REWRITES:
         nest = rewrite.apply(nest, target)
     return nest
