@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 import re
 from typing import Any
 
@@ -94,8 +95,8 @@ def test_names_that_are_used_exist(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_optional_packages_are_asked_for_first(path):
-    """At the top of a cell stands only what `pip install tensor-workbench` brings."""
-    brought = {"numpy", "workbench", "matplotlib", "scipy", "importlib", "ipywidgets"}
+    """At the top of a cell stands only what Python and `pip install tensor-workbench` bring."""
+    brought = {"numpy", "workbench", "matplotlib", "scipy", "ipywidgets", *sys.stdlib_module_names}
     top = [node for tree in code(path) for node in tree.body]
     imported = {a.name for node in top if isinstance(node, ast.Import) for a in node.names}
     imported |= {node.module or "" for node in top if isinstance(node, ast.ImportFrom)}
