@@ -21,6 +21,8 @@ def concerned(before: Program, after: Program) -> frozenset[str]:
     if _order(before, stayed) != _order(after, stayed):
         return frozenset({*before.arrays, *after.arrays})
     moved = {a.array for found in (old, new) for i, s in found.items() if i not in stayed for a in s.accesses}
+    stood_for = (isl.parse_map(s.origin).get_tuple_name(isl.dim.out) for s in after.statements if s.origin)
+    moved |= {a.array for i in stood_for for a in old[i].accesses}
     return frozenset(moved.union(*(_otherwise(old[i], new[i]) for i in stayed)))
 
 

@@ -201,8 +201,8 @@ def _copy(
     times: tuple[str, ...],
     wanted: isl.Map,
 ) -> Copy:
-    taken = {*times, *program.symbols, *program.sizes}
-    renamed = {d: unique(d, taken) for d in s.dims}
+    taken = {*times, *program.symbols, *program.sizes, *s.dims}
+    renamed = {d: unique(d, taken) if d in times else d for d in s.dims}
     dims = (*times, *renamed.values())
     body = _renamed(body_of(s), renamed)
     body = redirected(body, local, tuple(Index(t, INT32) for t in times), own_writes=True)
