@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-import sys
 import re
+import sys
 from typing import Any
 
 import pytest
