@@ -14,7 +14,7 @@ from workbench.poly.ast_expressions import expression
 from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
 from workbench.poly.names import unique
 from workbench.poly.program import Program
-from workbench.poly.timemap import instance, prefix, row_text
+from workbench.poly.timemap import collisions, instance, prefix, row_text
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 
 
@@ -133,10 +133,13 @@ class _Reader:
         statement = _some_statement(node)
         around = path(self.tree, statement)
         depth = int(iterator[1:])
-        if depth >= len(around):
-            name = self.program.statement(statement).name
-            raise ScheduleError(f"the tree gives several instances of statement {name} the same time")
-        return around[depth]
+        if depth < len(around):
+            return around[depth]
+        own = self.program.statement(statement)
+        if collisions(self.program, self.tree, own) is not None:
+            raise ScheduleError(f"the tree gives several instances of statement {own.name} the same time")
+        # isl did not see that one value is left for this dim: the loop finds it.
+        return Loop(f"i{depth}", ())
 
     def _if(self, node: isl.AstNode, names: _Names) -> If:
         condition = expression(node.if_get_cond(), names.variables)
