@@ -76,6 +76,8 @@ NAMES = {
     "storage_align": "workbench.schedules:storage_align",
     "transform_layout": "workbench.schedules:transform_layout",
     "pad": "workbench.schedules:pad",
+    "double_buffer": "workbench.schedules:double_buffer",
+    "pipeline": "workbench.schedules:pipeline",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "build": "workbench.runtime:build",
@@ -109,7 +111,18 @@ SHOWN = (
     "workbench.runtime.examining:Report",
 )
 
-__all__ = ["Operator", "Target", "autoschedule", "errors", "generate", "lower", "rewrites", "settings", *sorted(NAMES), *ROOMS]
+__all__ = [
+    "Operator",
+    "Target",
+    "autoschedule",
+    "errors",
+    "generate",
+    "lower",
+    "rewrites",
+    "settings",
+    *sorted(NAMES),
+    *ROOMS,
+]
 
 
 def lower(operator: Operator | Program, /, sizes: Mapping[str, int] | None = None, **symbols: int) -> Program:

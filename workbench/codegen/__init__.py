@@ -1,6 +1,17 @@
 """From a schedule to readable code."""
 
 from workbench.codegen.generation import as_target, generate
+from workbench.codegen.inspection import Rewriting, Rewritings, rewrites
 from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
 
-__all__ = ["ArrayParameter", "IndexCheck", "Kernel", "Signature", "as_target", "generate"]
+__all__ = [
+    "ArrayParameter",
+    "IndexCheck",
+    "Kernel",
+    "Rewriting",
+    "Rewritings",
+    "Signature",
+    "as_target",
+    "generate",
+    "rewrites",
+]

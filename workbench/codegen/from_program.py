@@ -52,7 +52,8 @@ def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, 
         for array, subscripts in statement.targets
     )
     values = tuple(value(strict(v, safe), names) for v in statement.values)
-    return Write(statement.id, cells, values, statement.reduction if statement.kind == "update" else None)
+    reduction = statement.reduction if statement.kind == "update" else None
+    return Write(statement.id, cells, values, reduction, tuple(names.values()))
 
 
 def address(expr: Expr, names: dict[str, Expr]) -> Expr:

@@ -26,12 +26,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One statement instance: cells take values, or combine with them when `reduction` is set."""
+    """One statement instance: cells take values, or combine with them when `reduction` is set.
+
+    `instance` says which one: the statement's dims as expressions of the loop variables around.
+    """
 
     statement: str
     cells: tuple[Cell, ...]
     values: tuple[Expr, ...]
     reduction: str | Monoid | None = None
+    instance: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,10 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
     def node(n: Nest) -> Nest:
         match n:
             case Write():
-                return replace(n, cells=tuple(map(cell, n.cells)), values=tuple(map(change, n.values)))
+                instance = tuple(map(change, n.instance))
+                return replace(
+                    n, cells=tuple(map(cell, n.cells)), values=tuple(map(change, n.values)), instance=instance
+                )
             case For():
                 return replace(n, lower=change(n.lower), upper=change(n.upper))
             case If():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench import poly
 from workbench.codegen.collapsing import collapsed
 from workbench.codegen.from_program import nest_of
+from workbench.codegen.full_blocks import full_blocks
 from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.invocations import invoked
 from workbench.codegen.local_storage import placed, stored
@@ -19,24 +20,69 @@ from workbench.target import Target
 
 
 @dataclass(frozen=True)
+class Lowering:
+    """What a rewrite may look at: the program, its order, the machine."""
+
+    program: Program
+    tree: Tree
+    target: Target
+
+
+@dataclass(frozen=True)
 class Rewrite:
-    """One named step on the nest."""
+    """One named step on the nest, and what it does in one line.
+
+    Every write of a nest bears its statement and instance, every loop the schedule's name; rewrites keep both.
+    """
 
     name: str
-    apply: Callable[[Nest, Target], Nest]
+    does: str
+    apply: Callable[[Nest, Lowering], Nest]
 
 
 REWRITES: tuple[Rewrite, ...] = (
-    Rewrite("vector loops and register tiles", vectorize_loops),
-    Rewrite("invariant values", hoist_invariants),
+    Rewrite(
+        "storage of local arrays",
+        "local arrays stand in the loop that needs them, and their subscripts count from there",
+        lambda nest, given: placed(nest, poly.storage_of(given.program, given.tree)),
+    ),
+    Rewrite(
+        "subscripts of collapsed loops",
+        "cells take the subscripts that need the fewest divisions; addresses stay",
+        lambda nest, given: collapsed(nest, stored(given.program, given.tree)),
+    ),
+    Rewrite(
+        "micro-kernels",
+        "blocks that `replace` marked become calls where they are whole",
+        lambda nest, given: invoked(nest, stored(given.program, given.tree), given.tree),
+    ),
+    Rewrite(
+        "vector loops and register tiles",
+        "vector loops advance by whole vectors, and what a loop keeps adding to lives in registers",
+        lambda nest, given: vectorize_loops(nest, given.target),
+    ),
+    Rewrite(
+        "full blocks",
+        "unrolled loops that may end early have a copy with a constant number of iterations for full blocks",
+        lambda nest, given: full_blocks(nest),
+    ),
+    Rewrite(
+        "invariant values",
+        "what an innermost loop reads or computes again and again is held in a scalar",
+        lambda nest, given: hoist_invariants(nest, given.target),
+    ),
 )
 
 
 def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
-    """Scan the time map, then apply every rewrite in order."""
-    nest = placed(nest_of(program, poly.scan(program, tree)), poly.storage_of(program, tree))
-    arrays = stored(program, tree)
-    nest = invoked(collapsed(nest, arrays), arrays, tree)
+    """The nest after every rewrite."""
+    return rewritten(program, tree, target)[-1]
+
+
+def rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, ...]:
+    """The nest that the time map becomes, then the nest after each rewrite in order."""
+    nests = [nest_of(program, poly.scan(program, tree))]
+    given = Lowering(program, tree, target)
     for rewrite in REWRITES:
-        nest = rewrite.apply(nest, target)
-    return nest
+        nests.append(rewrite.apply(nests[-1], given))
+    return tuple(nests)
