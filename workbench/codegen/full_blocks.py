@@ -64,11 +64,16 @@ def _cut_short(body: Nest) -> list[tuple[For, Expr]]:
     """(loop, what else bounds it) for the unrolled loops inside that may end early."""
     found = []
     for node in walk(body):
-        if isinstance(node, For) and node.kind == "unroll" and node.lanes == 1 and node.step == 1:
+        if isinstance(node, For) and node.kind == "unroll" and node.step == 1 and _straight(node.body):
             limits = bound(node)
             if limits is not None and limits[1] is not None and 1 < limits[0] <= MOST_COPIES:
                 found.append((node, limits[1]))
     return found
+
+
+def _straight(body: Nest) -> bool:
+    """Whether nothing inside is executed iteration by iteration: only then is it worth a copy."""
+    return all(n.kind == "unroll" for n in walk(body) if isinstance(n, For))
 
 
 def _most(loop: For) -> int:
