@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -18,6 +19,8 @@ from workbench.poly.names import to_isl
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import written
 from workbench.poly.timemap import prefix
+
+Cell = tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,19 @@ def relaid(program: Program, array: Array, layout: Layout) -> tuple[Array, tuple
     lower, extent = (*array.lower[:times], *lower), (*array.extent[:times], *extent)
     strides = row_major(extent) if array.scope == "global" else tuple(Const(0, INT32) for _ in extent)
     made = replace(array, lower=lower, extent=extent, strides=strides, padding=())
-    return made, tuple(_changed(program, made, s, layout) for s in program.statements)
+
+    def place(cell: Cell) -> Cell:
+        return (*cell[:times], *layout.of(cell[times:]))
+
+    return made, tuple(redirected(program, made, s, place) for s in program.statements)
 
 
-def _changed(program: Program, made: Array, own: ProgramStatement, layout: Layout) -> ProgramStatement:
+def redirected(
+    program: Program, made: Array, own: ProgramStatement, place: Callable[[Cell], Cell]
+) -> ProgramStatement:
+    """A statement with the cells of one array elsewhere."""
     if not any(a.array == made.name for a in own.accesses):
         return own
-
-    def place(cell: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return (*cell[: made.times], *layout.of(cell[made.times :]))
 
     def change(node: Expr) -> Expr:
         if isinstance(node, Read) and node.tensor == made.name:

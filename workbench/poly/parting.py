@@ -76,6 +76,21 @@ def with_full_tiles(program: Program, tree: Tree, ids: tuple[str, ...], depth: i
     return {t.statement.id: t.instances(full) for t in every}
 
 
+@isl.guarded
+def alone(
+    program: Program, tree: Tree, some: tuple[str, ...], every: tuple[str, ...], depth: int
+) -> dict[str, isl.Set]:
+    """The instances of some statements in those iterations of `depth` loops in which none of the others has any."""
+    others = [s for s in every if s not in some]
+    times = {s: Tiles(program, tree, program.statement(s), depth) for s in (*some, *others)}
+    taken = [times[s].outer for s in others]
+    free = {s: times[s].outer for s in some}
+    if taken:
+        busy = reduce(isl.Set.union, taken)
+        free = {s: points.subtract(busy) for s, points in free.items()}
+    return {s: times[s].instances(points) for s, points in free.items()}
+
+
 class Tiles:
     """One statement inside `depth` loops: which of their iterations have full tiles inside."""
 

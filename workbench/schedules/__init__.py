@@ -14,6 +14,7 @@ from workbench.schedules.steps import (
     compute_at,
     decompose_reduction,
     distribute,
+    double_buffer,
     fold_storage,
     fuse,
     inline,
@@ -23,6 +24,7 @@ from workbench.schedules.steps import (
     pad,
     parallelize,
     partition,
+    pipeline,
     replace,
     reverse,
     reverse_compute_at,
@@ -43,9 +45,9 @@ from workbench.schedules.transform import Recipe, Transform, from_json, together
 
 __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
-    "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "fold_storage",
-    "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "pad", "parallelize",
-    "partition", "preview", "reasons", "register", "replace", "replay", "reverse", "reverse_compute_at", "root",
-    "schedule", "shift", "skew", "split", "split_reduction", "stage", "storage_align", "tile", "together",
-    "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer",
+    "fold_storage", "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "pad",
+    "parallelize", "partition", "pipeline", "preview", "reasons", "register", "replace", "replay", "reverse",
+    "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage", "storage_align",
+    "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip

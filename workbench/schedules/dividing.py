@@ -21,35 +21,45 @@ Parts = Mapping[str, tuple[ProgramStatement | None, ProgramStatement | None]]
 
 
 def apart(
-    schedule: Schedule, step: Transform, site: Site, inside: dict[str, isl.Set], suffixes: tuple[str, str]
+    schedule: Schedule,
+    step: Transform,
+    site: Site,
+    inside: dict[str, isl.Set],
+    suffixes: tuple[str, str],
+    *,
+    others: int | None = None,
 ) -> Schedule:
     """The site's loop, and all it holds, twice: for the instances in the sets, and for the others.
 
-    The two stand one after the other in the order that keeps the result, if one does.
+    The two stand one after the other in the order that keeps the result, if one does.  Statements that are not divided
+    stay with the first; with `others` the part in the set is the first, and they stay with that part (0 or 1).
     """
     parts = divided(schedule.program, inside, suffixes)
-    if all(a is None for a, _ in parts.values()) or all(b is None for _, b in parts.values()):
+    whole = any(all(part is None for part in side) for side in zip(*parts.values(), strict=True))
+    if whole and others is None:
         side = suffixes[0] if all(b is None for _, b in parts.values()) else suffixes[1]
         names = ", ".join(schedule.program.statement(s).name for s in inside)
         raise ScheduleError(f"{step}: all instances of {names} are on one side ({side}); nothing to divide")
     found: list[Schedule] = []
-    for order in ((0, 1), (1, 0)):
-        after = _placed(schedule, step, site, parts, order)
+    for order in ((0, 1), (1, 0)) if others is None else ((0, 1),):
+        after = _placed(schedule, step, site, parts, order, others or 0)
         if not after.differences:
             return after
         found.append(after)
     return found[0]
 
 
-def _placed(schedule: Schedule, step: Transform, site: Site, parts: Parts, order: tuple[int, int]) -> Schedule:
-    """The parts one after the other; what is not divided stands with the first."""
+def _placed(
+    schedule: Schedule, step: Transform, site: Site, parts: Parts, order: tuple[int, int], others: int
+) -> Schedule:
+    """The parts one after the other; what is not divided stands with the first or second in order."""
     program = schedule.program
     nest = Band((site.loop, *site.band.loops[site.position + 1 :]), site.band.child)
     rest = set(statements(nest)) - set(parts)
     found = []
     for at, which in enumerate(order):
         names = {s: (own.id,) for s, both in parts.items() if (own := both[which]) is not None}
-        if at == 0:
+        if at == others:
             names |= {s: (s,) for s in rest}
         kept = restrict(nest, set(names))
         if kept is not None:

@@ -7,6 +7,7 @@ from workbench.schedules.steps.arranging import Arrange, arrange
 from workbench.schedules.steps.computing_at import ComputeAt, compute_at
 from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
 from workbench.schedules.steps.distributing import Distribute, distribute
+from workbench.schedules.steps.double_buffering import DoubleBuffer, double_buffer
 from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
 from workbench.schedules.steps.filling_tiles import Pad, pad
 from workbench.schedules.steps.folding import FoldStorage, fold_storage
@@ -18,6 +19,7 @@ from workbench.schedules.steps.jamming import UnrollJam, unroll_jam
 from workbench.schedules.steps.laying_out import TransformLayout, transform_layout
 from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.partitioning import Partition, partition
+from workbench.schedules.steps.pipelining import Pipeline, pipeline
 from workbench.schedules.steps.replacing import Replace, replace
 from workbench.schedules.steps.reverse_computing import ReverseComputeAt, reverse_compute_at
 from workbench.schedules.steps.rooting import Root, root
@@ -30,11 +32,11 @@ from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 
 __all__ = [
     "AddUnitLoop", "Affine", "AffineRows", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute",
-    "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Pad", "Parallelize", "Partition",
-    "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage",
-    "StorageAlign", "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine",
-    "arrange", "compute_at", "decompose_reduction", "distribute", "fold_storage", "fuse", "inline", "interchange",
-    "isolate", "merge", "pad", "parallelize", "partition", "replace", "reverse", "reverse_compute_at", "root",
-    "shift", "skew", "split", "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll",
-    "unroll_jam", "vectorize",
+    "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Pad", "Parallelize",
+    "Partition", "Pipeline", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split",
+    "SplitReduction", "Stage", "StorageAlign", "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize",
+    "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction", "distribute", "double_buffer",
+    "fold_storage", "fuse", "inline", "interchange", "isolate", "merge", "pad", "parallelize", "partition",
+    "pipeline", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
+    "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip

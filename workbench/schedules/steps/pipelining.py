@@ -1,0 +1,103 @@
+"""`pipeline`: loads run ahead of the iteration that uses them (software pipelining)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from workbench.errors import ScheduleError, shown
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Const
+from workbench.lang.normal_form import simplify
+from workbench.poly.parting import alone
+from workbench.poly.program import Program
+from workbench.poly.tree import Band, Tree, statements
+from workbench.schedules.arguments import whole
+from workbench.schedules.dividing import apart, depth_of
+from workbench.schedules.edit import Site, find_loop, put, rest_of, sites, spelt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.double_buffering import in_turn
+from workbench.schedules.transform import Transform
+
+MOST_STAGES = 64
+
+
+@dataclass(frozen=True)
+class Pipeline(Transform):
+    """Load the buffers of a loop `stages - 1` iterations ahead, into as many places used in turn.
+
+    before → after:  for k_o: { load(k_o); compute(k_o) }
+                     → load(0);  for k_o: { load(k_o + 1); compute(k_o) }        pipeline("k_o", stages=2)
+
+    The loads of the first iterations become the prologue (`.prologue`); in the last ones there is nothing to load.
+    On a CPU this gives the hardware something to do while it waits; `async_` copies belong to GPUs.  Legal as long as
+    what is loaded does not change meanwhile.  TVM's software_pipeline_stage.
+    """
+
+    name: ClassVar[str] = "pipeline"
+    loop: str
+    stages: int = 2
+    async_: bool = False
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        self._check()
+        site = find_loop(schedule.program, schedule.tree, self.loop)
+        loads = loading(schedule.program, schedule.tree, site)
+        if not loads:
+            raise ScheduleError(f"{self}: nothing in {site.loop.name} loads a buffer of one iteration; stage first")
+        ahead = schedule
+        for buffer in dict.fromkeys(loads.values()):
+            ahead = in_turn(ahead, self, buffer, self.stages)
+        ahead = ahead.with_tree(_earlier(ahead.tree, site, set(loads), self.stages - 1), self)
+        site = find_loop(ahead.program, ahead.tree, self.loop)
+        depth = depth_of(ahead.tree, site)
+        first = alone(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
+        after = apart(ahead, self, site, first, ("prologue", "body"), others=1)
+        return replace(after, trace=(*schedule.trace, self))
+
+    def _check(self) -> None:
+        if not isinstance(self.stages, int) or isinstance(self.stages, bool) or not 2 <= self.stages <= MOST_STAGES:
+            raise ScheduleError(f"pipeline: stages={shown(self.stages)} does not fit; expected 2 to {MOST_STAGES}")
+        if self.async_ is not False:
+            raise ScheduleError("pipeline: async_=True needs asynchronous copies; no target has them yet: leave it out")
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Pipeline]:
+        for site in sites(schedule.tree):
+            if loading(schedule.program, schedule.tree, site):
+                yield cls(spelt(schedule.program, schedule.tree, site))
+
+    def __str__(self) -> str:
+        stages = f", stages={self.stages}" if self.stages != 2 else ""
+        return f"pipeline({self.loop!r}{stages}{', async_=True' if self.async_ else ''})"
+
+
+def loading(program: Program, tree: Tree, site: Site) -> dict[str, str]:
+    """Statements (ids) that fill a buffer of one iteration of the loop from elsewhere, and the buffers."""
+    inside, depth = statements(rest_of(site)), depth_of(tree, site)
+    written = {a.array for s in inside for a in program.statement(s).writes}
+    found = {}
+    for own in (program.statement(s) for s in inside):
+        array = program.arrays[own.writes[0].array]
+        if len(own.writes) != 1 or own.kind == "update" or array.scope != "local" or array.times != depth:
+            continue
+        if own.reads and not any(a.array in written for a in own.reads):
+            found[own.id] = array.name
+    others = {a.array for s in inside if s not in found for a in program.statement(s).writes}
+    return {s: a for s, a in found.items() if a not in others}
+
+
+def _earlier(tree: Tree, site: Site, loads: set[str], ahead: int) -> Tree:
+    """The tree with some statements so many iterations earlier."""
+    rows = tuple(
+        (s, simplify(Binary("-", row, Const(ahead, INT64), INT64)) if s in loads else row) for s, row in site.loop.rows
+    )
+    own = list(site.band.loops)
+    own[site.position] = replace(site.loop, rows=rows)
+    return put(tree, site.path, Band(tuple(own), site.band.child))
+
+
+def pipeline(loop: str, /, stages: int = 2, async_: bool = False) -> Pipeline:
+    """Load the buffers that belong to iterations of `loop` `stages - 1` iterations ahead of their use."""
+    return Pipeline(loop, whole(stages), async_)
