@@ -34,6 +34,7 @@ REFUSED = {
     "Label": ("labels are not read", "write loops and ifs"),
     "Switch": ("switch is not read", "write ifs"),
     "Return": ("return is only read as the last statement of the function", "leave it out"),
+    "BinaryOp": ("this computes a value that nothing uses", "write A[i] = ..."),
     "FuncCall": ("a call for its effects is not read", "write what it does, or leave it out"),
 }
 

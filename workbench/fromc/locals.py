@@ -27,7 +27,7 @@ def assigned_names(node: Any) -> Iterator[str]:
             return
         case c_ast.Assignment(lvalue=target):
             yield from _base(target)
-        case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--" | "&", expr=target):
+        case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--", expr=target):
             yield from _base(target)
     for _, child in node.children():
         yield from assigned_names(child)

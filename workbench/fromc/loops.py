@@ -141,8 +141,8 @@ def opened(values: Values, node: Any, head: Head) -> Range:
     else:
         counts = [_count(first, bound, step) for bound in inclusive]
         own = Range(name, Const(0, INT32), _joined("min", counts), "sequential", "the loop's head")
-        distance = Binary("*", Const(step, INT32), Index(name), INT32)
-        value = Binary("+", head.first, distance, INT32)
+        distance = Index(name) if abs(step) == 1 else Binary("*", Const(abs(step), INT32), Index(name), INT32)
+        value = Binary("+" if step > 0 else "-", head.first, distance, INT32)
         scope.nonnegative.add(name)
     for bound, what in ((own.lower, "first value"), (own.upper, "bound")):
         _require_affine(values, node, bound, f"the {what} of {head.variable}")

@@ -99,7 +99,7 @@ def _parameter(values: Values, node: Any, *, used: bool) -> Parameter:
         return _integer(scope, name, dtype, used=used)
     if not extents and name in scope.assigned:
         raise values.problem(f"the parameter {name} is changed, which its caller does not see", node,
-                             "copy it into a local variable, or make it an array")  # fmt: skip
+                             "change a local copy of it")  # fmt: skip
     tensor = scope.fresh(name)
     lower = tuple(Const(0, INT32) for _ in extents)
     scope.tensors[tensor] = Tensor(tensor, dtype, lower, tuple(extents), "input")

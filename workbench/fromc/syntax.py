@@ -105,11 +105,26 @@ def _begins_with_statements(plain: str) -> bool:
     return False
 
 
+class _Recorder:
+    """Hands tokens on and keeps the last: some messages of the parser have no place."""
+
+    def __init__(self, parser: Any) -> None:
+        self.read, self.last = parser.clex.token, None
+        parser.clex.token = self
+
+    def __call__(self) -> Any:
+        token = self.read()
+        self.last = token or self.last
+        return token
+
+
 def _parsed(source: Source, text: str, before: int) -> Any:
+    parser = CParser()
+    tokens = _Recorder(parser)
     try:
-        return CParser().parse(text)
+        return parser.parse(text)
     except ParseError as error:
-        raise _unreadable(source, str(error), before) from None
+        raise _unreadable(source, str(error), before, tokens.last) from None
     except RecursionError:
         message = "the text nests too deep to be read"
         raise Problem(message, Span(0, 1), "compute parts of it in local variables") from None
@@ -117,21 +132,19 @@ def _parsed(source: Source, text: str, before: int) -> Any:
         raise Problem(f"this is no C that can be read ({type(error).__name__})", Span(0, 1)) from None
 
 
-def _unreadable(source: Source, message: str, before: int) -> Problem:
+def _unreadable(source: Source, message: str, before: int, token: Any) -> Problem:
     found = _PLACE.match(message)
-    if found is None:
-        words = message.lstrip(": ").lower() or "syntax error"
-        return Problem(f"this is no C that can be read: {words}", Span(0, 1))
-    line, column, what = int(found[1]) - before, int(found[2]), found[3]
+    if found is None and token is None:
+        return Problem(f"this is no C that can be read: {message.lstrip(': ').lower()}", Span(0, 1))
+    if found is not None:
+        line, column, what = int(found[1]) - before, int(found[2]), found[3]
+    else:
+        line, column, what = token.lineno - before, token.column, message.lstrip(": ")
     last = source.text.count("\n") + 1
     if line > last or "end of input" in what.lower():
         end = len(source.text.rstrip())
         return Problem("the text ends too early", Span(max(0, end - 1), max(1, end)), "close every ( and {")
     unexpected = what.removeprefix("before: ")
     words = f"unexpected {unexpected!r}" if what.startswith("before: ") else what[:1].lower() + what[1:]
-    fix = "declare its type before it is used" if _is_word(unexpected) else ""
+    fix = "declare a type before it is used: typedef double real;" if what == "Invalid declaration" else ""
     return Problem(f"this is no C that can be read: {words}", source.span(line, column), fix)
-
-
-def _is_word(text: str) -> bool:
-    return text.isidentifier()

@@ -111,7 +111,8 @@ class Values:
         if name in CONSTANTS:
             return CONSTANTS[name]
         known = [n for n in self.scope.known_names() if not n.startswith("wb_")]
-        raise self.problem(unknown_name("name", name, known), node)
+        fix = f"declare it before the loops: int {name};" if self.unit.is_nest else ""
+        raise self.problem(unknown_name("name", name, known), node, fix)
 
     def macro(self, node: Any) -> Expr:
         """The value of an object-like macro."""
@@ -153,9 +154,11 @@ class Values:
         return found.tensor, (*found.place, *subscripts), found.dtype
 
     def _pointed(self, node: Any) -> tuple[Any, Expr]:
-        """The array and the subscript of what `*` is applied to: `*A` or `*(A + i)`."""
-        if isinstance(node, c_ast.BinaryOp) and node.op == "+":
-            return node.left, self.index(node.right, "a subscript")
+        """The array and the subscript of what `*` is applied to: `*A` or `*(A + i + j)`."""
+        if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
+            array, offset = self._pointed(node.left)
+            more = self.index(node.right, "a subscript")
+            return array, Binary(node.op, offset, more, INT32) if offset != Const(0, INT32) or node.op == "-" else more
         return node, Const(0, INT32)
 
     # -- operations

@@ -26,7 +26,7 @@ def call_program(
         return call(op, *arrays, out=out, unchecked=unchecked, **{**left, **scalars})
     values = {**program.sizes, **taken.sizes, **taken.inputs}
     positional = [values[p] for p in op.parameters if p in values]
-    sizes = {n: v for n, v in taken.sizes.items() if n in op.size_names}
+    sizes = {n: v for n, v in taken.sizes.items() if n not in op.parameters}
     return call(op, *positional, out=taken.out, unchecked=unchecked, **{**_bound(program, op), **sizes})
 
 

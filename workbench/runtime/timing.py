@@ -13,6 +13,7 @@ from workbench.errors import CallError, WorkbenchError, shown
 from workbench.lang import bind
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
+from workbench.runtime.c_order import in_c_order
 from workbench.runtime.launch import CompiledKernel
 
 # A batch of short calls is long enough for the clock.
@@ -132,10 +133,13 @@ def _counts(what: object, arrays: tuple[Any, ...], scalars: dict[str, Any], out:
 
 def bound_program(what: object, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Program | None:
     """The program of a call with its sizes bound; None for a function of somebody else's."""
-    if isinstance(what, CompiledKernel):
-        program = getattr(what.schedule, "program", None)
+    if isinstance(what, CompiledKernel | Program):
+        program = what if isinstance(what, Program) else getattr(what.schedule, "program", None)
         if program is None or not program.symbols:
             return program
+        taken = in_c_order(program, arrays, out, scalars)
+        if taken is not None:
+            arrays, out, scalars = (), taken.out, {**program.sizes, **taken.inputs, **taken.sizes}
         what = program.definition
     if not isinstance(what, Operator):
         return None

@@ -1,0 +1,103 @@
+"""Random C nests: raised and compiled in their own order they give the bits of the text compiled at -O1; and no text,
+however broken, brings up anything but an error of ours.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import workbench as wb
+from tests.fromc.nests import random_function
+from tests.fromc.polybench import FOLDER, copied, results
+from tests.support import examples
+from workbench.fromc import raised_from
+
+SHAPES = {"A": (24,), "B": (24, 24), "C": (24, 24)}
+
+
+def values(program, seed: int, n: int) -> list[object]:
+    numbers = np.random.default_rng(seed)
+    named: dict[str, object] = {k: numbers.integers(-4, 5, s).astype(float) for k, s in SHAPES.items()}
+    named |= {"n": n, "x": float(numbers.integers(-3, 4)), "idx": numbers.integers(0, 24, 24).astype("i4")}
+    return [named[p.name] for p in raised_from(program).parameters]
+
+
+def raised(seed: int):
+    """The program of a random function; None for one that only changes local variables."""
+    try:
+        return wb.from_c(random_function(seed))
+    except wb.errors.OperatorError as error:
+        if not re.search("changes nothing|computes nothing", str(error)):
+            raise
+        return None
+
+
+@settings(max_examples=examples(quick=4, ci=14, full=1000))
+@given(st.integers(0, 10**9))
+def test_the_naive_schedule_of_a_random_nest_gives_the_bits_of_its_text(seed):
+    program = raised(seed)
+    if program is None:
+        return
+    kernel = wb.build(wb.schedule(program), debug=True)
+    for n in (0, 5):
+        own = values(program, seed, n)
+        expected, computed = results(wb.evaluate_c(program, *own)), results(kernel(*copied(own)))
+        for a, b in zip(computed, expected, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
+
+
+@settings(max_examples=examples(quick=1, ci=4, full=200))
+@given(st.integers(0, 10**9))
+def test_what_isl_makes_of_a_random_nest_gives_the_same_bits(seed):
+    program = raised(seed)
+    if program is None:
+        return
+    kernel = wb.build(wb.autoschedule(program, fusion=("none", "default", "max")[seed % 3], sizes={}), debug=True)
+    own = values(program, seed, 5)
+    for a, b in zip(results(kernel(*copied(own))), results(wb.evaluate_c(program, *own)), strict=True):
+        np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
+
+
+# -- broken texts
+
+WORD = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
+STRANGE = """* & while ( ) { } [ ] ; 1e999 0x 'a' "s" #if /* */ // ++ -- -> . goto return int float unsigned char 0 -1
+99999999999999999999 n*n i A ? : % / << ~ ! sizeof \\ é \0 min( sqrt( static typedef const restrict void ... ??= 1.0L
+#pragma #define N, long double size_t 4294967296""".split(" ")  # noqa: SIM905
+
+
+def broken(seed: int) -> str:
+    """A text with a few words replaced, doubled or left out."""
+    chance = random.Random(seed)
+    kernels = sorted(FOLDER.glob("*.c"))
+    known = chance.random() < 0.5
+    text = chance.choice(kernels).read_text(encoding="utf-8") if known else random_function(chance.randrange(50))
+    for _ in range(chance.randint(1, 4)):
+        found = list(WORD.finditer(text))
+        if not found:
+            break
+        word, other = chance.choice(found), chance.choice(found)[0]
+        new = chance.choice(["", f"{word[0]} {word[0]}", other, other, other, chance.choice(STRANGE)])
+        text = text[: word.start()] + new + text[word.end() :]
+    return text
+
+
+@settings(max_examples=examples(quick=30, ci=250, full=5000))
+@given(st.integers(0, 10**9))
+def test_a_broken_text_brings_up_only_errors_of_ours(seed):
+    with suppress(wb.errors.WorkbenchError):
+        assert str(wb.from_c(broken(seed)))
+
+
+@settings(max_examples=examples(quick=30, ci=200, full=3000))
+@given(st.text(max_size=80) | st.text("(){}[];=+-*/<>,.#\"'\\ forintAn01\n", max_size=200))
+def test_any_text_at_all_brings_up_only_errors_of_ours(text):
+    with pytest.raises(wb.errors.WorkbenchError):
+        wb.from_c(f"void f(double A[4]) {{ {text} }} }}")
