@@ -1,0 +1,220 @@
+"""Where the values that a program reads come from: for each value read, the instances behind it.
+
+What only moves values (a copy, the sum of partial results) is looked through; what begins a partial result is neutral.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from workbench.errors import BudgetExceeded
+from workbench.poly import isl, unpack
+from workbench.poly.naive import naive_tree
+from workbench.poly.names import to_isl
+from workbench.poly.program import Access, Program, ProgramStatement
+from workbench.poly.timemap import components, instance
+from workbench.poly.timemap import prefix as prefix_of
+from workbench.poly.tree import Tree
+
+END = "end"
+CHAIN = 4
+ADDING = 1000  # the position of the first sink that only fetches what an update adds to
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A value that is read: by one access of a statement, or (statement None) an output at the end."""
+
+    statement: ProgramStatement | None
+    array: str
+    position: int
+    relation: isl.Map  # from the sink's own tuple to cells
+    dims: tuple[str, ...]
+
+
+class Flow:
+    """Sources of every value one program reads."""
+
+    def __init__(self, program: Program, arrays: frozenset[str], mixed: frozenset[str]) -> None:
+        self.program, self.tree = program, naive_tree(program)
+        self.context = isl.parse_set(program.context)
+        self.sinks: list[Sink] = []
+        self.passing: list[Sink] = []
+        for s in program.statements:
+            own = [_sink(s, a, i) for i, a in enumerate(_values(s)) if a.array in arrays or s.part == "moves"]
+            (self.passing if s.part == "moves" else self.sinks).extend(own)
+        self.sinks += [x for name in program.outputs if name in arrays and (x := _end(program, name)) is not None]
+        self.adding = [
+            _sink(s, a, ADDING + i)
+            for s in program.statements
+            for i, a in enumerate(s.accesses)
+            if a.accumulates and a.array in mixed
+        ]
+        every = [*self.sinks, *self.passing, *self.adding]
+        self.flow = _analysed(program, self.tree, every, {x.array for x in every})
+        self.moves = union([tagged(x).apply_range(self.of(x)) for x in self.passing])
+        self.movers = {s.id for s in program.statements if s.part == "moves"}
+        self.neutral = {s.id for s in program.statements if s.part == "neutral"}
+        self.origins = {s.id: isl.parse_map(s.origin) for s in program.statements if s.origin}
+
+    def of(self, sink: Sink) -> isl.UnionMap:
+        """The sources as they are: instances, or cells as they stood at the beginning."""
+        return self.flow[tuple_of(sink)]
+
+    def named(self, sink: Sink) -> isl.UnionMap:
+        """The sources behind what only moves values, as instances of the program before; neutral ones are left out."""
+        return self._followed(self.of(sink))
+
+    def _followed(self, found: isl.UnionMap) -> isl.UnionMap:
+        """Values instead of what moves them."""
+        result, waiting = _parted(found, self.movers)
+        if not waiting.is_empty():
+            onwards, again = _parted(self.moves, self.movers)
+            for _ in range(CHAIN):
+                result = result.union(waiting.apply_range(onwards))
+                waiting = waiting.apply_range(again)
+                if waiting.is_empty():
+                    break
+            else:
+                closure, exact = again.transitive_closure()
+                if not exact:
+                    raise BudgetExceeded("a chain of copies cannot be followed to its end: not answered")
+                reached = waiting.union(waiting.apply_range(closure))
+                result = result.union(reached.apply_range(onwards))
+        return self.projected(_parted(result, self.neutral)[0])
+
+    def projected(self, relation: isl.UnionMap) -> isl.UnionMap:
+        """Instances as those of the program before that they stand for."""
+        pieces = []
+        for piece in unpack.maps(relation):
+            name = piece.get_tuple_name(isl.dim.out)
+            pieces.append(piece.apply_range(self.origins[name]) if name in self.origins else piece)
+        return union(pieces)
+
+    def repeated(self, sink: Sink) -> list[isl.Map]:
+        """Contributions that reach a sink by two ways, as relations from the sink to the instance before."""
+        ways = unpack.maps(self.of(sink))
+        if not any(w.get_tuple_name(isl.dim.out) in {*self.movers, *self.origins} for w in ways):
+            return []
+        ends = self._followed(union([_identity(w.range()) for w in ways]))
+        by_way = union(ways).reverse().range_product(ends).reverse()  # [sink → end] → way
+        if by_way.is_single_valued():
+            return []
+        return [ends.unwrap() for ends in _ambiguous(unpack.maps(by_way))]
+
+
+def _ambiguous(pieces: list[isl.Map]) -> list[isl.Set]:
+    """Where the pieces of a relation, taken together, have more than one image."""
+    found: list[isl.Set] = []
+    seen = isl.parse_union_set("{ }")
+    for piece in pieces:
+        domain = isl.UnionSet.from_set(piece.domain())
+        found += unpack.sets(domain.intersect(seen))
+        if not piece.is_single_valued():
+            found.append(piece.subtract(piece.lexmin()).domain())
+        seen = seen.union(domain)
+    return [points for points in found if not points.is_empty()]
+
+
+def _values(s: ProgramStatement) -> list[Access]:
+    return [a for a in s.accesses if a.kind == "read" and not a.accumulates]
+
+
+def _sink(s: ProgramStatement, access: Access, position: int) -> Sink:
+    relation = isl.parse_map(access.relation)
+    if s.origin:  # an instance that stands for none before may read what it likes
+        relation = relation.intersect_domain(isl.parse_map(s.origin).domain())
+    relation = relation.set_tuple_name(isl.dim.in_, f"{s.id}__{position}")
+    return Sink(s, access.array, position, relation, s.dims)
+
+
+def _end(program: Program, name: str) -> Sink | None:
+    """The cells of an output that anything writes, at the end."""
+    written = [isl.parse_map(a.relation).range() for s in program.statements for a in s.writes if a.array == name]
+    if not written:
+        return None
+    cells = reduce(isl.Set.union, written).intersect_params(isl.parse_set(program.context))
+    relation = _identity(cells)
+    rank = program.arrays[name].rank
+    relation = relation.set_tuple_name(isl.dim.in_, f"{END}__{to_isl(name)}")
+    return Sink(None, name, 0, relation, tuple(f"x{i}" for i in range(rank)))
+
+
+def tuple_of(sink: Sink) -> str:
+    """The name of the sink's own tuple."""
+    return str(sink.relation.get_tuple_name(isl.dim.in_))
+
+
+def tagged(sink: Sink) -> isl.UnionMap:
+    """From the instances of the reading statement to the sink's tuple."""
+    assert sink.statement is not None
+    return isl.UnionMap.from_map(_identity(sink.relation.domain()).set_tuple_name(isl.dim.in_, sink.statement.id))
+
+
+def _identity(points: isl.Set) -> isl.Map:
+    return isl.Map.identity(points.get_space().map_from_set()).intersect_domain(points)
+
+
+def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str]) -> dict[str, isl.UnionMap]:
+    """For each sink its sources: instances that write, and cells nobody surely wrote before."""
+    empty = isl.parse_union_map("{ }")
+    found = {tuple_of(x): empty for x in sinks}
+    if not sinks:
+        return found
+    writes = [(s, a) for s in program.statements for a in s.writes if a.array in arrays]
+    must = [isl.parse_map(a.relation) for s, a in writes if a.exact and s.kind != "update"]
+    may = [isl.parse_map(a.relation) for s, a in writes if not a.exact or s.kind == "update"]
+    info = isl.UnionAccessInfo.from_sink(union([x.relation for x in sinks])).set_schedule_map(
+        _times(program, tree, sinks, {s.id for s, _ in writes})
+    )
+    if must:
+        info = info.set_must_source(union(must))
+    if may:
+        info = info.set_may_source(union(may))
+    flow = info.compute_flow()
+    context = isl.parse_set(program.context)
+    for piece in unpack.maps(flow.get_may_dependence().reverse()):
+        name = piece.get_tuple_name(isl.dim.in_)
+        found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
+    unwritten = {to_isl(a.name) for a in program.arrays.values() if a.role == "temporary"}
+    for piece in unpack.maps(flow.get_may_no_source()):
+        name = piece.get_tuple_name(isl.dim.in_)
+        if piece.get_tuple_name(isl.dim.out) in unwritten:
+            piece = _nothing(piece)
+        found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
+    return found
+
+
+def _nothing(reads: isl.Map) -> isl.Map:
+    """Reads of cells that nobody wrote: whichever cell of the array it is, nothing stands there."""
+    space = isl.Set.universe(reads.range().get_space().drop_dims(isl.dim.set, 0, reads.dim(isl.dim.out)))
+    return isl.Map.from_domain_and_range(reads.domain(), space.set_tuple_name(reads.get_tuple_name(isl.dim.out)))
+
+
+def _times(program: Program, tree: Tree, sinks: list[Sink], writers: set[str]) -> isl.UnionMap:
+    """Times of writers and sinks, padded to one length; outputs are read after everything."""
+    times: list[tuple[str, list[str]]] = []
+    for s in program.statements:
+        own = components(program, tree, s.id)
+        tuples = [s.id] if s.id in writers else []
+        tuples += [tuple_of(x) for x in sinks if x.statement is not None and x.statement.id == s.id]
+        inside = instance(s).partition("[")[2]
+        times += [(f"{name}[{inside}", ["0", *own]) for name in tuples]
+    times += [(f"{tuple_of(x)}[{', '.join(x.dims)}]", ["1"]) for x in sinks if x.statement is None]
+    length = max(len(t) for _, t in times)
+    pieces = [f"{name} -> [{', '.join(t + ['0'] * (length - len(t)))}]" for name, t in times]
+    return isl.parse_union_map(f"{prefix_of(program)}{{ {'; '.join(pieces)} }}")
+
+
+def _parted(relation: isl.UnionMap, names: set[str]) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """(the part whose range is elsewhere, the part whose range is in these tuples)."""
+    inside = [m for m in unpack.maps(relation) if m.get_tuple_name(isl.dim.out) in names]
+    outside = [m for m in unpack.maps(relation) if m.get_tuple_name(isl.dim.out) not in names]
+    return union(outside), union(inside)
+
+
+def union(relations: list) -> isl.UnionMap:  # type: ignore[type-arg]
+    """The union of relations, maps or unions of maps."""
+    unions = [isl.UnionMap.from_map(m) if isinstance(m, isl.Map) else m for m in relations]
+    return reduce(isl.UnionMap.union, unions) if unions else isl.parse_union_map("{ }")
