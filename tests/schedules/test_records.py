@@ -11,7 +11,7 @@ import workbench as wb
 from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX
 from tests.support import examples
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, Transform, from_json
 
 OP = wb.operator(MATMUL)
 FAST = (
@@ -47,6 +47,20 @@ def test_library_schedules_come_back_from_json_and_from_python() -> None:
         for again in (Schedule.from_json(op, made.to_json()), script(made)):
             assert again == made
             assert again.key == made.key
+        assert wb.replay(made.start, made.trace) == made  # no prerequisite is taken twice
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [wb.tile(m=4) | wb.vectorize("n"), wb.together(wb.split("m", 4), wb.unroll("m_i")),
+     wb.split("k", 4) | wb.together(wb.split("m", 4), wb.unroll("m_i")) | wb.parallelize("m_o")],
+    ids=str,
+)  # fmt: skip
+def test_recipes_are_values_too(recipe: Transform) -> None:
+    assert from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+    names = {name: getattr(wb, name) for name in ("tile", "split", "unroll", "vectorize", "parallelize", "together")}
+    assert eval(recipe.python(), names) == recipe
+    assert (wb.schedule(OP) | recipe).trace == wb.replay(wb.schedule(OP), [recipe.to_json()]).trace
 
 
 def test_a_program_takes_a_record_too() -> None:

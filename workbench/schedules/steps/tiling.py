@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from workbench.errors import ScheduleError, unknown_name
+from workbench.errors import ScheduleError, UnknownLoop, unknown_name
 from workbench.poly.tree import Band
 from workbench.schedules.arguments import mapping, name_pair, whole
 from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
@@ -38,7 +38,8 @@ class Tile(Transform):
         band = one_band(self, found)
         chosen = {name: (outer, inner) for name, outer, inner in self.names}
         for name in chosen.keys() - dict(self.sizes).keys():
-            raise ScheduleError(f"names=: {unknown_name('loop', name, [n for n, _ in self.sizes])}")
+            known = [n for n, _ in self.sizes]
+            raise UnknownLoop(f"names=: {unknown_name('loop', name, known)}", name, known)
         halves = {
             site.position: divided(site.loop, size, chosen.get(name))
             for site, (name, size) in zip(found, self.sizes, strict=True)
