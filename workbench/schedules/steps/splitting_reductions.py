@@ -12,7 +12,7 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, reads
 from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.partials import adds_up, partials
-from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
 from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
@@ -72,7 +72,8 @@ class SplitReduction(Transform):
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[SplitReduction]:
         for site in sites(schedule.tree):
-            if reductions(schedule.program, schedule.tree, site):
+            found = reductions(schedule.program, schedule.tree, site)
+            if found and not any(a.array == t for s in found for t, _ in s.targets for a in _values(s)):
                 name = spelt(schedule.program, schedule.tree, site)
                 yield cls(name)
                 yield cls(name, 8)
@@ -128,10 +129,14 @@ def _exact(program: Program, user: ProgramStatement, array: str) -> None:
     for a in user.accesses:
         if a.array != array:
             continue
-        if a.kind == "read" and not a.accumulates:
+        if a in _values(user):
             raise ScheduleError(f"{user.name} also reads {array}: there is no partial result to read")
         if any(program.arrays[r.tensor].role != "input" for r in reads(*a.subscripts)):
             raise ScheduleError(f"{user.name} adds to cells of {array} that the kernel itself computes")
+
+
+def _values(s: ProgramStatement) -> list[Access]:
+    return [a for a in s.reads if not a.accumulates]
 
 
 def _loops(s: ProgramStatement, cells: tuple[str, ...]) -> Tree:
