@@ -10,7 +10,7 @@ from tests.poly.trees import scramble
 from tests.properties.ways import resized
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.tree import loops
+from workbench.poly.tree import loops, path
 from workbench.schedules import Schedule, Transform
 
 HARMLESS = {"split", "unroll", "add_unit_loop"}  # these change nothing, so they are tried less often
@@ -59,11 +59,47 @@ def _stage(schedule: Schedule, names: list[str], random: Random) -> Transform | 
     return replace(random.choice(offered), filling=random.choice(("load", "none", "neutral")))
 
 
+def _partition(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """A condition with one or two dims, at any loop around."""
+    own = random.choice(schedule.program.statements)
+    if not own.dims:
+        return None
+    left, right = random.choice(own.dims), random.choice((*own.dims, "0", "1", "2", "3"))
+    test = random.choice(("{} < {}", "{} >= {}", "{} % 2 == {} % 2", "{} == {}", "{} + 1 > {}", "!({} < {})"))
+    around = [loop.name for loop in path(schedule.tree, own.id)]
+    at = random.choice(around) if around and random.random() < 0.4 else ""
+    return schedules.partition(own.name, test.format(left, right), at=at)
+
+
+def _fold_storage(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """Any size for any dimension."""
+    found = [a for a in schedule.program.arrays.values() if a.role == "temporary" and a.rank > a.times]
+    if not found:
+        return None
+    array = random.choice(found)
+    return schedules.fold_storage(array.name, random.randrange(array.rank - array.times), random.randint(1, 3))
+
+
+def _transform_layout(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """Coordinates that do or do not tell every cell from every other."""
+    found = [a for a in schedule.program.arrays.values() if a.role == "temporary" and a.rank > a.times]
+    if not found:
+        return None
+    array = random.choice(found)
+    old = [f"x{i}" for i in range(array.rank - array.times)]
+    forms = ("{0}", "{0} / 2", "{0} % 2", "{0} - {1}", "2 * {0}", "3 - {0}", "{0} % 3", "{0} / 3")
+    new = [random.choice(forms).format(random.choice(old), random.choice(old)) for _ in range(len(old) + 1)]
+    return schedules.transform_layout(array.name, f"({', '.join(old)}) -> ({', '.join((*old[1:], *new))})")
+
+
 WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
     "affine": _scrambled,
+    "fold_storage": _fold_storage,
     "interchange": _interchange,
+    "partition": _partition,
     "stage": _stage,
     "tile": _tile,
+    "transform_layout": _transform_layout,
 }
 
 
