@@ -66,6 +66,8 @@ class Memory:
         found = self.cells.get(cell)
         if isinstance(found, Partial):
             parts, place = tuple(sorted(found.parts.items())), found.cells.index(cell)
+            if len(found.cells) == 1 and len(parts) == 1 and parts[0][1] == 1:
+                return parts[0][0][0]  # combined with nothing but the identity
             return self.terms.number(("reduction", found.name, parts, place))
         return self.terms.number(("cell before", f"{cell[0]}{cell[1]}")) if found is None else found
 
