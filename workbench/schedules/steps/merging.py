@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from workbench.errors import ScheduleError, shown
+from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
 from workbench.poly.names import unique
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.schedules.arguments import mapping, whole
 from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -22,14 +23,16 @@ class Merge(Transform):
 
     before → after:  for i: A;  for j: B   →   for i: { A; B }
 
-    The loops are paired from the outside in and keep the names of the first nest (a loop of the second nest that bears
-    such a name gets another).  What stands between the two nests goes before them.
+    The loops are paired from the outside in, or as `loops` says: `{"i": "q"}` walks the second nest's `q` along the first
+    nest's `i`, and the loops it names come first in both nests.  They keep the names of the first nest (a loop of the
+    second nest that bears such a name gets another).  What stands between the two nests goes before them.
     """
 
     name: ClassVar[str] = "merge"
     first: str
     second: str
     depth: int = 1
+    loops: tuple[tuple[str, str], ...] = ()
 
     def apply(self, schedule: Schedule) -> Schedule:
         if not isinstance(self.depth, int) or self.depth < 1:
@@ -40,20 +43,42 @@ class Merge(Transform):
         parts = at(schedule.tree, path)
         if not isinstance(parts, Sequence) or j <= i:
             raise ScheduleError(f"{self}: {self.first!r} does not stand before {self.second!r}")
-        fused = fuse(parts.children[i], parts.children[j], self.depth)
+        nests = [parts.children[i], parts.children[j]]
+        if self.loops:
+            nests = [self._first(nest, [pair[k] for pair in self.loops]) for k, nest in enumerate(nests)]
+        depth = len(self.loops) or self.depth
+        fused = fuse(nests[0], nests[1], depth)
         if fused is None:
-            raise ScheduleError(f"{self}: the two nests do not both have {self.depth} outer loops")
+            raise ScheduleError(f"{self}: the two nests do not both have {depth} outer loops")
         between = parts.children[i + 1 : j]
         new = Sequence((*parts.children[:i], *between, fused, *parts.children[j + 1 :]))
         return schedule.with_tree(put(schedule.tree, path, new), self)
+
+    def _first(self, nest: Tree, names: list[str]) -> Tree:
+        """The nest with the loops of these names outermost, in this order."""
+        own = nest.loops if isinstance(nest, Band) else ()
+        known = [loop.name for loop in own]
+        for name in names:
+            if name not in known:
+                raise UnknownLoop(f"{self}: {unknown_name('outer loop', name, known)}", name, known)
+        if len(set(names)) < len(names):
+            raise ScheduleError(f"{self}: a loop is named twice")
+        assert isinstance(nest, Band)
+        chosen = tuple(own[known.index(name)] for name in names)
+        return Band((*chosen, *(loop for loop in own if loop.name not in names)), nest.child)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Merge]:
         yield from _neighbours(cls, schedule, schedule.tree)
 
+    @classmethod
+    def from_arguments(cls, arguments: dict[str, Any]) -> Merge:
+        return cls(**{**arguments, "loops": tuple((a, b) for a, b in arguments.get("loops", ()))})
+
     def __str__(self) -> str:
-        depth = f", depth={self.depth}" if self.depth != 1 else ""
-        return f"merge({self.first!r}, {self.second!r}{depth})"
+        depth = f", depth={self.depth}" if self.depth != 1 and not self.loops else ""
+        loops = f", loops={dict(self.loops)!r}" if self.loops else ""
+        return f"merge({self.first!r}, {self.second!r}{depth}{loops})"
 
 
 def _neighbours(cls: type[Merge], schedule: Schedule, tree: Tree) -> Iterator[Merge]:
@@ -119,6 +144,14 @@ def rest(band: Band, depth: int) -> Tree:
     return Band(inner, band.child)
 
 
-def merge(first: str, second: str, /, depth: int = 1) -> Merge:
-    """Fuse the nests of two statements in one sequence, `depth` loops deep."""
-    return Merge(first, second, depth)
+def merge(first: str, second: str, /, depth: int = 1, loops: Mapping[str, str] | None = None) -> Merge:
+    """Fuse the nests of two statements in one sequence, `depth` loops deep.
+
+    `loops` maps loops of the first nest to those of the second that walk along them: `{"i": "q", "j": "p"}`.
+    """
+    pairs = tuple(mapping("merge: loops=", loops, '{"i": "q"}').items())
+    if pairs and depth not in (1, len(pairs)):
+        raise ScheduleError(f"merge: depth={shown(depth)} and loops= name different numbers of loops")
+    if not all(isinstance(name, str) for pair in pairs for name in pair):
+        raise ScheduleError(f"merge: loops= expected names of loops, not {shown(loops)}")
+    return Merge(first, second, 1 if pairs else whole(depth), pairs)
