@@ -80,6 +80,7 @@ NAMES = {
     "pipeline": "workbench.schedules:pipeline",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
+    "trace_touches": "workbench.codegen:trace_touches",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
     "verify": "workbench.runtime:verify",

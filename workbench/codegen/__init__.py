@@ -3,6 +3,7 @@
 from workbench.codegen.generation import as_target, generate
 from workbench.codegen.inspection import Rewriting, Rewritings, rewrites
 from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
+from workbench.codegen.tracing import Touch, trace_touches
 
 __all__ = [
     "ArrayParameter",
@@ -11,7 +12,9 @@ __all__ = [
     "Rewriting",
     "Rewritings",
     "Signature",
+    "Touch",
     "as_target",
     "generate",
     "rewrites",
+    "trace_touches",
 ]
