@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.properties.alone import elsewhere
 from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
 from tests.support import PROFILE, examples
+from workbench.schedules.recipes import threads
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
@@ -32,26 +35,41 @@ def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
     return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
 
 
-def campaign(programs: int, commands: Commands, folder: Path) -> Tally:
-    """While one batch is compiled, the next is written."""
-    tally, before = Tally(), None
-    for number, batch in enumerate(seeds(programs)):
-        found = [way for seed in batch for way in written(seed, tally)]
+def share(task: tuple[int, range, Commands, Path]) -> Tally:
+    """One batch: written, compiled, run; what fails is text, so that it can be sent."""
+    number, batch, commands, folder = task
+    threads.SMALL = 24  # so that small programs use threads too
+    tally, found = Tally(), []
+    for seed in batch:
+        try:
+            found += written(seed, tally)
+        except Exception as error:
+            tally.failures.append(f"seed {seed}: {type(error).__name__}: {error}")  # type: ignore[arg-type]
+    if found:
         compilers = pair(number, commands, target_of(batch.start).parallel)
-        started = Batch(found, compilers, folder / f"batch{number}").start() if found else None
-        if before is not None:
-            before.finish(tally)
-        before = started
-    if before is not None:
-        before.finish(tally)
+        Batch(found, compilers, folder / f"batch{number}").start().finish(tally)
+    tally.failures = [str(f) for f in tally.failures]  # type: ignore[misc]
     return tally
 
 
-def test_compiled_programs_equal_the_oracle(compilers, tmp_path, monkeypatch, report, request):
+def campaign(programs: int, commands: Commands, folder: Path) -> Tally:
+    """Batches side by side, one for each processor; how far it is stands in a file."""
+    tasks = [(number, batch, commands, folder) for number, batch in enumerate(seeds(programs))]
+    tally = Tally()
+    with get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=8) as pool:
+        for done, part in enumerate(pool.imap_unordered(share, tasks), 1):
+            tally.counts += part.counts
+            tally.refusals += part.refusals
+            tally.failures += part.failures
+            progress = [f"{done} of {len(tasks)} batches", *tally.lines(), *map(str, tally.failures)]
+            (folder / "progress.txt").write_text("\n".join(progress))
+    return tally
+
+
+def test_compiled_programs_equal_the_oracle(compilers, tmp_path, report, request):
     """naive, isl's, the default recipe's and random schedules; specialised and symbolic; every memory layout."""
     if elsewhere(request, report):
         return
-    monkeypatch.setattr("workbench.schedules.recipes.threads.SMALL", 24)  # so that small programs use threads too
     tally = campaign(examples(quick=40, ci=240, full=6000), compilers, tmp_path)
     for line in tally.lines():
         report(line)
