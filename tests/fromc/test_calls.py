@@ -68,7 +68,7 @@ def test_a_missing_array_is_named(gemm):
             wb.errors.CallError, match=r"missing B.*updates C in place.*ni, nj, nk, alpha, beta, C, A, B"
         ):
             call(1.5, 0.5, C, A)
-        with pytest.raises(wb.errors.CallError, match="9|shape"):
+        with pytest.raises(wb.errors.CallError, match="9"):
             call(9, 6, 7, 1.5, 0.5, C, A, B)
         with pytest.raises(wb.errors.CallError):
             call(1.5, 0.5, C.astype("f4"), A, B)

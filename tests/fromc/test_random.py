@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
@@ -19,6 +19,8 @@ from tests.fromc.polybench import FOLDER, copied, results
 from tests.support import examples
 from workbench.fromc import raised_from
 
+FUSIONS = ("none", "default", "max")
+MOST_STATEMENTS = 6  # isl's scheduler needs minutes for some programs that are longer
 SHAPES = {"A": (24,), "B": (24, 24), "C": (24, 24)}
 
 
@@ -39,7 +41,7 @@ def raised(seed: int):
         return None
 
 
-@settings(max_examples=examples(quick=4, ci=14, full=1000))
+@settings(max_examples=examples(quick=3, ci=8, full=1000))
 @given(st.integers(0, 10**9))
 def test_the_naive_schedule_of_a_random_nest_gives_the_bits_of_its_text(seed):
     program = raised(seed)
@@ -53,13 +55,13 @@ def test_the_naive_schedule_of_a_random_nest_gives_the_bits_of_its_text(seed):
             np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
 
 
-@settings(max_examples=examples(quick=1, ci=4, full=200))
+@settings(max_examples=examples(quick=1, ci=3, full=200))
 @given(st.integers(0, 10**9))
 def test_what_isl_makes_of_a_random_nest_gives_the_same_bits(seed):
     program = raised(seed)
-    if program is None:
-        return
-    kernel = wb.build(wb.autoschedule(program, fusion=("none", "default", "max")[seed % 3], sizes={}), debug=True)
+    assume(program is not None and len(program.statements) <= MOST_STATEMENTS)
+    sizes = {"n": 5} if "n" in program.symbols else {}
+    kernel = wb.build(wb.autoschedule(program, fusion=FUSIONS[seed % 3], sizes=sizes), debug=True)
     own = values(program, seed, 5)
     for a, b in zip(results(kernel(*copied(own))), results(wb.evaluate_c(program, *own)), strict=True):
         np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
