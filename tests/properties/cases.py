@@ -146,8 +146,17 @@ def subject(seed: int) -> Subject | None:
 
 def _made(seed: int, random: Random) -> Subject:
     op = (Gatherer if seed % 10 in (2, 5) else Maker)(seed).operator()
+    if random.random() < 0.3:
+        op = _with_temporaries(op, random.sample(op.outputs, random.choice((1, 1, 2))))
     sizes = {n: random.choice((0, 1, 2, 2, 3, 3, 4)) for n in "NM"} if random.random() < 0.75 else {}
     return Subject(f"random {seed}", op, lower(op, sizes), range(3))
+
+
+def _with_temporaries(op: Operator, names: list[str]) -> Operator:
+    """The operator with some of its results kept to itself."""
+    tensors = {n: replace(t, role="temporary") if n in names else t for n, t in op.tensors.items()}
+    outputs = tuple(n for n in op.outputs if n not in names)
+    return replace(op, tensors=tensors, outputs=outputs, text=f"{op.text} without {names}")
 
 
 def _library(seed: int, random: Random) -> Subject | None:

@@ -28,7 +28,7 @@ class Scene:
         self.op, self.sizes, self.contents = op, dict(sizes), contents
         self.events = of_operator(op, {**program.sizes, **sizes}, contents)
         self.original = Run(program, self.events, self.sizes)
-        self.terms = Terms()
+        self.terms = Terms(n for n, t in op.tensors.items() if t.role == "temporary")
         self.derived: dict[Any, Run] = {}
 
     @cached_property

@@ -17,9 +17,10 @@ NEUTRAL = {"+": {0}, "*": {1}, "max": {float("-inf")}, "min": {float("inf")}}
 
 
 class Terms:
-    """The numbers of terms; two runs that share one can be compared."""
+    """The numbers of terms; two runs that share one can be compared.  Nothing stands in the arrays `empty`."""
 
-    def __init__(self) -> None:
+    def __init__(self, empty: Iterable[str] = ()) -> None:
+        self.empty = frozenset(empty)
         self.numbers: dict[Hashable, int] = {}
         self.terms: list[Any] = []
 
@@ -69,7 +70,9 @@ class Memory:
             if len(found.cells) == 1 and len(parts) == 1 and parts[0][1] == 1:
                 return parts[0][0][0]  # combined with nothing but the identity
             return self.terms.number(("reduction", found.name, parts, place))
-        return self.terms.number(("cell before", f"{cell[0]}{cell[1]}")) if found is None else found
+        if found is not None:
+            return found
+        return self.terms.number(("cell before", cell[0] if cell[0] in self.terms.empty else f"{cell[0]}{cell[1]}"))
 
     def value(self, shape: Shape) -> int:
         """The term of an expression over cells."""

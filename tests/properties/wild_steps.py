@@ -8,19 +8,22 @@ from random import Random
 
 from tests.poly.trees import scramble
 from tests.properties.ways import resized
+from tests.properties.wild_orders import ORDERS
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.tree import loops, path
+from workbench.poly.tree import loops
 from workbench.schedules import Schedule, Transform
 
-HARMLESS = {"split", "unroll", "add_unit_loop"}  # these change nothing, so they are tried less often
-DARING = {"affine": 3, "parallelize": 2, "vectorize": 2, "interchange": 2, "merge": 2}  # these break most
+HARMLESS = ("split", "unroll", "add_unit_loop", "skew", "fuse", "unroll_jam", "tile")  # these break little
+DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
+BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "replace", "storage_align", "transform_layout")
+WEIGHTS = {"affine": 4} | dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 2) | dict.fromkeys(BUFFERS, 5)
 
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:
     """A step that nobody judged, of any kind that fits: a choice, or arguments that nothing offers."""
     kinds = sorted(Transform.known)
-    weights = [0.3 if k in HARMLESS else DARING.get(k, 1) for k in kinds]
+    weights = [WEIGHTS.get(k, 1) for k in kinds]  # what fits seldom is tried often
     for kind in random.choices(kinds, weights, k=8):
         step = _step(kind, schedule, random)
         if step is not None:
@@ -30,7 +33,7 @@ def wild_step(schedule: Schedule, random: Random) -> Transform | None:
 
 def _step(kind: str, schedule: Schedule, random: Random) -> Transform | None:
     names = list(dict.fromkeys(loop.name for loop in loops(schedule.tree)))
-    if kind in WILD and random.random() < (0.9 if kind == "affine" else 0.5):
+    if kind in WILD and random.random() < (0.9 if kind.startswith("affine") else 0.5):
         return WILD[kind](schedule, names, random)
     offered = list(Transform.known[kind].choices(schedule))
     return resized(random.choice(offered), random) if offered else None
@@ -100,6 +103,7 @@ WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
     "stage": _stage,
     "tile": _tile,
     "transform_layout": _transform_layout,
+    **ORDERS,
 }
 
 
