@@ -11,7 +11,7 @@ from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Write, walk
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write, walk
 from workbench.lang.expr import Call, Expr
 from workbench.lang.normal_form import constant, depends
 from workbench.poly.program import Program
@@ -64,6 +64,9 @@ class Printer:
                 return self.place(nest, lane)
             case Invoke():
                 return self.invoke(nest)
+            case Prefetch(cells, body):
+                requests = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in cells]
+                return [*requests, *self.lines(body, lane)]
             case For():
                 return self.loop(nest, lane)
 

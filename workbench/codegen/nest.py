@@ -138,7 +138,15 @@ class Invoke:
     body: Nest
 
 
-Nest = Write | For | If | Block | Define | Hold | Accumulate | Place | Invoke
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Cells that the cache is asked for before `body`: no value changes."""
+
+    cells: tuple[Cell, ...]
+    body: Nest
+
+
+Nest = Write | For | If | Block | Define | Hold | Accumulate | Place | Invoke | Prefetch
 
 
 def children(nest: Nest) -> tuple[Nest, ...]:
@@ -146,7 +154,7 @@ def children(nest: Nest) -> tuple[Nest, ...]:
     match nest:
         case Write():
             return ()
-        case For() | Define() | Hold() | Accumulate() | Place() | Invoke():
+        case For() | Define() | Hold() | Accumulate() | Place() | Invoke() | Prefetch():
             return (nest.body,)
         case If(_, then, otherwise):
             return (then,) if otherwise is None else (then, otherwise)
@@ -159,7 +167,7 @@ def rebuild(nest: Nest, parts: tuple[Nest, ...]) -> Nest:
     match nest:
         case Write():
             return nest
-        case For() | Define() | Hold() | Accumulate() | Place() | Invoke():
+        case For() | Define() | Hold() | Accumulate() | Place() | Invoke() | Prefetch():
             return replace(nest, body=parts[0])
         case If(condition, _, otherwise):
             return If(condition, parts[0], None if otherwise is None else parts[1])
@@ -205,6 +213,8 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
                 return replace(n, value=change(n.value))
             case Accumulate():
                 return replace(n, locals=tuple(replace(x, cell=cell(x.cell)) for x in n.locals))
+            case Prefetch():
+                return replace(n, cells=tuple(map(cell, n.cells)))
             case Invoke():
                 arrays = tuple((cell(c), tuple(map(change, strides))) for c, strides in n.arrays)
                 return replace(n, arrays=arrays, sizes=tuple(map(change, n.sizes)))

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.codegen.nest import Accumulate, Block, Cell, Define, For, Hold, If, Invoke, Local, Nest, Place, Write
+from workbench.codegen.nest import (
+    Accumulate,
+    Block,
+    Cell,
+    Define,
+    For,
+    Hold,
+    If,
+    Invoke,
+    Local,
+    Nest,
+    Place,
+    Prefetch,
+    Write,
+)
 from workbench.lang.operator import Monoid
 from workbench.lang.printer import show
 
@@ -29,6 +43,8 @@ def nest_lines(nest: Nest, statements: Mapping[str, str]) -> list[str]:
             return [f"hold {name} = {show(value)}", *_inside(body, statements)]
         case Place(array, body):
             return [f"place {array}", *_inside(body, statements)]
+        case Prefetch(cells, body):
+            return [f"prefetch {', '.join(map(_cell, cells))}", *_inside(body, statements)]
         case Accumulate(locals_, _, body):
             return [f"registers {', '.join(map(_local, locals_))}", *_inside(body, statements)]
         case Invoke(kernel, arrays, sizes, body):

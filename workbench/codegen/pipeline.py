@@ -13,6 +13,7 @@ from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.invocations import invoked
 from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
+from workbench.codegen.prefetches import prefetched
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
@@ -65,6 +66,11 @@ REWRITES: tuple[Rewrite, ...] = (
         "full blocks",
         "unrolled loops that may end early have a copy with a constant number of iterations for full blocks",
         lambda nest, given: full_blocks(nest),
+    ),
+    Rewrite(
+        "prefetches",
+        "loops that `prefetch` marked ask the cache for what later iterations touch",
+        lambda nest, given: prefetched(nest, given.tree),
     ),
     Rewrite(
         "invariant values",

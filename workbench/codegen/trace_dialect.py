@@ -9,7 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.codegen.c_names import Names
-from workbench.codegen.nest import Accumulate, Block, Cell, Define, For, Hold, If, Invoke, Local, Nest, Place, Write
+from workbench.codegen.nest import (
+    Accumulate,
+    Block,
+    Cell,
+    Define,
+    For,
+    Hold,
+    If,
+    Invoke,
+    Local,
+    Nest,
+    Place,
+    Prefetch,
+    Write,
+)
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
 from workbench.lang.normal_form import simplify
@@ -55,7 +69,7 @@ class Printer:
                 before = [line for x in locals_ if not x.partial for line in self.moves(x, ("read",))]
                 kinds = ("read", "write") if locals_[0].partial else ("write",)
                 return [*before, *self.lines(body), *(line for x in locals_ for line in self.moves(x, kinds))]
-            case Place(_, body) | Invoke(_, _, _, body):
+            case Place(_, body) | Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body)
 
     def inside(self, nest: Nest) -> list[str]:

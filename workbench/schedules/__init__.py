@@ -25,6 +25,7 @@ from workbench.schedules.steps import (
     parallelize,
     partition,
     pipeline,
+    prefetch,
     replace,
     reverse,
     reverse_compute_at,
@@ -47,7 +48,7 @@ __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
     "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer",
     "fold_storage", "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "pad",
-    "parallelize", "partition", "pipeline", "preview", "reasons", "register", "replace", "replay", "reverse",
-    "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage", "storage_align",
-    "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register", "replace", "replay",
+    "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
+    "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip

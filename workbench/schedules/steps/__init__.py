@@ -20,6 +20,7 @@ from workbench.schedules.steps.laying_out import TransformLayout, transform_layo
 from workbench.schedules.steps.merging import Merge, merge
 from workbench.schedules.steps.partitioning import Partition, partition
 from workbench.schedules.steps.pipelining import Pipeline, pipeline
+from workbench.schedules.steps.prefetching import Prefetch, prefetch
 from workbench.schedules.steps.replacing import Replace, replace
 from workbench.schedules.steps.reverse_computing import ReverseComputeAt, reverse_compute_at
 from workbench.schedules.steps.rooting import Root, root
@@ -33,10 +34,10 @@ from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
 __all__ = [
     "AddUnitLoop", "Affine", "AffineRows", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute",
     "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Pad", "Parallelize",
-    "Partition", "Pipeline", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split",
+    "Partition", "Pipeline", "Prefetch", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split",
     "SplitReduction", "Stage", "StorageAlign", "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize",
     "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction", "distribute", "double_buffer",
     "fold_storage", "fuse", "inline", "interchange", "isolate", "merge", "pad", "parallelize", "partition",
-    "pipeline", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
-    "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "pipeline", "prefetch", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split",
+    "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip

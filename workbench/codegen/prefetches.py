@@ -1,0 +1,82 @@
+"""Cells that a later iteration touches are asked for where `prefetch` marked a loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.codegen.nest import Cell, Define, For, Hold, Nest, Prefetch, Write, children, rebuild, walk, writes
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Const, Expr, Index, substitute
+from workbench.lang.expr import reads as reads_of
+from workbench.lang.normal_form import simplify
+from workbench.poly.tree import Band, Mark, Sequence, Tree, statements
+from workbench.schedules.steps.prefetching import MARK
+
+MOST = 16
+"""Cells asked for in one iteration."""
+
+
+def prefetched(nest: Nest, tree: Tree) -> Nest:
+    """The nest with a request at the beginning of each marked loop's iterations."""
+    for array, distance, loop, ids in _marked(tree):
+        nest = _with_requests(nest, array, distance, loop, ids)
+    return nest
+
+
+def _marked(tree: Tree) -> list[tuple[str, int, str, frozenset[str]]]:
+    """(array, distance, loop, statements) of every mark."""
+    match tree:
+        case Mark(name, value, child) if name == MARK:
+            array, _, distance = str(value).rpartition(" ")
+            return [(array, int(distance), _outermost(child), frozenset(statements(child))), *_marked(child)]
+        case Mark(_, _, child) | Band(_, child):
+            return _marked(child)
+        case Sequence(parts):
+            return [x for part in parts for x in _marked(part)]
+    return []
+
+
+def _outermost(tree: Tree) -> str:
+    """The loop that a mark is about."""
+    while isinstance(tree, Mark):
+        tree = tree.child
+    return tree.loops[0].name if isinstance(tree, Band) else ""
+
+
+def _with_requests(nest: Nest, array: str, distance: int, loop: str, ids: frozenset[str]) -> Nest:
+    inside = {w.statement for w in writes(nest)}
+    if isinstance(nest, For) and nest.loop == loop and nest.kind != "unroll" and inside and inside <= ids:
+        later = Binary("+", Index(nest.variable, INT64), Const(distance * nest.step, INT64), INT64)
+        now, then = (_first_cells(nest.body, array, {nest.variable: v}) for v in (Index(nest.variable, INT64), later))
+        cells = tuple(new for old, new in zip(now, then, strict=False) if old != new)
+        return replace(nest, body=Prefetch(cells, nest.body)) if cells else nest
+    return rebuild(nest, tuple(_with_requests(child, array, distance, loop, ids) for child in children(nest)))
+
+
+def _first_cells(nest: Nest, array: str, known: dict[str, Expr]) -> tuple[Cell, ...]:
+    """The cells that an iteration touches, its inner loops at their beginning."""
+    found: dict[Cell, None] = {}
+    for node in walk(nest):
+        match node:
+            case For(variable, _, lower):
+                known = {**known, variable: substitute(lower, known)}
+            case Define(variable, value):
+                known = {**known, variable: substitute(value, known)}
+        for cell in _touched(node, array):
+            where = tuple(simplify(substitute(e, known)) for e in cell.subscripts)
+            if not any(list(reads_of(e)) for e in where):
+                found[replace(cell, subscripts=where)] = None
+    return tuple(found)[:MOST]
+
+
+def _touched(node: Nest, array: str) -> list[Cell]:
+    match node:
+        case Write(cells=cells, values=values):
+            own = [c for c in cells if c.array == array]
+            roots = values
+        case Hold(_, value, _):
+            own, roots = [], (value,)
+        case _:
+            return []
+    return [*own, *(Cell(array, r.subscripts, r.dtype) for r in reads_of(*roots) if r.tensor == array)]
+
