@@ -11,7 +11,7 @@ from tests.properties.ways import resized
 from tests.properties.wild_orders import ORDERS
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.tree import loops
+from workbench.poly.tree import loops, path
 from workbench.schedules import Schedule, Transform
 
 HARMLESS = ("split", "unroll", "add_unit_loop", "skew", "fuse", "unroll_jam", "tile")  # these break little
