@@ -118,7 +118,15 @@ def test_conditions_of_data_select():
         }
     }"""
     program = same(text, 9, numbers(9), numbers(9))
-    assert any(s.name.startswith("if") for s in program.statements)
+    assert any(s.name == "condition" for s in program.statements)
+
+
+def test_a_condition_holds_for_all_that_it_guards():
+    """What is guarded changes what the condition is made of."""
+    loop = "for (int i = 0; i < n; i++) A[i] = -A[i] - i;"
+    text = f"void f(int n, double A[n]) {{ if (A[0] > 0) {loop} else {{ A[0] = 3; A[1] = A[0]; }} }}"
+    for first in (1.0, -1.0):
+        same(text, 5, np.full(5, first))
 
 
 def test_gathers_and_scatters():

@@ -113,7 +113,7 @@ class Body:
         """`if`: an affine condition says which instances there are; data select between the new value and the old."""
         condition = self.values.condition(node.cond)
         affine, rest = affine_part(condition)
-        several = _leaves(node.iftrue) + _leaves(node.iffalse) > 1
+        several = _leaves(node.iftrue) + _leaves(node.iffalse) > 1 or _loops(node.iftrue) or _loops(node.iffalse)
         if rest is not None and several:
             rest = yield from self.remembered(node.cond, affine, rest)
         with self.under(affine, rest), self.values.scope.block():
@@ -130,7 +130,7 @@ class Body:
 
     def remembered(self, node: Any, affine: list[Expr], condition: Expr) -> Iterator[Step]:
         """The condition kept in a variable of its own, because what it guards may change what it is made of."""
-        cells = new_cells(self.values.scope, "if", INT32, ())
+        cells = new_cells(self.values.scope, "condition", INT32, ())
         with self.under(affine, None):
             yield self.statement(cells.tensor, cells.place, converted(condition, INT32), node)
         return Binary("!=", Read(cells.tensor, cells.place, INT32), Const(0, INT32), BOOL)
@@ -238,6 +238,11 @@ def _line(values: Values, node: Any) -> str:
     ends = [e for c in ";{" if (e := plain.find(c, start)) >= 0]
     text = plain[start : min(ends)] if ends else plain[start:]
     return " ".join(text.split())[:200]
+
+
+def _loops(node: Any) -> bool:
+    """Whether a loop stands below: what it guards is executed several times."""
+    return node is not None and (isinstance(node, c_ast.For) or any(_loops(child) for _, child in node.children()))
 
 
 def _leaves(node: Any) -> int:
