@@ -19,7 +19,12 @@ from workbench.schedules.micro_kernels import registered
 from workbench.target import Parallel
 
 INDENT = "    "
-THREAD = "int omp_get_thread_num(void);\n"
+THREAD = """#ifdef _OPENMP
+int omp_get_thread_num(void);
+#else
+#define omp_get_thread_num() 0
+#endif
+"""
 
 
 @dataclass
