@@ -63,7 +63,7 @@ def test_a_convolution_is_padded_too() -> None:
 @pytest.mark.parametrize(
     ("schedule", "loops", "message"),
     [
-        (lambda: wb.schedule(wb.operator(MATMUL)) | wb.tile(m=4), ("m_o",), r"would write C outside; stage\('C', ...\)"),
+        (lambda: wb.schedule(wb.operator(MATMUL)) | wb.tile(m=4), ("m_o",), r"would write C outside; stage\("),
         (lambda: staged(MATMUL, M=8, N=16, K=8), ("C/k_o",), "every tile is full already"),
         (lambda: staged(MATMUL), (), "name the loops"),
         (lambda: staged(MATMUL), ("q",), "unknown loop 'q'"),

@@ -35,7 +35,7 @@ def test_loads_run_one_iteration_ahead(golden) -> None:
 
 @pytest.mark.parametrize("stages", [2, 3, 5])
 def test_loads_may_run_further_ahead(stages: int) -> None:
-    ahead = staged(M=9, K=27, N=17) | wb.pipeline("C/k_o", stages=stages)
+    ahead = staged(M=9, K=60, N=17) | wb.pipeline("C/k_o", stages=stages)
     assert f"float A_local[{32 * stages}]" in text(ahead)
     agree(ahead)
 
