@@ -19,6 +19,8 @@ from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
+WIDEST = 4  # loops of a wavefront that is offered
+
 
 @dataclass(frozen=True)
 class AffineRows(Transform):
@@ -48,7 +50,13 @@ class AffineRows(Transform):
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[AffineRows]:
-        return iter(())
+        """Wavefronts: each loop of a statement also counts those outside it, `(t, i) -> (t, t + i)`."""
+        for own in schedule.program.statements:
+            around = [x.row(own.id) for x in path(schedule.tree, own.id)]
+            names = [row.name for row in around if isinstance(row, Index)]
+            if 1 < len(names) <= WIDEST and sorted(names) == sorted(own.dims) and len(names) == len(around):
+                rows = (" + ".join(names[: n + 1]) for n in range(len(names)))
+                yield cls(((own.name, f"({', '.join(own.dims)}) -> ({', '.join(rows)})"),))
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> AffineRows:
@@ -109,4 +117,3 @@ def written(matrix: Any) -> str:
     parts = [" + ".join(f"{int(x)} * {n}" for x, n in zip(row, names, strict=False)) for row in rows]
     constants = [f" + {int(row[-1])}" if width > len(names) else "" for row in rows]
     return f"({', '.join(names)}) -> ({', '.join(p + c for p, c in zip(parts, constants, strict=True))})"
-

@@ -23,7 +23,7 @@ class Merge(Transform):
 
     before → after:  for i: A;  for j: B   →   for i: { A; B }
 
-    The loops are paired from the outside in, or as `loops` says: `{"i": "q"}` walks the second nest's `q` along the first
+    The loops are paired from the outside in, or as `loops` says: {"i": "q"} walks the second nest's `q` along the first
     nest's `i`, and the loops it names come first in both nests.  They keep the names of the first nest (a loop of the
     second nest that bears such a name gets another).  What stands between the two nests goes before them.
     """
