@@ -1,20 +1,45 @@
-"""From a schedule to readable code."""
+"""From a schedule to readable code.
 
-from workbench.codegen.generation import as_target, generate
-from workbench.codegen.inspection import Rewriting, Rewritings, rewrites
-from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
-from workbench.codegen.tracing import Touch, trace_touches
+A name is loaded from its module on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.codegen.comparing import Comparison, compare
+    from workbench.codegen.generation import as_target, generate
+    from workbench.codegen.inspection import Rewriting, Rewritings, rewrites
+    from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
+    from workbench.codegen.tracing import Touch, trace_touches
+
+# Public name → module.
+NAMES = {
+    "ArrayParameter": "kernel",
+    "Comparison": "comparing",
+    "IndexCheck": "kernel",
+    "Kernel": "kernel",
+    "Rewriting": "inspection",
+    "Rewritings": "inspection",
+    "Signature": "kernel",
+    "Touch": "tracing",
+    "as_target": "generation",
+    "compare": "comparing",
+    "generate": "generation",
+    "rewrites": "inspection",
+    "trace_touches": "tracing",
+}
 
 __all__ = [
-    "ArrayParameter",
-    "IndexCheck",
-    "Kernel",
-    "Rewriting",
-    "Rewritings",
-    "Signature",
-    "Touch",
-    "as_target",
-    "generate",
-    "rewrites",
-    "trace_touches",
-]
+    "ArrayParameter", "Comparison", "IndexCheck", "Kernel", "Rewriting", "Rewritings", "Signature", "Touch",
+    "as_target", "compare", "generate", "rewrites", "trace_touches",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    return value

@@ -1,48 +1,111 @@
-"""Schedules: the order of a program's instances, the steps that change it, and whether they may."""
+"""Schedules: the order of a program's instances, the steps that change it, and whether they may.
 
-from workbench.schedules.automatic import autoschedule
-from workbench.schedules.legality import Verdict
-from workbench.schedules.micro_kernels import MicroKernel, register
-from workbench.schedules.offers import NextSteps, next_steps
-from workbench.schedules.recipes import default_schedule, reasons
-from workbench.schedules.replaying import replay
-from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
-from workbench.schedules.steps import (
-    add_unit_loop,
-    affine,
-    arrange,
-    compute_at,
-    decompose_reduction,
-    distribute,
-    double_buffer,
-    fold_storage,
-    fuse,
-    inline,
-    interchange,
-    isolate,
-    merge,
-    pad,
-    parallelize,
-    partition,
-    pipeline,
-    prefetch,
-    replace,
-    reverse,
-    reverse_compute_at,
-    root,
-    shift,
-    skew,
-    split,
-    split_reduction,
-    stage,
-    storage_align,
-    tile,
-    transform_layout,
-    unroll,
-    unroll_jam,
-    vectorize,
-)
-from workbench.schedules.transform import Recipe, Transform, from_json, together
+A name is loaded from its module on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.schedules.automatic import autoschedule
+    from workbench.schedules.legality import Verdict
+    from workbench.schedules.micro_kernels import MicroKernel, register
+    from workbench.schedules.offers import NextSteps, next_steps
+    from workbench.schedules.recipes import default_schedule, reasons
+    from workbench.schedules.replaying import replay
+    from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
+    from workbench.schedules.steps import (
+        add_unit_loop,
+        affine,
+        arrange,
+        compute_at,
+        decompose_reduction,
+        distribute,
+        double_buffer,
+        fold_storage,
+        fuse,
+        inline,
+        interchange,
+        isolate,
+        merge,
+        pad,
+        parallelize,
+        partition,
+        pipeline,
+        prefetch,
+        replace,
+        reverse,
+        reverse_compute_at,
+        root,
+        shift,
+        skew,
+        split,
+        split_reduction,
+        stage,
+        storage_align,
+        tile,
+        transform_layout,
+        unroll,
+        unroll_jam,
+        vectorize,
+    )
+    from workbench.schedules.transform import Recipe, Transform, from_json, together
+
+# Public name → module.
+NAMES = {
+    "MicroKernel": "micro_kernels",
+    "NextSteps": "offers",
+    "Recipe": "transform",
+    "Schedule": "scheduled_program",
+    "Transform": "transform",
+    "Verdict": "legality",
+    "add_unit_loop": "steps",
+    "affine": "steps",
+    "arrange": "steps",
+    "autoschedule": "automatic",
+    "check": "scheduled_program",
+    "compute_at": "steps",
+    "decompose_reduction": "steps",
+    "default_schedule": "recipes",
+    "distribute": "steps",
+    "double_buffer": "steps",
+    "fold_storage": "steps",
+    "from_json": "transform",
+    "fuse": "steps",
+    "inline": "steps",
+    "interchange": "steps",
+    "isolate": "steps",
+    "merge": "steps",
+    "next_steps": "offers",
+    "pad": "steps",
+    "parallelize": "steps",
+    "partition": "steps",
+    "pipeline": "steps",
+    "prefetch": "steps",
+    "preview": "scheduled_program",
+    "reasons": "recipes",
+    "register": "micro_kernels",
+    "replace": "steps",
+    "replay": "replaying",
+    "reverse": "steps",
+    "reverse_compute_at": "steps",
+    "root": "steps",
+    "schedule": "scheduled_program",
+    "shift": "steps",
+    "skew": "steps",
+    "split": "steps",
+    "split_reduction": "steps",
+    "stage": "steps",
+    "storage_align": "steps",
+    "tile": "steps",
+    "together": "transform",
+    "transform_layout": "steps",
+    "unroll": "steps",
+    "unroll_jam": "steps",
+    "vectorize": "steps",
+}
 
 __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
@@ -52,3 +115,10 @@ __all__ = [
     "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
     "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    return value

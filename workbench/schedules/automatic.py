@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Literal
 
 from workbench import poly
@@ -10,7 +11,6 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
-from workbench.schedules.explanation import explained
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
@@ -41,6 +41,6 @@ def autoschedule(
         if fusion not in ("none", "default", "max"):
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
         tree = poly.isl_tree(program, fusion)
-        named = explained(program, tree)
+        named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
         return named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
     return default_schedule(program, target if isinstance(target, Target) else None)

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
+
+
+class Registry(Mapping[str, "type[Transform]"]):
+    """Every step by name, in alphabetical order; asking loads them all."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, type[Transform]] = {}
+        self._loaded = False
+
+    def add(self, kind: type[Transform]) -> None:
+        """Make a step known by its name."""
+        self._found[kind.name] = kind
+
+    def _all(self) -> dict[str, type[Transform]]:
+        if not self._loaded:
+            import_module("workbench.schedules.steps").load()
+            self._loaded = True
+        return self._found
+
+    def __getitem__(self, name: str) -> type[Transform]:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._all()))
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
 class Transform:
@@ -20,11 +48,11 @@ class Transform:
     """
 
     name: ClassVar[str] = ""
-    known: ClassVar[dict[str, type[Transform]]] = {}
+    known: ClassVar[Registry] = Registry()
 
     def __init_subclass__(cls) -> None:
         if cls.name:
-            Transform.known[cls.name] = cls
+            Transform.known.add(cls)
 
     def apply(self, schedule: Schedule) -> Schedule:
         """The edited schedule; ScheduleError if the step does not fit it."""
