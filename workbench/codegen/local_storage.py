@@ -11,6 +11,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import walk as walk_expr
 from workbench.lang.normal_form import simplify
+from workbench.poly.boxes import coordinate
 from workbench.poly.program import Program
 from workbench.poly.storage import Storage, contracted
 from workbench.poly.tree import Tree
@@ -74,7 +75,9 @@ def _relative(write: Write, storage: Storage, variables: dict[str, Expr], below:
     lowest = [(d, substitute(low, variables)) for d, low, _ in storage.kept]
 
     def places(subscripts: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(_within(simplify(Binary("-", subscripts[d], low, INT64)), below) for d, low in lowest)
+        cell: dict[str, Expr] = {coordinate(d): e for d, e in enumerate(subscripts)}
+        low = {d: substitute(e, cell) for d, e in lowest}
+        return tuple(_within(simplify(Binary("-", subscripts[d], low[d], INT64)), below) for d, _ in lowest)
 
     def change(node: Expr) -> Expr:
         if isinstance(node, Read) and node.tensor == name:

@@ -14,10 +14,10 @@ from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
 from workbench.poly.binding import row_major
 from workbench.poly.bounds import box
+from workbench.poly.boxes import written
 from workbench.poly.deriving import Body, body_of, changed
 from workbench.poly.names import to_isl
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.storage import written
 from workbench.poly.timemap import prefix
 
 Cell = tuple[Expr, ...]

@@ -137,7 +137,8 @@ def local_array(array: Array, name: str, depth: int) -> Array:
     """A local array with the cells of another for each iteration of `depth` loops."""
     lower = (*(Const(0, INT32) for _ in range(depth)), *array.lower)
     extent = (*(Const(1 << 31, INT32) for _ in range(depth)), *array.extent)
-    return Array(name, array.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local")
+    strides = tuple(Const(0, INT32) for _ in lower)
+    return Array(name, array.dtype, lower, extent, strides, "temporary", False, "local", depth)
 
 
 def needed(around: Around, group: Group, users: list[ProgramStatement], *, exactly: bool) -> dict[str, isl.Map]:

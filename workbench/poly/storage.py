@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.lang.expr import Binary, Call, Const, Expr, index_names
 from workbench.lang.normal_form import constant, simplify
-from workbench.poly import isl, unpack
-from workbench.poly.ast_expressions import expression
-from workbench.poly.program import Array, Padding, Program
+from workbench.poly import isl
+from workbench.poly.boxes import kept_dimensions
+from workbench.poly.boxes import written as written
+from workbench.poly.program import Access, Array, Padding, Program, ProgramStatement
 from workbench.poly.regions import Around, depth_of_one_visit
-from workbench.poly.timemap import shared
+from workbench.poly.timemap import row, shared
 from workbench.poly.tree import Loop, Tree, path
 
 
@@ -25,7 +26,7 @@ class Storage:
     """Storage of one local array, inside the loops `home` (names, outermost first).
 
     Cell x of the array has the coordinates `x[d] - lower` for the dimensions `d` of `kept`, each below its extent;
-    `lower` is over the home's loops (Index) and the sizes.
+    `lower` is over the home's loops (Index), coordinates before it (`coordinate(d)`) and the sizes.
     """
 
     array: Array
@@ -63,12 +64,18 @@ def _storage(program: Program, tree: Tree, array: Array) -> Storage:
     assert cells is not None
     if cells.is_empty():
         return Storage(array, tuple(x.name for x in home), ())
-    kept = []
-    for position in range(array.rank):
-        found = _range(program, cells, home, position)
-        if not (isinstance(found[1], Const) and found[1].value <= 1):
-            kept.append((position, *found))
-    return Storage(array, tuple(x.name for x in home), tuple(kept))
+    lanes = _lanes(program, tree, len(home), touches)
+    return Storage(array, tuple(x.name for x in home), kept_dimensions(program, cells, home, array, lanes))
+
+
+def _lanes(program: Program, tree: Tree, depth: int, touches: list[tuple[ProgramStatement, Access]]) -> int | None:
+    """The dimension along which the lanes of the next loop inside lie, if that runs in lanes."""
+    for s, access in touches:
+        around = path(tree, s.id)
+        if access.kind == "write" and len(around) > depth and around[depth].kind == "vector":
+            moving = index_names(row(around[depth], s, program))
+            return next((p for p, e in enumerate(access.subscripts) if index_names(e) & moving), None)
+    return None
 
 
 def home_of(tree: Tree, ids: tuple[str, ...]) -> tuple[Loop, ...]:
@@ -79,39 +86,6 @@ def home_of(tree: Tree, ids: tuple[str, ...]) -> tuple[Loop, ...]:
         loops = loops[: len(common)]
     vector = next((i for i, x in enumerate(loops) if x.kind == "vector"), len(loops))
     return loops[:vector]
-
-
-def _range(program: Program, cells: isl.Set, home: tuple[Loop, ...], position: int) -> tuple[Expr, Expr]:
-    """(lowest coordinate in terms of the home's loops, number of coordinates at most)."""
-    names = [f"t{i}'" for i in range(len(home))]
-    depth, rank = len(home), cells.dim(isl.dim.set)
-    own = cells.project_out(isl.dim.set, depth + position + 1, rank - depth - position - 1)
-    own = own.project_out(isl.dim.set, depth, position)
-    first = own.dim(isl.dim.param)
-    own = own.move_dims(isl.dim.param, first, isl.dim.set, 0, depth)
-    for i, name in enumerate(names):
-        own = own.set_dim_name(isl.dim.param, first + i, name)
-    low, high = own.dim_min(0), own.dim_max(0)
-    count = high.sub(low).add_constant_val(isl.value(1))
-    loops = dict(zip(names, (x.name for x in home), strict=True))
-    return written(low, own.params(), loops), _most(program, isl.Set.from_pw_aff(count), names)
-
-
-def _most(program: Program, values: isl.Set, times: list[str]) -> Expr:
-    """The largest of some numbers: a constant if there is one for all sizes, else an expression over the sizes."""
-    top = values.project_out(isl.dim.param, 0, values.dim(isl.dim.param)).dim_max_val(0)
-    if top.is_int():
-        return Const(unpack.integer(top), INT64)
-    for name in times:
-        values = values.project_out(isl.dim.param, values.find_dim_by_name(isl.dim.param, name), 1)
-    return written(values.dim_max(0), isl.parse_set(program.context), {})
-
-
-def written(function: isl.PwAff, context: isl.Set, variables: dict[str, str]) -> Expr:
-    """A function of the parameters as an expression; `variables` are parameters that stand for loops."""
-    function = function.gist(context).coalesce()
-    build = isl.AstBuild.from_context(context)
-    return expression(build.expr_from_pw_aff(function), variables)
 
 
 def contracted(storage: Storage) -> Array:
