@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
+from random import Random
 from typing import Any
 
 import pytest
 
 import workbench as wb
-from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX
+from tests.schedules.texts import CONVOLUTION, EVERY, MATMUL, SEIDEL, SOFTMAX
 from tests.support import examples
-from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop
+from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, WorkbenchError
 from workbench.schedules import Schedule, Transform, from_json
 
 OP = wb.operator(MATMUL)
@@ -41,13 +43,36 @@ def test_a_script_is_what_a_person_would_write(golden) -> None:
 
 def test_library_schedules_come_back_from_json_and_from_python() -> None:
     names = wb.ops.list()
-    for name in names[:: examples(quick=12, ci=4, full=1)]:
+    for name in names[:: examples(quick=12, ci=6, full=1)]:
         op = wb.ops.load(name)
         made = wb.autoschedule(op, sizes=op.examples[0])
         for again in (Schedule.from_json(op, made.to_json()), script(made)):
             assert again == made
             assert again.key == made.key
         assert wb.replay(made.start, made.trace) == made  # no prerequisite is taken twice
+
+
+def walk(start: Schedule, random: Random, length: int) -> Schedule:
+    """The schedule after some legal steps of any kind."""
+    for _ in range(length):
+        kind = Transform.known[random.choice(sorted(Transform.known))]
+        try:
+            offered = list(islice(kind.choices(start), 6))
+            start = start | random.choice(offered) if offered else start
+        except WorkbenchError:
+            continue
+    return start
+
+
+def test_every_kind_of_step_comes_back() -> None:
+    random = Random(6)
+    for _ in range(examples(quick=4, ci=10, full=1000)):
+        text, sizes = EVERY[random.choice(list(EVERY))]
+        op = wb.operator(text)
+        made = walk(wb.schedule(op, sizes=sizes if random.random() < 0.5 else {}), random, 5)
+        for again in (Schedule.from_json(op, made.to_json()), script(made), wb.replay(made.start, made.trace)):
+            assert again == made
+            assert again.key == made.key
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from workbench.schedules.repairs.private_results import split_the_reduction
 from workbench.schedules.repairs.separate_nests import distribute_first
 from workbench.schedules.repairs.shifting import reverse_first, shift_first
 from workbench.schedules.repairs.skewing import skew_first, wavefront
+from workbench.schedules.repairs.whole_nests import every_statement
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -19,5 +20,6 @@ Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
 
 KEEPING: tuple[Idea, ...] = (
     split_the_reduction, skew_first, shift_first, reverse_first, distribute_first, lanes_within_distance,
+    every_statement,
 )  # fmt: skip
 ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, wavefront)

@@ -1,0 +1,24 @@
+"""A step on one statement of a nest, taken for all of them: what belongs together stays together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.poly.tree import statements
+from workbench.schedules.edit import named
+from workbench.schedules.legality import Verdict
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.skewing import Reverse, Shift, Skew
+from workbench.schedules.transform import Transform, together
+
+
+def every_statement(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
+    """`reverse("C/m")` leaves the initialisation of C behind; turned round with it, it may be legal."""
+    if not isinstance(step, Skew | Shift | Reverse):
+        return
+    statement, _, loop = step.loop.rpartition("/")
+    inside = statements(named(schedule.program, schedule.tree, step.loop)[0].band)
+    if statement and len(inside) > 1:
+        names = [schedule.program.statement(s).name for s in inside]
+        yield together(*(replace(step, loop=f"{name}/{loop}") for name in names))
