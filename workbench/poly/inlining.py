@@ -13,6 +13,7 @@ from workbench.lang.expr import Cast, Const, Expr, Index, Read, reads, substitut
 from workbench.poly import isl
 from workbench.poly.deriving import body_of, changed, derive, fresh_name
 from workbench.poly.equivalence import Difference, differences
+from workbench.poly.flow import reads_before_writes
 from workbench.poly.localising import Group, localised, readers
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict
@@ -47,6 +48,8 @@ def inlined(
     using = readers(program, array)
     for reader in using:
         _require_values(program, reader, array)
+    if reads_before_writes(program, array):
+        raise ScheduleError(f"{array} is read where {own.name} has not written yet: no value can stand for that cell")
     found = differences(program, _between(program, tree, array, own, using))
     rest = restrict(tree, {s.id for s in program.statements} - {own.id})
     assert rest is not None
