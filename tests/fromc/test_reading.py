@@ -95,6 +95,11 @@ def test_integer_arithmetic_is_that_of_c(expression):
     same(text, numbers(40), np.zeros(12, "i4"))
 
 
+def test_the_smallest_integer_is_divided_as_in_c():
+    text = "void f(int n, int I[n]) { for (int i = 0; i < n; i++) I[i] = I[i] / 3 + I[i] % 7; }"
+    same(text, 4, np.array([-(2**31), 2**31 - 1, -1, 7], "i4"))
+
+
 def test_types_convert_as_in_c():
     text = """void f(int n, float A[n], double D[n], int I[n], unsigned char U[n], long L[n], double s) {
         for (int i = 0; i < n; i++) {

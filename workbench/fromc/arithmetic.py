@@ -93,14 +93,24 @@ def divided(op: str, left: Expr, right: Expr, known: Iterable[str]) -> Expr:
         case Const(value, _) if value > 0:
             if dtype.kind == "uint" or is_nonnegative(left, known):
                 return Binary(op, left, right, dtype)
-            mirrored = Unary("-", Binary(op, Unary("-", left, dtype), right, dtype), dtype)
-            return Select(_compare(">=", left), Binary(op, left, right, dtype), mirrored, dtype)
+            if any(reads(left)):
+                return _divided_by_data(op, left, right, dtype)
+            quotient = _truncated(left, right)
+            return quotient if op == "/" else Binary("-", left, Binary("*", right, quotient, dtype), dtype)
         case Const(value, _) if value < 0:
             quotient = divided(op, left, Const(-value, dtype), known)
             return Unary("-", quotient, dtype) if op == "/" else quotient
     if dtype.kind == "uint":
         return Binary(op, left, right, dtype)
     return _divided_by_data(op, left, right, dtype)
+
+
+def _truncated(left: Expr, right: Expr) -> Expr:
+    """`left / right` towards zero for a positive constant: the floor, or the ceiling where that is below 0."""
+    dtype = left.dtype
+    ceiling = Unary("-", Binary("/", Unary("-", left, dtype), right, dtype), dtype)
+    below = Call("min", (ceiling, Const(0, dtype)), dtype)
+    return Call("max", (Binary("/", left, right, dtype), below), dtype)
 
 
 def _divided_by_data(op: str, left: Expr, right: Expr, dtype: DType) -> Expr:

@@ -132,7 +132,7 @@ def opened(values: Values, node: Any, head: Head) -> Range:
     inclusive = [_inclusive(op, bound) for op, bound in head.bounds]
     first, step = extremes(head.first), head.step
     if step == 1:
-        upper = _joined("min", [_plus(extremes(b), 1) for b in inclusive])
+        upper = _joined("min", [_plus(b, 1) for b in inclusive])
         own, value = Range(name, first, upper, "sequential", "the loop's head"), Index(name)
         if is_nonnegative(head.first, scope.nonnegative):
             scope.nonnegative.add(name)
@@ -160,7 +160,7 @@ def _index_name(values: Values, variable: str) -> str:
 
 
 def _inclusive(op: str, bound: Expr) -> Expr:
-    return _plus(bound, {"<": -1, ">": 1}.get(op, 0))
+    return _plus(extremes(bound), {"<": -1, ">": 1}.get(op, 0))
 
 
 def _plus(expr: Expr, amount: int) -> Expr:
