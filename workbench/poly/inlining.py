@@ -13,7 +13,6 @@ from workbench.lang.expr import Cast, Const, Expr, Index, Read, reads, substitut
 from workbench.poly import isl
 from workbench.poly.deriving import body_of, changed, derive, fresh_name
 from workbench.poly.equivalence import Difference, differences
-from workbench.poly.flow import reads_before_writes
 from workbench.poly.localising import Group, localised, readers
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict
@@ -48,8 +47,6 @@ def inlined(
     using = readers(program, array)
     for reader in using:
         _require_values(program, reader, array)
-    if reads_before_writes(program, array):
-        raise ScheduleError(f"{array} is read where {own.name} has not written yet: no value can stand for that cell")
     found = differences(program, _between(program, tree, array, own, using))
     rest = restrict(tree, {s.id for s in program.statements} - {own.id})
     assert rest is not None
@@ -99,6 +96,8 @@ def _between(
         depth = len(path(tree, reader.id))
         made = localised(current, tree, Group((array,), (own,)), (reader.id,), depth, {array: name}, exactly=True)
         if not made.copies:
+            if not isl.parse_set(reader.domain).intersect_params(isl.parse_set(program.context)).is_empty():
+                raise ScheduleError(f"{reader.name} reads {array} where {own.name} has not written yet")
             continue
         copy = made.copies[0].after
         dims = copy.dims[depth:]
