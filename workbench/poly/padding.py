@@ -9,12 +9,12 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Const, Read
 from workbench.poly import isl
 from workbench.poly.affine import affine
+from workbench.poly.boxes import written
 from workbench.poly.deriving import Body, body_of, fresh_ids, fresh_name, statement
 from workbench.poly.filling import Number, fits, neutral_filling
 from workbench.poly.names import to_isl
 from workbench.poly.parting import Tiles
 from workbench.poly.program import Access, Array, Program, ProgramStatement
-from workbench.poly.storage import written
 from workbench.poly.timemap import instance, prefix
 from workbench.poly.tree import Tree
 
@@ -59,6 +59,8 @@ def padded(program: Program, tree: Tree, ids: tuple[str, ...], depth: int) -> Pa
 
 def _beyond(program: Program, tree: Tree, own: ProgramStatement, depth: int) -> isl.Set | None:
     """The instances that are missing in partial tiles, None if no tile is partial."""
+    if isl.parse_set(own.domain).is_empty():
+        return None
     tiles = Tiles(program, tree, own, depth)
     every = tiles.whole.intersect_range(tiles.box).domain().intersect_params(isl.parse_set(program.context))
     more = every.subtract(isl.parse_set(own.domain)).coalesce()

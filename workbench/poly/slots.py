@@ -8,6 +8,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, integer, substitute
 from workbench.lang.normal_form import simplify
+from workbench.poly.boxes import coordinate
 from workbench.poly.layouts import Cell, redirected
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import Storage, storage_of
@@ -49,7 +50,8 @@ def _relative(cell: Cell, position: int, storage: Storage, kept: dict[int, tuple
     """A coordinate counted from where the iteration's storage begins."""
     if position not in kept:
         return Const(0, INT32)
-    low = substitute(kept[position][0], dict(zip(storage.home, cell, strict=False)))
+    known = {**dict(zip(storage.home, cell, strict=False)), **{coordinate(d): e for d, e in enumerate(cell)}}
+    low = substitute(kept[position][0], known)
     return simplify(Binary("-", cell[position], low, INT32), INT32)
 
 
