@@ -10,7 +10,7 @@ from random import Random
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Unary
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 
 
 def scramble(tree: Tree, random: Random, program: Program) -> Tree:
@@ -18,6 +18,8 @@ def scramble(tree: Tree, random: Random, program: Program) -> Tree:
     match tree:
         case Leaf():
             return tree
+        case Mark(_, _, child):
+            return replace(tree, child=scramble(child, random, program))
         case Sequence(children):
             parts = [scramble(c, random, program) for c in children]
             if random.random() < 0.25:
