@@ -95,11 +95,37 @@ def _transform_layout(schedule: Schedule, names: list[str], random: Random) -> T
     return schedules.transform_layout(array.name, f"({', '.join(old)}) -> ({', '.join((*old[1:], *new))})")
 
 
+def _compute_at(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """Any array in any loop, whoever reads it."""
+    if not names:
+        return None
+    array, loop = random.choice(list(schedule.program.arrays)), random.choice(names)
+    match random.randrange(4):
+        case 0:
+            return schedules.reverse_compute_at(array, loop)
+        case 1:
+            return schedules.compute_at(array, loop, recompute=False)
+    return schedules.compute_at(array, loop, keep=random.random() < 0.5)
+
+
+def _inline(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """Any array, or out of any nest."""
+    return random.choice((schedules.inline, schedules.root))(random.choice(list(schedule.program.arrays)))
+
+
+def _split_reduction(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
+    """Any loop, in blocks of any size."""
+    return schedules.split_reduction(random.choice(names), random.choice((None, 1, 2, 3))) if names else None
+
+
 WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
     "affine": _scrambled,
+    "compute_at": _compute_at,
     "fold_storage": _fold_storage,
+    "inline": _inline,
     "interchange": _interchange,
     "partition": _partition,
+    "split_reduction": _split_reduction,
     "stage": _stage,
     "tile": _tile,
     "transform_layout": _transform_layout,

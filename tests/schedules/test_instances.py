@@ -138,6 +138,7 @@ def test_compiled_results_are_the_oracles(case: str, sizes: dict[str, int]) -> N
 FURTHER = {
     "lanes and threads": (BLUR, wb.compute_at("T", "O/y") | wb.vectorize("O/x") | wb.parallelize("y")),
     "lanes of the producer": (BLUR, wb.compute_at("T", "O/y") | wb.vectorize("T_local/x")),
+    "lanes around": (BLUR, wb.compute_at("T", "O/x") | wb.vectorize("x")),
     "tiles": (BLUR, wb.tile({"O/y": 4, "O/x": 8}) | wb.compute_at("T", "O/x_o") | wb.parallelize("y_o")),
     "tiled producer": (BLUR, wb.tile({"T/y": 2, "T/x": 4}) | wb.compute_at("T", "O/y")),
     "other order": (MLP, wb.compute_at("R", "O/m") | wb.compute_at("H", "R_local/n")),
@@ -166,6 +167,12 @@ def test_recomputation_is_counted() -> None:
     assert wb.compute_at("R", "O/m").recomputed(naive(MLP, M=4, K=3, N=5, P=2)).ratio == 1.0
     with pytest.raises(ScheduleError, match="sizes left symbolic: H, W"):
         wb.compute_at("T", "O/y").recomputed(naive(BLUR))
+
+
+def test_lanes_of_a_local_array_lie_side_by_side() -> None:
+    text = code(naive(BLUR, H=9, W=18) | wb.compute_at("T", "O/x") | wb.vectorize("x"))
+    assert "float T_local[48]" in text
+    assert "*(wb_v8f32_u *)&T_local[(y_1 - y)*16 + x]" in text
 
 
 def test_what_stands_still_needs_no_loop() -> None:
