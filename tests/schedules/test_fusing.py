@@ -76,6 +76,18 @@ def test_unroll_jam(sizes):
     agree(jammed, {"M": 10, "N": 7, "K": 3})
 
 
+def test_unroll_jam_moves_an_initialisation_away_and_says_so():
+    jammed = wb.schedule(wb.ops.matmul) | wb.unroll_jam("m", 4)
+    assert [str(step) for step in jammed.trace] == ["decompose_reduction('C')", "unroll_jam('m', 4)"]
+    assert wb.Schedule.from_json(wb.ops.matmul, jammed.to_json()).tree == jammed.tree
+    agree(jammed, {"M": 10, "N": 7, "K": 3})
+
+
+def test_unroll_jam_of_several_statements():
+    two = wb.operator("def f(float(N,M) A) -> (X, Y) { X(i,j) = A(i,j) + 1\n Y(i,j) = X(i,j) * 2 }")
+    agree(wb.schedule(two) | wb.merge("X", "Y", depth=2) | wb.unroll_jam("i", 2), {"N": 7, "M": 5})
+
+
 def test_unroll_jam_is_judged_like_an_interchange():
     with pytest.raises(IllegalSchedule):
         wb.schedule(wb.ops.load("seidel_2d")) | wb.unroll_jam("A.1/i", 2)

@@ -116,6 +116,13 @@ def test_what_does_not_fit_is_refused(step, message):
         wb.schedule(wb.ops.matmul) | step
 
 
+def test_factors_do_not_grow_without_end():
+    four = wb.operator("def f(float(A,B,C) X) -> (Y) { Y(i,j,k) = X(i,j,k) }")
+    twice = wb.skew("j", by="i", factor=1 << 20) | wb.skew("k", by="j", factor=1 << 20)
+    with pytest.raises(ScheduleError, match="loop 'k' would count by 2199023255552"):
+        wb.schedule(four) | twice | wb.skew("k", by="j", factor=1 << 20)
+
+
 def test_an_unknown_loop_lists_the_known_ones():
     with pytest.raises(UnknownLoop, match="unknown loop 'z'; known: m, n, k"):
         wb.schedule(wb.ops.matmul) | wb.reverse("z")

@@ -8,13 +8,15 @@ from operator import index
 from typing import Any, get_args
 
 from workbench.errors import ScheduleError, shown, unknown_name
-from workbench.lang.expr import Index, Size, walk
+from workbench.lang.expr import Expr, Index, Size, walk
+from workbench.lang.normal_form import polynomial
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, statements
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 LONGEST_NAME = 200
 LARGEST_BLOCK = (1 << 31) - 1
+LARGEST_FACTOR = 1 << 40
 
 
 def whole(value: Any) -> Any:
@@ -34,6 +36,14 @@ def block_size(loop: str, size: Any) -> int:
     if size > LARGEST_BLOCK:
         raise ScheduleError(f"the block size of loop {loop!r} must be at most {LARGEST_BLOCK}, not {shown(size)}")
     return size
+
+
+def moderate(step: object, loop: str, row: Expr) -> Expr:
+    """The row if its factors are far from where times leave 64 bits; ScheduleError otherwise."""
+    for _, factor in polynomial(row).terms:
+        if abs(factor) > LARGEST_FACTOR:
+            raise ScheduleError(f"{step}: loop {loop!r} would count by {factor}; expected at most {LARGEST_FACTOR}")
+    return row
 
 
 def name_pair(loop: Any, names: Any) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Mark, Tree, path
 from workbench.poly.tree import Sequence as Parts
+from workbench.schedules.arguments import moderate
 from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -45,6 +46,8 @@ class AffineRows(Transform):
             if len(rows) != len(around):
                 loops = ", ".join(x.name for x in around)
                 raise ScheduleError(f"{self}: {name} stands in {len(around)} loops ({loops}), not {len(rows)}")
+            for loop, row in zip(around, rows, strict=True):
+                moderate(self, loop.name, row)
             tree = with_dates(tree, own.id, rows)
         return schedule.with_tree(normal(tree), self)
 

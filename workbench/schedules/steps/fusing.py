@@ -12,7 +12,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import simplify
 from workbench.poly.tree import Band, Loop
-from workbench.schedules.arguments import new_name
+from workbench.schedules.arguments import moderate, new_name
 from workbench.schedules.edit import find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.tiling import one_band
@@ -62,7 +62,8 @@ class Fuse(Transform):
         if count > MOST_ITERATIONS:
             raise ScheduleError(f"{self}: {inner.name} has {count} iterations, too many to count through in one loop")
         rows = dict(inner.rows)
-        return replace(outer, rows=tuple((s, _row(row, rows[s], low, count)) for s, row in outer.rows))
+        products = ((s, moderate(self, outer.name, _row(row, rows[s], low, count))) for s, row in outer.rows)
+        return replace(outer, rows=tuple(products))
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Fuse]:

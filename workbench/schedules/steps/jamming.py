@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
-from workbench.poly.tree import Band, Leaf
+from workbench.poly.tree import Band, Leaf, loops
 from workbench.schedules.arguments import whole
-from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
+from workbench.schedules.edit import Site, find_loop, named, put, qualified, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.decomposition import DecomposeReduction, in_the_way
 from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
 
@@ -31,20 +32,39 @@ class UnrollJam(Transform):
     loop: str
     factor: int
 
-    def apply(self, schedule: Schedule) -> Schedule:
+    def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
         site = find_loop(schedule.program, schedule.tree, self.loop)
+        inner = [s for s in sites(site.band.child) if isinstance(s.band.child, Leaf)]
+        if not inner:
+            return ()
+        deepest = qualified(schedule.program, inner[-1])
+        return in_the_way(schedule, [spelt(schedule.program, schedule.tree, site), deepest])
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        site = self._site(schedule)
         inside = site.band.loops[site.position + 1 :]
-        if not inside or not isinstance(site.band.child, Leaf):
-            raise ScheduleError(f"{self}: {site.loop.name} needs loops directly inside it, around one statement")
+        if not inside or any(loops(site.band.child)):
+            raise ScheduleError(
+                f"{self}: {site.loop.name} needs loops directly inside it, around statements without loops of their "
+                "own; bring them together first (distribute, decompose_reduction)"
+            )
         outer, inner = divided(site.loop, self.factor, None)
         require_new(schedule.tree, site, [outer.name, inner.name], [site.loop.name])
         own = (*site.band.loops[: site.position], outer, *inside, replace(inner, kind="unroll"))
         return schedule.with_tree(put(schedule.tree, site.path, Band(own, site.band.child)), self)
 
+    def _site(self, schedule: Schedule) -> Site:
+        """The loop; after a reduction was taken apart, that of the reduction."""
+        found = named(schedule.program, schedule.tree, self.loop)
+        last = schedule.trace[-1] if schedule.trace else None
+        if len(found) > 1 and isinstance(last, DecomposeReduction):
+            return find_loop(schedule.program, schedule.tree, f"{last.statement}/{self.loop}")
+        return find_loop(schedule.program, schedule.tree, self.loop)
+
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[UnrollJam]:
         for site in sites(schedule.tree):
-            if isinstance(site.band.child, Leaf) and site.position + 1 < len(site.band.loops):
+            if not any(loops(site.band.child)) and site.position + 1 < len(site.band.loops):
                 for factor in FACTORS:
                     yield cls(spelt(schedule.program, schedule.tree, site), factor)
 

@@ -14,7 +14,7 @@ from workbench.lang.normal_form import simplify
 from workbench.lang.printer import show
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Loop
-from workbench.schedules.arguments import whole
+from workbench.schedules.arguments import moderate, whole
 from workbench.schedules.edit import Site, find_loop, find_loops, neighbours, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -125,7 +125,8 @@ def with_rows(
     statement = name.rpartition("/")[0]
     only = statement_id(schedule.program, statement) if statement else None
     rows = tuple(
-        (s, simplify(change(s, row), INT64) if only in (None, s) else row) for s, row in site.loop.rows
+        (s, moderate(step, site.loop.name, simplify(change(s, row), INT64)) if only in (None, s) else row)
+        for s, row in site.loop.rows
     )
     own: list[Loop] = list(site.band.loops)
     own[site.position] = replace(site.loop, rows=rows)
