@@ -109,7 +109,7 @@ def written(matrix: Any) -> str:
     """A matrix as a map of indices: a row for each loop, a column for each dim, perhaps one for a constant.
 
     >>> written([[1, 0], [2, 1]]), written([[1, 0, 3], [0, -1, 0]])
-    ('(i0, i1) -> (1 * i0 + 0 * i1, 2 * i0 + 1 * i1)', '(i0, i1) -> (1 * i0 + 0 * i1 + 3, 0 * i0 + -1 * i1 + 0)')
+    ('(i0, i1) -> (i0, 2 * i0 + i1)', '(i0, i1) -> (i0 + 3, -1 * i1)')
     """
     rows = [list(row) for row in matrix] if isinstance(matrix, Sequence) or hasattr(matrix, "__iter__") else []
     widths = {len(row) for row in rows}
@@ -117,6 +117,12 @@ def written(matrix: Any) -> str:
         raise ScheduleError(f"affine: {shown(matrix)} is no matrix of whole numbers, a row for each loop")
     (width,) = widths
     names = [f"i{n}" for n in range(min(width, len(rows)))]
-    parts = [" + ".join(f"{int(x)} * {n}" for x, n in zip(row, names, strict=False)) for row in rows]
-    constants = [f" + {int(row[-1])}" if width > len(names) else "" for row in rows]
-    return f"({', '.join(names)}) -> ({', '.join(p + c for p, c in zip(parts, constants, strict=True))})"
+    texts = [_sum([int(x) for x in row], names) for row in rows]
+    return f"({', '.join(names)}) -> ({', '.join(texts)})"
+
+
+def _sum(row: list[int], names: list[str]) -> str:
+    """One row of a matrix: factors of the names, and then perhaps a constant."""
+    terms = [name if x == 1 else f"{x} * {name}" for x, name in zip(row, names, strict=False) if x]
+    constants = [str(x) for x in row[len(names) :] if x]
+    return " + ".join((*terms, *constants)) or "0"
