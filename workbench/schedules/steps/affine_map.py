@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError, shown
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
+from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, normal
 from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.affine_rows import affine_rows
@@ -30,7 +30,7 @@ class Affine(Transform):
 
     def apply(self, schedule: Schedule) -> Schedule:
         require_tree(schedule.program, self.tree)
-        return schedule.with_tree(self.tree, self)
+        return schedule.with_tree(normal(self.tree), self)
 
     def to_json(self) -> dict[str, Any]:
         return {"step": self.name, "tree": tree_to_data(self.tree), "origin": self.origin}
