@@ -64,6 +64,8 @@ def _beyond(program: Program, tree: Tree, own: ProgramStatement, depth: int) -> 
     tiles = Tiles(program, tree, own, depth)
     every = tiles.whole.intersect_range(tiles.box).domain().intersect_params(isl.parse_set(program.context))
     more = every.subtract(isl.parse_set(own.domain)).coalesce()
+    if not more.is_bounded():
+        raise ScheduleError(f"tiles of {own.name} have no bounds of their own: pad loops that tile all it runs over")
     return None if more.is_empty() else more
 
 
