@@ -95,11 +95,15 @@ def _transform_layout(schedule: Schedule, names: list[str], random: Random) -> T
     return schedules.transform_layout(array.name, f"({', '.join(old)}) -> ({', '.join((*old[1:], *new))})")
 
 
+def _computed(schedule: Schedule, random: Random) -> str:
+    return random.choice([t for s in schedule.program.statements for t, _ in s.targets])
+
+
 def _compute_at(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
-    """Any array in any loop, whoever reads it."""
+    """Any array that is computed in any loop, whoever reads it."""
     if not names:
         return None
-    array, loop = random.choice(list(schedule.program.arrays)), random.choice(names)
+    array, loop = _computed(schedule, random), random.choice(names)
     match random.randrange(4):
         case 0:
             return schedules.reverse_compute_at(array, loop)
@@ -110,7 +114,7 @@ def _compute_at(schedule: Schedule, names: list[str], random: Random) -> Transfo
 
 def _inline(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
     """Any array, or out of any nest."""
-    return random.choice((schedules.inline, schedules.root))(random.choice(list(schedule.program.arrays)))
+    return random.choice((schedules.inline, schedules.root))(_computed(schedule, random))
 
 
 def _split_reduction(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
