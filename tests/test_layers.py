@@ -15,6 +15,7 @@ LAYERS = (
     ("fromc",),
     ("schedules",),
     ("codegen",),
+    ("certificates",),
     ("runtime",),
     ("tune",),
     ("graph",),
@@ -96,3 +97,12 @@ def test_every_room_has_a_place_in_the_order():
 )
 def test_the_check_sees_a_wrong_import(importer, line, wrong):
     assert bool(faults(importer, line)) == wrong
+
+
+@pytest.mark.parametrize("module", ["checker", "forms"])
+def test_the_checker_of_certificates_knows_nothing_of_schedules_and_code_generation(module):
+    text = (PACKAGE / "certificates" / f"{module}.py").read_text(encoding="utf-8")
+    rooms = {room(name) for _, _, name in imports(text)} - {None}
+    assert rooms <= {"lang", "poly", "fromc", "errors", "certificates"}
+    own = {name for _, _, name in imports(text) if room(name) == "certificates"}
+    assert own <= {"workbench.certificates.forms.Form"}

@@ -23,6 +23,7 @@ from workbench.settings import settings
 from workbench.target import Target
 
 if TYPE_CHECKING:
+    from workbench.certificates.certificate import Certificate
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
     from workbench.poly.program import Program
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "runtime", "viz")
+ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "viz")
 
 # Public name → "module:attribute".
 NAMES = {
@@ -118,6 +119,7 @@ __all__ = [
     "Operator",
     "Target",
     "autoschedule",
+    "certify",
     "errors",
     "generate",
     "lower",
@@ -164,6 +166,14 @@ def generate(
     would compute something else than its operator, unless `unsafe=True`.
     """
     return _load("workbench.codegen:generate")(schedule, _here(target), unchecked=unchecked, unsafe=unsafe)
+
+
+def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
+    """The certificate that a schedule's final nest, for this machine ("c") or a `Target`, computes its operator.
+
+    Every size must be bound.  Raises CertificationError with the first difference, or with what is not followed.
+    """
+    return _load("workbench.certificates:certify")(schedule, _here(target))
 
 
 def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:

@@ -95,6 +95,15 @@ class CodegenError(WorkbenchError):
     """A schedule cannot be written in the target's language."""
 
 
+class CertificationError(WorkbenchError):
+    """The text of a kernel could not be shown to compute what its operator says; `difference` is the first one found,
+    None where the proof ended for another reason."""
+
+    def __init__(self, message: str, difference: Any = None) -> None:
+        super().__init__(message)
+        self.difference = difference
+
+
 class BuildError(WorkbenchError):
     """The compiler is missing, refused the text, crashed or hung."""
 

@@ -86,7 +86,7 @@ class Printer:
 
     def comment(self, write: Write) -> list[str]:
         """One comment line a statement, where it is first executed."""
-        if write.statement in self.commented:
+        if not write.statement or write.statement in self.commented:
             return []
         self.commented.add(write.statement)
         statement = self.program.statement(write.statement)

@@ -1,0 +1,130 @@
+"""Certificates: final nests are proved to compute their operators, and planted bugs are found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+import workbench as wb
+from tests.small_sizes import MACHINE, small_schedule
+from tests.support import examples
+from workbench.certificates.certificate import certified
+from workbench.codegen.pipeline import lower_nest
+from workbench.errors import CertificationError
+
+
+def matmul(**sizes: int) -> wb.Schedule:
+    return wb.schedule(wb.ops.load("matmul"), sizes=sizes)
+
+
+SCHEDULES: dict[str, Callable[[], wb.Schedule]] = {
+    "naive": lambda: matmul(M=3, N=4, K=5),
+    "tiled": lambda: matmul(M=7, N=18, K=5) | wb.tile(m=3, n=16) | wb.unroll("m_i") | wb.vectorize("n_i"),
+    "dot": lambda: matmul(M=3, N=2, K=45) | wb.vectorize("k") | wb.parallelize("m"),
+    "packed": lambda: matmul(M=5, N=18, K=6) | wb.tile(n=8) | wb.stage("B", "n_o") | wb.vectorize("n_i"),
+    "empty sum": lambda: matmul(M=3, N=2, K=0),
+    "seidel": lambda: wb.schedule(wb.ops.load("seidel_2d"), N=6, M=5, steps=2),
+}
+CERTIFIED = ("matmul", "matvec", "syrk", "trmm", "transpose", "bias_relu", "cumsum", "residual", "flip", "lu")
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_are_certified(name):
+    assert wb.certify(SCHEDULES[name](), MACHINE).checked
+
+
+@pytest.mark.parametrize("name", CERTIFIED[: examples(quick=3, ci=6, full=99)])
+def test_default_schedules_of_the_library_are_certified(name):
+    assert wb.certify(small_schedule(name), MACHINE).checked
+
+
+def test_a_certificate_can_be_read(golden):
+    golden(str(wb.certify(SCHEDULES["dot"](), MACHINE)))
+
+
+def test_a_certificate_is_plain_data():
+    data = json.loads(wb.certify(SCHEDULES["tiled"](), MACHINE).to_json())
+    assert data["valid_for"] == [["K", 5], ["M", 7], ["N", 18]]
+    assert data["trace"][-1] == "vectorize('n_i')"
+    assert data["format"] == 1
+
+
+def swapped(first: str, second: str) -> Callable[[str], str]:
+    """Two lines of the text change places."""
+
+    def change(text: str) -> str:
+        a, b = (next(x for x in text.splitlines() if re.search(p, x)) for p in (first, second))
+        return text.replace(a, "\0").replace(b, a).replace("\0", b)
+
+    return change
+
+
+def without(line: str) -> Callable[[str], str]:
+    """A line, and the claim before it, are not there."""
+    return lambda text: re.sub(r"\n *claim_\w+\[.*\n( */\*.*\n)?" + f".*{line}.*", "", text, count=1)
+
+
+def doubled(line: str) -> Callable[[str], str]:
+    """A line, and the claim before it, are there twice."""
+    return lambda text: re.sub(r"(\n *claim_\w+\[.*\n( */\*.*\n)?" + f".*{line}.*)", r"\1\1", text, count=1)
+
+
+def moved_to_end(line: str) -> Callable[[str], str]:
+    """A line and its claim come after the blocks that follow."""
+
+    def change(text: str) -> str:
+        found = re.search(r"\n *claim_\w+\[.*\n( */\*.*\n)?" + f".*{line}.*", text)
+        assert found
+        rest = text.replace(found[0], "", 1)
+        place = rest.rindex("\n        }\n    }\n    return")
+        return rest[:place] + found[0] + rest[place:]
+
+    return change
+
+
+def replaced(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.replace(old, new, 1)
+
+
+BUGS = {
+    "off by one in a tail": ("tiled", replaced("n_i < wb_min_i64(18 - 16 * n_o, 16); n_i++", "n_i < wb_min_i64(17 - 16 * n_o, 16); n_i++")),
+    "swapped loops": ("seidel", swapped(r"for \(int64_t i = 1", r"for \(int64_t j = 1")),
+    "wrong stride": ("tiled", replaced("C[(3 * m_o + m_i)*18 + 16 * n_o + n_i + n_i_lane] = 0", "C[(3 * m_o + m_i)*17 + 16 * n_o + n_i + n_i_lane] = 0")),
+    "dropped initialisation": ("dot", without(r"C\[m\*2 \+ n\] = 0\.0f;")),
+    "double accumulation": ("dot", doubled(r"C_r3\[0\] \+= ")),
+    "wrong statement order": ("dot", moved_to_end(r"C\[m\*2 \+ n\] = 0\.0f;")),
+    "a missing guard": ("tiled", replaced("m_i < wb_min_i64(7 - 3 * m_o, 3)", "m_i < 3")),
+    "lanes beyond the end": ("tiled", replaced("/ 8 * 8; n_i += 8", "/ 8 * 8 + 8; n_i += 8")),
+    "a partial sum not combined": ("dot", without(r"C\[m\*2 \+ n\] \+= C_r2\[k_lane\];")),
+    "wrong array": ("tiled", replaced("* B[k*18", "* A[k*18")),
+    "wrong operator of a combination": ("dot", replaced("C[m*2 + n] += C_r2", "C[m*2 + n] *= C_r2")),
+    "wrong operator of an update": ("dot", replaced("C_r3[0] +=", "C_r3[0] *=")),
+    "wrong cell of a write-back": ("dot", replaced("C[m*2 + n] = C_r3[0]", "C[m*2] = C_r3[0]")),
+    "a partial sum that begins with 1": ("dot", replaced("C_r2[k_lane] = 0.0f", "C_r2[k_lane] = 1.0f")),
+    "another expression": ("tiled", replaced("* B[k*18", "+ B[k*18")),
+    "a false claim": ("naive", replaced("+ k + ", "+ 4 - k + ")),
+    "a panel filled from the wrong place": ("packed", lambda text: re.sub(r"(B_local\[[^;]*= B\[[^;]*)\];", r"\1 + 1];", text, count=1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_planted_bugs_are_found(name):
+    which, change = BUGS[name]
+    schedule = SCHEDULES[which]()
+    nest = lower_nest(schedule.program, schedule.tree, MACHINE)
+    text = certified(schedule, nest).text
+    assert change(text) != text
+    with pytest.raises(CertificationError):
+        certified(schedule, nest, change)
+
+
+def test_what_cannot_be_certified_is_said():
+    with pytest.raises(CertificationError, match="bound sizes; give M, K, N"):
+        wb.certify(wb.schedule(wb.ops.load("matmul")))
+    with pytest.raises(CertificationError, match="takes a Schedule"):
+        wb.certify(wb.ops.load("matmul"))
+    with pytest.raises(CertificationError, match="several values at once"):
+        wb.certify(small_schedule("argmax"), MACHINE)

@@ -1,0 +1,113 @@
+"""`certify`: the scalar text of a schedule's final nest, and the proof that it computes the operator."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.certificates.checker import checked
+from workbench.codegen.c_unit import Unit, write_unit
+from workbench.codegen.generation import as_target
+from workbench.codegen.local_storage import stored
+from workbench.codegen.nest import For, Nest, walk
+from workbench.codegen.pipeline import lower_nest
+from workbench.codegen.scalar_nest import scalar_nest
+from workbench.errors import CertificationError, WorkbenchError, shown
+from workbench.poly.program import Array, Program
+from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.schedules import Schedule
+
+FORMAT = 1
+Change = Callable[[Nest], Nest]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved of the final nest of a schedule, and what was taken for granted.
+
+    `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and loops whose iterations
+    the schedule's legality says are independent; `promises` what the operator promises about data.
+    """
+
+    program: str
+    operator: str
+    trace: tuple[str, ...]
+    valid_for: tuple[tuple[str, int], ...]
+    assumed: tuple[str, ...]
+    promises: tuple[str, ...]
+    checked: tuple[str, ...]
+    text: str
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """The certificate as JSON."""
+        return json.dumps(asdict(self), indent=1)
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{k}={v}" for k, v in self.valid_for) or "no sizes"
+        lines = [f"certificate of {self.program} for {sizes}", "schedule"]
+        lines += [f"  {step}" for step in ("naive", *self.trace)]
+        for name, part in (("checked", self.checked), ("assumed", self.assumed), ("promises", self.promises)):
+            lines += [name, *(f"  {line}" for line in part or ("nothing",))]
+        return "\n".join(lines)
+
+
+def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
+    """The certificate that the final nest of a schedule computes what its operator says.
+
+    The nest is printed as scalar C (vector operations as loops over lanes, registers as small arrays), read again by
+    the front end of `from_c`, and its dataflow compared with that of the operator as written, before any step.  Every
+    size must be bound.  CertificationError with the first difference, or with what could not be followed.
+    """
+    if not hasattr(schedule, "trace"):
+        raise CertificationError(f"certify takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
+    if schedule.program.symbols:
+        names = ", ".join(schedule.program.symbols)
+        raise CertificationError(
+            f"a certificate is for bound sizes; give {names}: wb.schedule(op, {names.split(', ')[0]}=...)"
+        )
+    nest = lower_nest(schedule.program, schedule.tree, as_target(target))
+    return certified(schedule, nest)
+
+
+def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str) -> Certificate:
+    """The certificate of a nest; `change` is applied to its scalar text before that is read."""
+    unit, claims = scalar_text(schedule, nest)
+    text, original = change(unit.text), schedule.original
+    names = {a.c_name: a.name for a in unit.signature.arrays if a.name in original.arrays}
+    try:
+        found = checked(original, text, unit.signature.function, names, claims)
+    except CertificationError:
+        raise
+    except WorkbenchError as error:
+        raise CertificationError(f"{original.name}: the text could not be followed: {error}") from error
+    reductions = {s.targets[0][0] for s in original.statements if s.kind == "update"}
+    assumed = [f"the contributions to {a} may be combined in any order" for a in sorted(reductions)]
+    parallel = dict.fromkeys(n.loop for n in walk(nest) if isinstance(n, For) and n.kind == "parallel")
+    assumed += [f"iterations of {loop} are independent (the schedule's legality)" for loop in parallel]
+    checks = (
+        f"{found.computing} of {found.statements} statements of the text compute; the others move values or name instances",
+        "each is the operator's expression, and every value it reads has the operator's source",
+        "every output cell ends with the operator's contributions, each exactly once",
+    )
+    return Certificate(
+        original.name, original.operator, tuple(map(str, schedule.trace)), tuple(sorted(original.sizes.items())),
+        tuple(assumed), tuple(str(c) for c in original.conditions), checks, text,
+    )  # fmt: skip
+
+
+def scalar_text(schedule: Schedule, nest: Nest) -> tuple[Unit, dict[str, Array]]:
+    """The scalar C of a nest, and the layouts of the claims in it by their C names."""
+    program, plain = scalar_nest(_origins(schedule), nest)
+    unit = write_unit(program, plain, Target(parallel="serial"), [schedule.program.name, "scalar"], checked=False)
+    claims = {a.c_name: program.arrays[a.name] for a in unit.signature.arrays if a.name.startswith("claim_")}
+    return replace(unit, text=re.sub(r"INT64_C\((-?\d+)\)", r"\1LL", unit.text)), claims
+
+
+def _origins(schedule: Schedule) -> Program:
+    return stored(schedule.program, schedule.tree)

@@ -1,0 +1,182 @@
+"""The final nest without vectors: lanes are loops, registers are small arrays, every instance says which it is.
+
+Before each write of a statement stands a *claim*: a write to an array `claim_S1` whose subscripts are the
+instance.  Whoever checks the text may use claims, and has to prove them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from workbench.codegen.accumulators import SCALAR, Lane
+from workbench.codegen.nest import (
+    Accumulate,
+    Block,
+    Cell,
+    For,
+    Invoke,
+    Local,
+    Nest,
+    Place,
+    Prefetch,
+    Write,
+    children,
+    map_expressions,
+    rebuild,
+)
+from workbench.lang.dtypes import INT32, INT64, DType
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
+from workbench.lang.identities import identity
+from workbench.lang.normal_form import constant, simplify
+from workbench.poly.program import Array, Program
+
+
+@dataclass
+class Scalars:
+    """Rewrites one nest; `arrays` collects the registers and claims it needs."""
+
+    program: Program
+    arrays: dict[str, Array] = field(default_factory=dict)
+    held: list[Local] = field(default_factory=list)
+
+    def visit(self, nest: Nest, lane: Lane = SCALAR) -> Nest:
+        match nest:
+            case Write():
+                return self.write(nest, lane)
+            case For():
+                inner = Lane(nest.variable, nest.lanes) if nest.lanes > 1 else lane
+                kind = "parallel" if nest.kind == "parallel" else "serial"
+                return replace(nest, kind=kind, lanes=1, body=self.visit(nest.body, inner))
+            case Invoke(_, _, _, body) | Prefetch(_, body):
+                return self.visit(body, lane)
+            case Accumulate():
+                return self.accumulate(nest, lane)
+        return rebuild(nest, tuple(self.visit(child, lane) for child in children(nest)))
+
+    def write(self, write: Write, lane: Lane) -> Nest:
+        """The claim and the write, for every lane."""
+        own = replace(write, cells=tuple(map(self.cell, write.cells)), values=tuple(map(self.value, write.values)))
+        return self.lanes(Block((self.claim(write), own)), lane)
+
+    def lanes(self, nest: Nest, lane: Lane) -> Nest:
+        if not lane.variable:
+            return nest
+        name = f"{lane.variable}.lane"
+        moved = Binary("+", Index(lane.variable, INT64), Index(name, INT64), INT64)
+        body = _substituted(nest, {lane.variable: moved})
+        return For(name, name, Const(0, INT64), Const(lane.count, INT64), body)
+
+    def claim(self, write: Write) -> Write:
+        """`claim_S1(m, n, k) = 0`; what is no statement of the operator claims that it only moves values."""
+        own = write.statement in {s.id for s in self.program.original.statements}
+        name, instance = (f"claim_{write.statement}", write.instance) if own else ("claim_move", ())
+        rank = len(instance)
+        width = 1 << min(13, 56 // max(1, rank))
+        strides = tuple(Const(width ** (rank - 1 - d), INT64) for d in range(rank))
+        low, wide = (Const(-(width // 4), INT64),) * rank, (Const(width, INT64),) * rank
+        self.arrays[name] = Array(name, INT32, low, wide, strides, "output")
+        return Write("", (Cell(name, instance, INT32),), (Const(0, INT32),))
+
+    def cell(self, cell: Cell) -> Cell:
+        local = next((x for x in self.held if x.cell == cell), None)
+        return cell if local is None else self.register(local)
+
+    def value(self, expr: Expr) -> Expr:
+        def change(node: Expr) -> Expr:
+            if isinstance(node, Read):
+                for local in self.held:
+                    if (local.cell.array, local.cell.subscripts) == (node.tensor, node.subscripts):
+                        return _read(self.register(local))
+            return node
+
+        return transform(expr, change)
+
+    def register(self, local: Local) -> Cell:
+        """The element of the small array that stands for a register, in the lane `lane_variable.lane`."""
+        places = [_position(x) for x in local.dims]
+        if local.lanes > 1:
+            places.append(Index(f"{local.lane_variable}.lane", INT64))
+        return Cell(local.name, tuple(places), local.cell.dtype)
+
+    def accumulate(self, node: Accumulate, lane: Lane) -> Nest:
+        for local in node.locals:
+            self.arrays[local.name] = _array(local)
+        self.held[:0] = node.locals
+        body = self.visit(node.body, lane)
+        del self.held[: len(node.locals)]
+        first = [self.around(x, self.start(node, i, x)) for i, x in enumerate(node.locals)]
+        nest: Nest = Block((*first, body, *self.finish(node)))
+        for local in reversed(node.locals):
+            nest = Place(local.name, nest)
+        return nest
+
+    def start(self, node: Accumulate, position: int, local: Local) -> Write:
+        value = identity(node.reduction, position, local.cell.dtype) if local.partial else _read(local.cell)
+        return Write("", (self.register(local),), (value,))
+
+    def finish(self, node: Accumulate) -> list[Nest]:
+        if not node.locals[0].partial:
+            return [self.around(x, Write("", (x.cell,), (_read(self.register(x)),))) for x in node.locals]
+        cells = tuple(x.cell for x in node.locals)
+        values = tuple(_read(self.register(x)) for x in node.locals)
+        return [self.around(node.locals[0], Write("", cells, values, node.reduction))]
+
+    def around(self, local: Local, write: Write) -> Nest:
+        """A move, for every register and lane."""
+        lane = Lane(local.lane_variable, local.lanes) if local.lanes > 1 else SCALAR
+        nest = self.lanes(Block((self.claim(write), write)), lane)
+        for loop in reversed(local.dims):
+            nest = replace(loop, kind="serial", lanes=1, body=nest)
+        return nest
+
+
+def scalar_nest(program: Program, nest: Nest) -> tuple[Program, Nest]:
+    """The nest without vectors, and the program with the arrays it needs."""
+    scalars = Scalars(program)
+    result = scalars.visit(map_expressions(nest, lambda e: transform(e, _spelled)))
+    claims = tuple(name for name, a in scalars.arrays.items() if a.role == "output")
+    arrays = {**program.arrays, **scalars.arrays}
+    return replace(program, arrays=arrays, outputs=(*program.outputs, *claims)), result
+
+
+def _spelled(expr: Expr) -> Expr:
+    """Whole blocks in plain arithmetic."""
+    match expr:
+        case Call("whole", (count, block), dtype):
+            positive = Call("max", (count, Const(0, dtype)), dtype)
+            return Binary("*", Binary("/", positive, block, dtype), block, dtype)
+    return expr
+
+
+def _substituted(nest: Nest, names: dict[str, Expr]) -> Nest:
+    return map_expressions(nest, lambda e: simplify(substitute(e, names)) if _integral(e) else substitute(e, names))
+
+
+def _integral(expr: Expr) -> bool:
+    return expr.dtype == INT64
+
+
+def _read(cell: Cell) -> Read:
+    return Read(cell.array, cell.subscripts, cell.dtype)
+
+
+def _position(loop: For) -> Expr:
+    index = Index(loop.variable, INT64)
+    return index if loop.step == 1 else Binary("/", index, Const(loop.step, INT64), INT64)
+
+
+def _array(local: Local) -> Array:
+    extents = [(constant(x.upper) or 0) // x.step for x in local.dims] + ([local.lanes] if local.lanes > 1 else [])
+    strides, total = [], 1
+    for extent in reversed(extents):
+        strides.insert(0, total)
+        total *= extent
+    return _made(local.name, local.cell.dtype, extents, strides)
+
+
+def _made(name: str, dtype: DType, extents: list[int], strides: list[int]) -> Array:
+    def constants(numbers: list[int]) -> tuple[Expr, ...]:
+        return tuple(Const(n, INT64) for n in numbers)
+
+    zeros = constants([0] * len(extents))
+    return Array(name, dtype, zeros, constants(extents), constants(strides), "temporary", scope="local")
