@@ -83,8 +83,17 @@ def known_before(program: Program, use: Use) -> bool:
 
 
 def early_checks(program: Program) -> list[Early]:
-    """The checks that can be made before anything is written."""
-    return [Early(u.check, _walk(program, u)) for u in uses(program) if known_before(program, u)]
+    """The checks that can be made before anything is written.
+
+    The inner ones first: to check T(P(I(n))), P is read at places that must have been checked.
+    """
+    known = [use for use in uses(program) if known_before(program, use)]
+    return [Early(u.check, _walk(program, u)) for u in sorted(known, key=lambda u: _depth(u.subscript, u.guard))]
+
+
+def _depth(*exprs: Expr) -> int:
+    """How many reads stand inside one another."""
+    return max((1 + _depth(*read.subscripts) for read in reads(*exprs)), default=0)
 
 
 def late_uses(program: Program) -> list[Use]:
