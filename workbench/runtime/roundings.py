@@ -92,7 +92,9 @@ def _statement(op: Operator, statement: Statement, found: Depths, spans: Spans) 
     for target, value in zip(statement.targets, statement.values, strict=True):
         name = target.tensor
         recurs = _recurs(statement, value)
-        own = _combined(statement, _depth(value, found), extents["reduction"])
+        own = _depth(value, found)
+        if op.tensors[name].dtype.is_float:
+            own = _combined(statement, own, extents["reduction"])
         if op.tensors[name].dtype.is_half:
             own += Depth(0, extents["reduction"])
         if recurs:
@@ -132,7 +134,7 @@ def _depth(expr: Expr, found: Depths) -> Depth:
     match expr:
         case Read(tensor, _, _):
             return found[tensor]
-        case Binary("*", _, _, _):
+        case Binary("*", _, _, _) if expr.dtype.is_float:
             return below[0] + below[1] + Depth(1)
         case Call("fma", _, _):
             return (below[0] + below[1] | below[2]) + Depth(1)
