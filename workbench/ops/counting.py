@@ -53,9 +53,14 @@ def points(ranges: tuple[Range, ...], sizes: Mapping[str, int]) -> int:
 
 def _points(block: Block, inner: list[Range]) -> int:
     count: Any = np.broadcast_to(True if block.mask is None else block.mask, block.shape).astype(np.int64)
+    box = 1  # a Python int: the points of a large box exceed 64 bits
     for r in inner:
-        count = count * np.maximum(exact(r.upper, block.grids) - exact(r.lower, block.grids), 0)
-    return int(np.sum(count))
+        extent = np.maximum(exact(r.upper, block.grids) - exact(r.lower, block.grids), 0)
+        if extent.ndim:
+            count = count * extent
+        else:
+            box *= int(extent)
+    return box * int(np.sum(count))
 
 
 def _bytes(op: Operator, tensor: Tensor, sizes: Mapping[str, int]) -> int:
