@@ -57,8 +57,8 @@ def element_type(op: Operator, name: str, array: Any) -> DType:
         raise CallError(f"{op.name}: {name} expected an array (with shape and dtype) but found {shown}") from None
     refuse_masked(array, f"{op.name}: {name}")
     if found is None:
-        known = ", ".join(DTYPES)
-        raise CallError(f"{op.name}: {name} has dtype {array.dtype}, which is not an element type; known: {known}")
+        known = f"known: {', '.join(DTYPES)}. Convert the array, for example with .astype('float32')"
+        raise CallError(f"{op.name}: {name} has dtype {array.dtype}, which is not an element type; {known}")
     return found
 
 

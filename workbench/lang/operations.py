@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import NamedTuple
 
 from workbench.lang.builtins import Builtin
@@ -30,6 +31,8 @@ class Operand(NamedTuple):
 def literal(value: float, span: Span) -> Const:
     """A number: an int32 or int64, or a float whose context decides."""
     if isinstance(value, float):
+        if isinf(value):
+            raise Problem("the number does not fit into double", span, "infinity is written inf")
         return Const(value, WEAK)
     dtype = integer_type(value)
     if dtype is None:

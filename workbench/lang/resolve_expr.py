@@ -36,6 +36,13 @@ _LITERALS: dict[str, Const] = {
     "nan": Const(float("nan"), WEAK),
 }
 
+# What NumPy has as functions is an assignment here.
+REDUCTIONS = {
+    "sum": "a sum is an assignment: s +=! A(i)",
+    "prod": "a product is an assignment: p *=! A(i)",
+    "mean": "a mean is a sum, divided by the extent: s +=! A(i) and then m = s / float(N)",
+}
+
 
 @dataclass
 class ExprResolver:
@@ -149,7 +156,7 @@ class ExprResolver:
             return Problem(f"{word!r} is a def; a call is a statement of its own", term.name.span, fix)
         similar = [name for name in BUILTINS if name[:2] == word[:2]]
         message = unknown_name("tensor or function", word, [*self.scope.tensors, *similar])
-        return Problem(message, term.name.span)
+        return Problem(message, term.name.span, REDUCTIONS.get(word, ""))
 
     def _read(self, name: Name, subscripts: tuple[Term, ...], span: Span) -> Expr:
         state = self.scope.tensors[name.name]

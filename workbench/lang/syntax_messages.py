@@ -34,7 +34,7 @@ BY_TOKEN = {
     ";": "statements need no ';': leave it out",
     ".": "tensors have no members; write A(i, j)",
 }
-BY_WORD = {"and": "write &&", "or": "write ||", "not": "write !"}
+BY_WORD = {"and": "write &&", "or": "write ||", "not": "write !", "if": "write condition ? value : other"}
 
 
 def syntax_problem(tokens: list[Token], at: int, accepts: set[str]) -> Problem:
@@ -108,7 +108,7 @@ def _fix_unknown(text: str) -> str:
         return BY_TOKEN[text]
     if ".." in text:
         return "a range is written lo:hi, without the last value: 0:4"
-    if text[0].isdigit():
+    if text[0] in "0123456789":
         return "a number has no suffix; its precision is that of its context"
     if not text.isascii():
         return "names are made of the letters a to z, digits and _"
@@ -123,6 +123,8 @@ def _fix_operator(text: str, previous: str, after: str) -> str:
             return f"write {after}="
         case "*", "*", _:
             return "powers are written pow(x, y), squares x * x"
+        case _, "/", "/":
+            return "a comment starts with #"
         case "=", "=", _:
             return "== compares; an assignment has one ="
     return ""
