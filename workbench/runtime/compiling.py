@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +14,9 @@ from workbench.runtime.job import Job
 from workbench.runtime.locks import Lock
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.storage import give_up, storage, subdirectory, write_file
+from workbench.runtime.storage import give_up, is_full, storage, subdirectory, write_file
 from workbench.runtime.waiting import wait_briefly
 from workbench.settings import current
-
-# A compiler says it in words when the disk is full; an exit status alone would look like refused text.
-_DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded|Read-only file system", re.IGNORECASE)
-
-# What a compiler may need for one kernel.
-ROOM_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +54,9 @@ def _from_cache(job: Job, key: str) -> Library | None:
     entry = find(key)
     if entry is None:
         return None
+    if not _complete(entry.library):
+        discard(entry)
+        return None
     try:
         return Library(entry.library, loaded(entry.library), cached=True)
     except OSError:
@@ -96,24 +92,12 @@ def _run_compiler(job: Job, folder: Path) -> None:
         finished = run_limited(job.command(), limit, folder, {**compiler_variables(), "TMPDIR": str(folder)})
     except CannotStart as reason:
         raise BuildError(f"the compiler {job.toolchain.command[0]} cannot be started: {reason}") from reason
-    if finished.code != 0 and (_DISK_FULL.search(finished.output) or not _has_room(folder)):
+    if finished.code != 0 and is_full(folder, finished.output):
         raise OSError(errno.ENOSPC, "No space left on device", str(folder))
     if finished.code != 0:
         raise BuildError(failure(job, finished, limit))
     if not _complete(folder / LIBRARY):
         raise BuildError(complaint(job, "said that all is well but wrote no library", finished.output))
-
-
-def _has_room(folder: Path) -> bool:
-    """Whether a file of some size can be written: on a full disk a compiler's own words may be lost as well."""
-    probe = folder / "room"
-    try:
-        probe.write_bytes(bytes(ROOM_BYTES))
-    except OSError:
-        return False
-    finally:
-        probe.unlink(missing_ok=True)
-    return True
 
 
 def _opened(job: Job, entry: Entry) -> Library:

@@ -53,10 +53,19 @@ def _named(wanted: str) -> Toolchain:
         command = _zig() if wanted == "zig" else (wanted, "cc")
     path = shutil.which(command[0]) if command else None
     if path is None:
-        known = ", ".join(t.name for t in every_toolchain()) or "none"
+        known = ", ".join(_names()) or "none"
         hint = "; `pip install ziglang` brings zig" if wanted == "zig" else ""
         raise BuildError(f"the compiler {shown(wanted)} was not found{hint}. Compilers found here: {known}")
     return examined((path, *command[1:]))
+
+
+def _names() -> list[str]:
+    """Names of the compilers there are.  They are not tried: a first `zig cc` takes a minute."""
+    found: dict[str, str] = {}
+    for command in _candidates():
+        name = "zig" if len(command) > 1 else Path(command[0]).name
+        found.setdefault(str(Path(command[0]).resolve()), name)
+    return list(found.values())
 
 
 @cache

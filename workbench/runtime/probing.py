@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -13,11 +14,13 @@ from typing import cast
 
 from workbench.errors import BuildError
 from workbench.runtime.processes import CannotStart, Finished, run_limited
-from workbench.runtime.storage import subdirectory, write_file
+from workbench.runtime.storage import is_full, subdirectory, write_file
 from workbench.runtime.toolchain import OPENMP, OPTIONAL, USUAL, ZIG_ACCEPTS, Family, Toolchain
 
 # A first `zig cc` builds its runtime library, which can take half a minute.
 PROBE_SECONDS = 120.0
+
+_WHERE_PLACE = "Free space, or choose another directory for temporary files with TMPDIR"
 
 _PLAIN = "#include <math.h>\nfloat probe(float x) { return expf(x); }\n"
 _OPENMP = """#include <omp.h>
@@ -80,10 +83,13 @@ def _examine(command: tuple[str, ...]) -> Toolchain:
     if answer.code != 0:
         said = _first_lines(answer.output) or "it said nothing"
         raise BuildError(f"{' '.join(command)} --version {answer}: {said}. Is it a C compiler?")
-    version = answer.output.strip().splitlines()[0] if answer.output.strip() else "unknown version"
+    version = _line(answer.output.strip().partition("\n")[0]) or "unknown version"
     family = _family(command, answer.output)
-    with tempfile.TemporaryDirectory(prefix="tensor-workbench-") as folder:
-        accepted = _accepted(command, family, Path(folder))
+    try:
+        with tempfile.TemporaryDirectory(prefix="tensor-workbench-") as folder:
+            accepted = _accepted(command, family, Path(folder))
+    except OSError as reason:
+        raise BuildError(f"no place to try the compiler {command[0]}: {reason}. {_WHERE_PLACE}") from reason
     return Toolchain(Path(command[0]).name, family, command, version, accepted)
 
 
@@ -100,6 +106,8 @@ def _accepted(command: tuple[str, ...], family: Family, folder: Path) -> frozens
         return frozenset(usual)
     if not _compiles(command, (), folder):
         plain = _try(command, (), folder)
+        if is_full(folder, plain.output):
+            raise OSError(errno.ENOSPC, "No space left on device", str(folder))
         said = _first_lines(plain.output) or "it said nothing"
         what = f"cannot build a library from two lines of C (it {plain}: {said}). Is it a C compiler?"
         raise BuildError(f"{' '.join(command)} {what}")
@@ -120,8 +128,10 @@ def _try(command: tuple[str, ...], flags: tuple[str, ...], folder: Path) -> Fini
 def _run(command: tuple[str, ...], folder: Path | None) -> Finished:
     try:
         return run_limited(command, PROBE_SECONDS, folder, compiler_variables())
-    except (CannotStart, OSError) as reason:
+    except CannotStart as reason:
         raise BuildError(f"{command[0]} cannot be started: {reason}") from reason
+    except OSError as reason:
+        raise BuildError(f"no place to try the compiler {command[0]}: {reason}. {_WHERE_PLACE}") from reason
 
 
 def compiler_variables() -> dict[str, str]:
@@ -132,4 +142,9 @@ def compiler_variables() -> dict[str, str]:
 
 
 def _first_lines(text: str) -> str:
-    return " / ".join(line[:200] for line in text.strip().splitlines()[:3])
+    return " / ".join(_line(line) for line in text.strip().splitlines()[:3])
+
+
+def _line(text: str) -> str:
+    """What can be printed of a line, at most 200 characters."""
+    return "".join(c for c in text[:200] if c.isprintable())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
@@ -25,6 +26,13 @@ UNUSABLE = frozenset({
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST,
     errno.ELOOP, errno.ENAMETOOLONG, errno.EIO, errno.EINVAL,
 })  # fmt: skip
+
+_DISK_FULL = re.compile(
+    r"No space left on device|Disk quota exceeded|Read-only file system|File size limit exceeded", re.IGNORECASE
+)
+
+# What a compiler may need for one kernel.
+ROOM_BYTES = 1 << 20
 
 _replaced: dict[Path, Path] = {}
 _replacing = Lock()
@@ -97,6 +105,23 @@ def write_file(path: Path, content: bytes) -> None:
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def is_full(folder: Path, said: str) -> bool:
+    """Whether a compiler that failed, and said so much, had no room for its files in `folder`.
+
+    A compiler says it in words when the disk is full, but on a full disk its words may be lost as well.
+    """
+    if _DISK_FULL.search(said):
+        return True
+    probe = folder / "room"
+    try:
+        probe.write_bytes(bytes(ROOM_BYTES))
+    except OSError:
+        return True
+    finally:
+        probe.unlink(missing_ok=True)
+    return False
 
 
 def subdirectory(name: str) -> Path:
