@@ -103,7 +103,7 @@ def same(schedule: Schedule, *given: np.ndarray) -> None:
     """The compiled kernel gives, bit for bit, what the oracle gives."""
     op = schedule.original.definition
     assert op is not None
-    found, wanted = wb.build(schedule)(*given), op.evaluate(*given)
+    found, wanted = wb.build(schedule)(*given), op.evaluate(*given)  # type: ignore[attr-defined]
     for a, b in zip(np.atleast_2d(found), np.atleast_2d(wanted), strict=True):
         np.testing.assert_array_equal(a, b)
 
