@@ -40,6 +40,8 @@ def judged(subject: Subject, after: Schedule, random: Random) -> str:
         case "illegal":
             _confirm_illegal(subject, after, random)
             return "illegal" if _matters(subject, after, random) else "harmless"
+        case "unproved" if not verdict.violations:
+            return "unproved" if _matters(subject, after, random) else "unfounded"
         case "unproved":
             _only_data(subject, after)
             return "unproved" if _breaking_contents(subject, after, random) else "unfounded"

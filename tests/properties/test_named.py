@@ -99,3 +99,19 @@ def test_lanes_run_in_lockstep():
     text = "def f(float(N) X) -> (A, B) { A(i) = X(i) * 2  B(i) = A(%s) + A(i) where i in 1:N - 1 }"
     for neighbour, expected in (("i - 1", "legal"), ("i + 1", "illegal")):
         assert outcome(text % neighbour, wb.merge("A", "B"), wb.vectorize("i"), N=4)[0] == expected
+
+
+def test_instances_that_share_a_time_do_so_after_a_copy_is_made():
+    """A step that adds statements to an illegal order does not make that order the right one."""
+    op = wb.operator("def f(float(H,W) X) -> (O) { O(y,x) = X(y,x) }")
+    rows = wb.affine(Band((Loop("y", (("S0", Index("y")),)), Loop("z", (("S0", Index("y")),))), Leaf("S0")), "flat")
+    after = wb.stage("X", "z").on(rows.on(wb.schedule(op)))
+    assert after.verdict.outcome == "illegal"
+
+
+def test_what_is_read_before_it_is_written_is_not_inlined():
+    """The reader finds what stood there, not the value that comes later."""
+    text = "def f(float(N) X) -> (B) { A(i) = X(i) where i in 0:0  B(i) = A(i) + 1 where i in 0:N  A(i) = X(i) }"
+    naive = wb.schedule(wb.operator(text), N=3)
+    with pytest.raises(wb.errors.ScheduleError):
+        naive | wb.inline("A")

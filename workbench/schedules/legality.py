@@ -8,11 +8,13 @@ from typing import Literal
 
 from workbench import poly
 from workbench.errors import BudgetExceeded
+from workbench.poly import isl
 from workbench.poly.deriving import serial
 from workbench.poly.equivalence import Difference, differing
 from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
+from workbench.poly.timemap import collisions
 from workbench.poly.tree import Tree, loops
 from workbench.schedules.gathers import data_conditions
 
@@ -94,13 +96,21 @@ def verdict_on(program: Program, tree: Tree, differences: tuple[Difference, ...]
 @lru_cache(maxsize=512)
 def judge(program: Program, tree: Tree) -> Verdict:
     """Compare every dependence of the program with the order of the tree; BudgetExceeded if that takes too long."""
-    if serial(tree) == poly.naive_tree(program) and not any(x.kind in ("parallel", "vector") for x in loops(tree)):
+    if _is_own_order(program, tree):
         return Verdict("legal", (), program, tree)
     violations = poly.violations(program, tree)
     if not violations:
         return Verdict("legal", (), program, tree)
     exact = any(v.dependence is None or v.dependence.exact for v in violations)
     return Verdict("illegal" if exact else "unproved", violations, program, tree)
+
+
+@isl.guarded
+def _is_own_order(program: Program, tree: Tree) -> bool:
+    """Whether the tree is the order in which the program is right by definition, each instance at a time of its own."""
+    if any(x.kind in ("parallel", "vector") for x in loops(tree)) or serial(tree) != poly.naive_tree(program):
+        return False
+    return program.parent is None or all(collisions(program, tree, s) is None for s in program.statements)
 
 
 def _is_exact(program: Program, array: str) -> bool:
