@@ -91,7 +91,7 @@ def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str
     parallel = dict.fromkeys(n.loop for n in walk(nest) if isinstance(n, For) and n.kind == "parallel")
     assumed += [f"iterations of {loop} are independent (the schedule's legality)" for loop in parallel]
     checks = (
-        f"{found.computing} of {found.statements} statements of the text compute; the others move values or name instances",
+        f"{found.computing} of {found.statements} statements of the text compute; others move values or name instances",
         "each is the operator's expression, and every value it reads has the operator's source",
         "every output cell ends with the operator's contributions, each exactly once",
     )

@@ -30,7 +30,7 @@ CLAIM = "claim_"
 
 @dataclass(frozen=True)
 class Found:
-    """What was read from the text: statements raised, those that compute, and the reductions split into partial ones."""
+    """What was read from the text: statements raised, those that compute, reductions split into partial ones."""
 
     statements: int
     computing: int
@@ -126,16 +126,20 @@ class _Matching:
         if who.kind == "update" and (own.kind != "update" or own.reduction != who.reduction):
             found = f"{own.reduction}=" if own.kind == "update" else "="
             raise CertificationError(f"{who.name}: the text has {found} where the statement has {who.reduction}=")
+        if not _domain(own).set_tuple_name(_new(own.id)).is_subset(origin.domain()) or not origin.is_single_valued():
+            raise CertificationError(f"{who.name}: the text does not say which instance it computes")
+        if not origin.range().is_subset(isl.parse_set(who.domain)):
+            raise CertificationError(f"{who.name}: the text computes instances that the statement does not have")
         theirs = Form(who, self.program)
-        expected = theirs.text(who.values[0])
+        expected, shape = theirs.text(who.values[0]), ""
         for body in self.bodies(own, who, values):
             made = self.made(body, body.values, "computes", origin)
             mine = Form(made, replace(self.program, arrays=self.arrays))
-            found = mine.text(made.values[0])
-            if found == expected:
+            shape = mine.text(made.values[0])
+            if shape == expected:
                 break
         else:
-            raise CertificationError(f"{who.name}: another expression; expected {expected}, found {found}")
+            raise CertificationError(f"{who.name}: another expression; expected {expected}, found {shape}")
         for a, b in zip(mine.numbers, theirs.numbers, strict=True):
             if not _values(made, a).is_equal(origin.apply_range(_values(who, b)).intersect_domain(_domain(made))):
                 raise CertificationError(f"{who.name}: another number where indices are used as values")
@@ -238,7 +242,10 @@ class _Matching:
             raise CertificationError(f"subscripts of {array.name} that depend on data are not followed")
         if array.role == "temporary" or not isl.parse_map(access.relation).dim(isl.dim.out):
             return access
-        relation = isl.parse_map(access.relation).apply_range(_places(access.array, array))
+        flat = isl.parse_map(access.relation)
+        relation = flat.apply_range(_places(access.array, array))
+        if not flat.domain().is_subset(relation.domain()):
+            raise CertificationError(f"the text touches memory beyond the cells of {array.name}")
         return replace(access, relation=isl.text_of(relation))
 
 

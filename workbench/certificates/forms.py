@@ -103,5 +103,4 @@ def _rounded(value: float, dtype: DType) -> float:
 
 
 def _indices_only(expr: Expr) -> bool:
-    return all(isinstance(n, Const | Index | Size | Binary | Unary | Cast | Call | Select) and (n.dtype.is_integral or n.dtype == BOOL)
-               for n in walk(expr)) and any(isinstance(n, Index | Const) for n in walk(expr))  # fmt: skip
+    return not any(isinstance(n, Read) or not (n.dtype.is_integral or n.dtype == BOOL) for n in walk(expr))
