@@ -36,6 +36,9 @@ def test_constants_sizes_and_stretched_loops():
         ({"C": "(m, n, k) -> (m, q, k)"}, "q"),
         ({"D": "(m, n, k) -> (m, n, k)"}, "unknown statement 'D'"),
         ({"C": [[1, 0.5], [0, 1]]}, "no matrix of whole numbers"),
+        ({"C": [1, 2]}, "no matrix of whole numbers"),
+        ({"C": 5}, "no matrix of whole numbers"),
+        ({"C": [[1 << 50, 0, 0], [0, 1, 0], [0, 0, 1]]}, "loop 'm' would count by 1125899906842624"),
         ({}, "affine expected maps"),
     ],
 )

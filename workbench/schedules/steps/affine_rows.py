@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -111,9 +111,10 @@ def written(matrix: Any) -> str:
     >>> written([[1, 0], [2, 1]]), written([[1, 0, 3], [0, -1, 0]])
     ('(i0, i1) -> (i0, 2 * i0 + i1)', '(i0, i1) -> (i0 + 3, -1 * i1)')
     """
-    rows = [list(row) for row in matrix] if isinstance(matrix, Sequence) or hasattr(matrix, "__iter__") else []
+    rows = [list(row) if hasattr(row, "__iter__") else [] for row in matrix] if hasattr(matrix, "__iter__") else []
     widths = {len(row) for row in rows}
-    if len(widths) != 1 or not all(isinstance(x, int) or hasattr(x, "__index__") for row in rows for x in row):
+    numbers = all(hasattr(x, "__index__") for row in rows for x in row)
+    if len(widths) != 1 or 0 in widths or not numbers:
         raise ScheduleError(f"affine: {shown(matrix)} is no matrix of whole numbers, a row for each loop")
     (width,) = widths
     names = [f"i{n}" for n in range(min(width, len(rows)))]
