@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.poly.making import op, read, span, statement, tensor
 from tests.properties.cases import Subject
 from tests.properties.judging import judged
+from workbench import lower
 from workbench.lang.expr import Const, Index
 from workbench.poly.tree import Band, Leaf, Loop, Sequence
 from workbench.schedules import Schedule, Transform
@@ -22,14 +24,14 @@ INJECTIVE = ", injective(idx)"
 
 def outcome(text: str, *steps: Transform, **sizes: int) -> tuple[str, Schedule]:
     """The verdict after some steps, which enumeration has confirmed for bound and for open sizes."""
-    op = wb.operator(text)
+    defined = wb.operator(text)
     found = []
     for given in (sizes, {}):
-        naive = wb.schedule(op, sizes=given)
+        naive = wb.schedule(defined, sizes=given)
         after = naive
         for step in steps:
             after = step.on(after)
-        subject = Subject(op.name, op, naive.program, range(2))
+        subject = Subject(defined.name, defined, naive.program, range(2))
         found.append(judged(subject, after, Random(1)))
     assert len(set(found)) == 1, found
     return found[0], after
@@ -103,15 +105,17 @@ def test_lanes_run_in_lockstep():
 
 def test_instances_that_share_a_time_do_so_after_a_copy_is_made():
     """A step that adds statements to an illegal order does not make that order the right one."""
-    op = wb.operator("def f(float(H,W) X) -> (O) { O(y,x) = X(y,x) }")
+    copy = wb.operator("def f(float(H,W) X) -> (O) { O(y,x) = X(y,x) }")
     rows = wb.affine(Band((Loop("y", (("S0", Index("y")),)), Loop("z", (("S0", Index("y")),))), Leaf("S0")), "flat")
-    after = wb.stage("X", "z").on(rows.on(wb.schedule(op)))
+    after = wb.stage("X", "z").on(rows.on(wb.schedule(copy)))
     assert after.verdict.outcome == "illegal"
 
 
 def test_what_is_read_before_it_is_written_is_not_inlined():
     """The reader finds what stood there, not the value that comes later."""
-    text = "def f(float(N) X) -> (B) { A(i) = X(i) where i in 0:0  B(i) = A(i) + 1 where i in 0:N  A(i) = X(i) }"
-    naive = wb.schedule(wb.operator(text), N=3)
-    with pytest.raises(wb.errors.ScheduleError):
+    tensors = [tensor("X", "input", "N"), tensor("A", "temporary", "N"), tensor("B", "output", "N")]
+    first = statement(("B", "i"), read("A", "i"), [span("i", "N")])
+    later = statement(("A", "j"), read("X", "j"), [span("j", "N")])
+    naive = wb.schedule(lower(op("early", tensors, [first, later], "N"), {"N": 3}))
+    with pytest.raises(wb.errors.ScheduleError, match="B reads A where A has not written yet"):
         naive | wb.inline("A")
