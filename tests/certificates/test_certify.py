@@ -121,6 +121,13 @@ def test_planted_bugs_are_found(name):
         certified(schedule, nest, change)
 
 
+def test_a_kernel_keeps_its_certificate_beside_its_library():
+    kernel = wb.build(matmul(M=3, N=4, K=5))
+    found = kernel.certificate
+    stored = json.loads(kernel.library.with_suffix(".certificate.json").read_text(encoding="utf-8"))
+    assert stored == json.loads(found.to_json())
+
+
 def test_what_cannot_be_certified_is_said():
     with pytest.raises(CertificationError, match="bound sizes; give M, K, N"):
         wb.certify(wb.schedule(wb.ops.load("matmul")))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from workbench.runtime.machine import thread_count
 from workbench.runtime.repair import careful_call
 from workbench.runtime.toolchain import Toolchain
 from workbench.settings import Settings, current
+
+if TYPE_CHECKING:
+    from workbench.certificates import Certificate
 
 # A symbolic kernel remembers this many combinations of shapes.
 REMEMBERED = 256
@@ -77,6 +82,16 @@ class CompiledKernel:
     def schedule(self) -> Any:
         """The Schedule the kernel was generated from (None for hand-written text)."""
         return self.kernel.schedule
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The certificate of the schedule, as `wb.certify` gives it; it is kept beside the compiled library."""
+        from workbench.certificates import certify
+
+        found = certify(self.kernel.schedule, self.kernel.target)
+        with suppress(OSError):
+            self.library.with_suffix(".certificate.json").write_text(found.to_json(), encoding="utf-8")
+        return found
 
     def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
         if scalars:
