@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -116,6 +117,15 @@ def test_a_rolling_buffer_forbids_parallel_rows() -> None:
     rolling = window() | wb.fold_storage("R", 0, 3)
     assert not rolling.can(wb.parallelize("B/y"))
     agree(rolling | wb.vectorize("B/x") | wb.vectorize("R/x"), dict(H=9, W=30))
+
+
+def test_buffered_indices_are_found_in_targets_too() -> None:
+    op = wb.operator("def f(float(M) X, int32(M) idx, int32 N) -> (float(N) O) { O(idx(i)) += X(i) * idx(i) }")
+    staged = wb.schedule(op) | wb.split("i", 4) | wb.stage("idx", "i_o")
+    X, idx = np.arange(10, dtype=np.float32), np.array([0, 1, 2, 3, 3, 2, 1, 0, 4, 4], np.int32)
+    for schedule in (staged, staged | wb.transform_layout("idx_local", "i -> 3 - i")):
+        out, expected = np.zeros(5, np.float32), np.zeros(5, np.float32)
+        np.testing.assert_array_equal(wb.build(schedule)(X, idx, 5, out=out), op.evaluate(X, idx, 5, out=expected))
 
 
 def test_rows_begin_where_storage_align_says() -> None:

@@ -108,7 +108,8 @@ def _place(
     cells = tuple(_named(_hint(touches, d), taken) for d in range(own.rank))
     lower = (*(Const(0, INT32) for _ in times), *own.lower)
     extent = (*(Const(1 << 31, INT32) for _ in times), *own.extent)
-    made = Array(name, own.dtype, lower, extent, tuple(Const(0, INT32) for _ in lower), "temporary", False, "local", len(times))
+    strides = tuple(Const(0, INT32) for _ in lower)
+    made = Array(name, own.dtype, lower, extent, strides, "temporary", False, "local", len(times))
     return _Place(program, around, own, made, {**program.arrays, name: made}, times, cells)
 
 
@@ -163,9 +164,8 @@ def _redirected(place: _Place, s: ProgramStatement) -> Body:
             return Read(place.buffer.name, (*times, *node.subscripts), node.dtype)
         return node
 
-    targets = tuple(
-        (place.buffer.name, (*times, *e)) if t == place.array.name else (t, e) for t, e in body.targets
-    )
+    moved = [(t, tuple(transform(e, change) for e in cell)) for t, cell in body.targets]
+    targets = tuple((place.buffer.name, (*times, *e)) if t == place.array.name else (t, e) for t, e in moved)
     return replace(body, targets=targets, values=tuple(transform(v, change) for v in body.values))
 
 

@@ -82,7 +82,8 @@ def redirected(
         return node
 
     body: Body = body_of(own)
-    targets = tuple((t, place(e) if t == made.name else e) for t, e in body.targets)
+    moved = [(t, tuple(transform(e, change) for e in cell)) for t, cell in body.targets]
+    targets = tuple((t, place(cell) if t == made.name else cell) for t, cell in moved)
     body = replace(body, targets=targets, values=tuple(transform(v, change) for v in body.values))
     return changed(program, {**program.arrays, made.name: made}, own, body)
 
