@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import workbench as wb
 from workbench.runtime.discovery import every_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,16 +209,6 @@ go()
 # -- crowds ----------------------------------------------------------------------------------------
 
 
-def test_eight_processes_build_the_same_kernel(tmp_path: Path) -> None:
-    known = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", PROLOGUE + "go()"]
-    several = [subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(8)]
-    assert [(p.communicate(timeout=200), p.returncode) for p in several] == [((b"right\n", b""), 0)] * 8
-    kernels = tmp_path / "tensor-workbench/v1/kernels"
-    assert len(list(kernels.glob("?" * 40))) == 1
-    assert not list(kernels.glob("staging-*"))
-
-
 def test_many_threads_call_an_operator_for_the_first_time(tmp_path: Path) -> None:
     code = """
 start, answers = threading.Barrier(24), []
@@ -273,15 +262,6 @@ os._exit(0 if right else 3)
 def test_more_threads_than_anybody_has(tmp_path: Path) -> None:
     large = "a, b = np.ones((300, 20), 'f4'), np.ones((20, 100), 'f4')\n"
     assert ends(f"{large}go(threads=1000)", tmp_path) == "right\n"
-
-
-@pytest.mark.parametrize("threads", ["0", "-1", "10**6", "1.5", "True", "'4'"])
-def test_numbers_of_threads_that_are_none(threads: str) -> None:
-    message = "does not fit; expected a whole number from 1 to 4096, or None"
-    with pytest.raises(wb.errors.WorkbenchError, match=message), wb.settings(threads=eval(threads)):
-        pass
-    with pytest.raises(wb.errors.BuildError, match=message):
-        wb.build(wb.schedule(wb.ops.matmul, M=4, N=4, K=4), threads=eval(threads))
 
 
 def test_signals_are_known() -> None:
