@@ -62,9 +62,8 @@ def _named(wanted: str) -> Toolchain:
 def _names() -> list[str]:
     """Names of the compilers there are.  They are not tried: a first `zig cc` takes a minute."""
     found: dict[str, str] = {}
-    for command in _candidates():
-        name = "zig" if len(command) > 1 else Path(command[0]).name
-        found.setdefault(str(Path(command[0]).resolve()), name)
+    for program, *more in _candidates():
+        found.setdefault(str(Path(program).resolve()), "zig" if more else Path(program).name)
     return list(found.values())
 
 
