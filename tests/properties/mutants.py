@@ -143,7 +143,7 @@ MUTANTS = {
         Mutant(order, "_out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
             p, lanes, ends, replace(common, position=-1), depth)),
     "serial loops may run backwards": Mutant(order, "_forbidden", ruled("serial", None)),
-    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 6),
+    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 60),
     "reductions keep their order": Mutant(order, "_forbidden", ruled("serial", ">")),
     "the order of statements does not matter": Mutant(order, "shared", shared(lambda s: replace(s, position=-1))),
     "later statements count as too late": Mutant(order, "shared", shared(lambda s: replace(s, position=1))),
@@ -151,7 +151,7 @@ MUTANTS = {
     "the innermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:-1]))),
     "the outermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
     "instances may share a time": Mutant(order, "collisions", always(None), 30),
-    "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only, 185),
+    "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only),
     "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, pairs:
         list(original(p, tree, s, t, pairs))[:-1] if s != t else original(p, tree, s, t, pairs)),
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:

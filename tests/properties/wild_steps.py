@@ -17,7 +17,7 @@ from workbench.schedules import Schedule, Transform
 HARMLESS = ("split", "unroll", "add_unit_loop", "skew", "fuse", "unroll_jam", "tile", "prefetch")  # these break little
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
 BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "replace", "storage_align", "transform_layout")
-WEIGHTS = {"affine": 4} | dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 2) | dict.fromkeys(BUFFERS, 5)
+WEIGHTS = {"affine": 12} | dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 5) | dict.fromkeys(BUFFERS, 5)
 
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:
