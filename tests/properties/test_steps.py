@@ -25,6 +25,18 @@ TIMED = "def timed(float(M,N) A) -> (E) { for t in 0:M { D(t,n) = A(t,n) + 1  E(
 TWO = "def two(float(M,N) A) -> (B, C) { B(m,n) = A(m,n) + 1  C(m,n) = B(m,n) * 2 }"
 
 
+BLOCK = """
+static void test_steps_block(const float *A, int64_t A_0, int64_t A_1, const float *B, int64_t B_0, int64_t B_1,
+                             float *C, int64_t C_0, int64_t C_1, int64_t M, int64_t K, int64_t N)
+{
+    for (int64_t m = 0; m < M; m++)
+        for (int64_t n = 0; n < N; n++)
+            for (int64_t k = 0; k < K; k++) C[m*C_0 + n*C_1] += A[m*A_0 + k*A_1] * B[k*B_0 + n*B_1];
+}
+"""
+wb.register(wb.MicroKernel("test_steps_block", MATMUL.replace("matmul", "test_steps_block").replace("!", ""), BLOCK))
+
+
 def programs(count: int) -> list[Schedule]:
     """Naive schedules: three known programs, then random ones."""
     known = ((MATMUL, {"K": 8}), (TWO, {}), (TIMED, {}))

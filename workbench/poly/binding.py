@@ -15,7 +15,7 @@ from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Condition, Operator, Tensor
 from workbench.poly.affine import NEVER, NotAffine, affine, both, guard
 from workbench.poly.names import to_isl
-from workbench.poly.program import Array, Padding
+from workbench.poly.program import Array
 
 # Sizes stay far from where sums of a few of them leave 64 bits.
 LARGEST_SIZE = 1 << 60
@@ -178,23 +178,14 @@ def _not_negative(extent: Expr) -> Expr:
     return Const(0, INT64) if isinstance(extent, Const) and extent.value < 0 else extent
 
 
-def row_major(extent: tuple[Expr, ...], padding: tuple[Padding, ...] = ()) -> tuple[Expr, ...]:
-    """Strides in elements, the last dimension contiguous; dense but for what the padding adds."""
-    wanted = {p.dimension: p for p in padding}
+def row_major(extent: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Dense strides in elements, the last dimension contiguous."""
     strides: list[Expr] = []
     step: Expr = Const(1, INT64)
-    for dimension in reversed(range(len(extent))):
-        if dimension in wanted:
-            step = _padded(step, wanted[dimension])
+    for size in reversed(extent):
         strides.append(step)
-        step = simplify(Binary("*", step, extent[dimension], INT64))
+        step = simplify(Binary("*", step, size, INT64))
     return tuple(reversed(strides))
-
-
-def _padded(step: Expr, padding: Padding) -> Expr:
-    """The next stride, from `step` on, with the remainder that is wanted."""
-    missing = Binary("-", Const(padding.offset, INT64), step, INT64)
-    return simplify(Binary("+", step, Binary("%", missing, Const(padding.factor, INT64), INT64), INT64))
 
 
 def affine_or_refuse(bound: Bound, expr: Expr, where: str) -> str:

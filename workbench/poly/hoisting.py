@@ -42,7 +42,7 @@ def _band(program: Program, loops: tuple[Loop, ...], child: Tree) -> Tree:
 
 
 def _loop(program: Program, loop: Loop, child: Tree) -> Tree:
-    parts = list(child.children) if isinstance(child, Sequence) else [child]
+    parts: list[Tree] = list(child.children) if isinstance(child, Sequence) else [child]
     before: list[Tree] = []
     after: list[Tree] = []
     while parts and _leaves(program, loop, parts[0], parts[1:], "<"):

@@ -88,7 +88,7 @@ class CompiledKernel:
         """The certificate of the schedule, as `wb.certify` gives it; it is kept beside the compiled library."""
         from workbench.certificates import certify
 
-        found = certify(self.kernel.schedule, self.kernel.target)
+        found = certify(self.schedule, self.kernel.target)
         with suppress(OSError):
             self.library.with_suffix(".certificate.json").write_text(found.to_json(), encoding="utf-8")
         return found

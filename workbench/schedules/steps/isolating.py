@@ -23,9 +23,9 @@ class Isolate(Transform):
                      → for m_o < M / 64: for m_i < 64: C.full;  for m_o >= M / 64: for m_i < M - 64 m_o: C.rest
 
     In the full part every tile loop has constant bounds, so that register tiles and unrolled loops need no test; on a
-    triangular domain these are the tiles that do not meet the diagonal.  A loop inside that is no tile may end elsewhere
-    in each iteration, but not in each iteration of another loop inside.  The two nests replace the outermost of the
-    loops named (or stand inside the innermost with `inside=True`, which keeps any order).
+    triangular domain these are the tiles that do not meet the diagonal.  A loop inside that is no tile may end
+    elsewhere in each iteration, but not in each iteration of another loop inside.  The two nests replace the outermost
+    of the loops named (or stand inside the innermost with `inside=True`, which keeps any order).
     """
 
     name: ClassVar[str] = "isolate"
