@@ -177,3 +177,13 @@ def test_what_is_offered_is_legal_and_can_be_written_down(kind: type[Transform],
     for step in kind.choices(schedule):
         after = schedule | step
         assert Schedule.from_json(schedule.original.definition, after.to_json()) == after  # type: ignore[arg-type]
+
+
+def test_a_guarded_copy_through_a_buffer():
+    """GCC 12.2 computed this wrong at -O3 with AVX2."""
+    padded = wb.ops.load("pad2d")
+    sizes = {"H": 3, "W": 3, "top": 1, "left": 2, "bottom": 2, "right": 2}
+    image = np.arange(1, 10, dtype="float32").reshape(3, 3)
+    scalars = {name: value for name, value in sizes.items() if name not in "HW"}
+    staged = wb.build(wb.schedule(padded, **sizes) | wb.stage("O", "y"))
+    np.testing.assert_array_equal(staged(image, value=0.0), padded.evaluate(image, value=0.0, **scalars))

@@ -16,6 +16,8 @@ DEBUG = ("-O0", "-g", "-ffp-contract=off")
 # Integers wrap in the language.  Hidden names: an operator called `exp` must not replace anybody's exp.
 LANGUAGE = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-w")
 ZIG = ("-fno-sanitize=undefined", "-fno-stack-protector")
+# GCC 12 turns a guarded copy into masked vectors and loses the mask: wrong values, found by staging a padded image.
+GCC = ("-fno-tree-loop-if-convert",)
 
 WIDE_VECTORS = "-mprefer-vector-width=512"
 OPENMP = "-fopenmp"
@@ -54,7 +56,7 @@ class Toolchain:
         return (
             *(DEBUG if debug else OPTIMISE),
             *LANGUAGE,
-            *(ZIG if self.family == "zig" else ()),
+            *(ZIG if self.family == "zig" else GCC if self.family == "gcc" and not debug else ()),
             *self._machine(target),
             *self._parallel(target),
         )
