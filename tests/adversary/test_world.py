@@ -15,6 +15,8 @@ import pytest
 from workbench.runtime.discovery import every_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
+# Python leaves half a bytecode file behind where files may not grow, and every later interpreter fails on it.
+OWN = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
 pytestmark = pytest.mark.skipif(
     not (shutil.which("gcc") or shutil.which("clang")), reason="install gcc or clang: no C compiler found"
 )
@@ -39,7 +41,7 @@ def go(**chosen):
 def ends(code: str, folder: Path, **environment: str) -> str:
     """What a new interpreter prints; it ends by itself, and its cache holds nothing half-made."""
     cache = folder / "home"
-    known = {"XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT), "HOME": os.environ.get("HOME", str(folder))}
+    known = {"XDG_CACHE_HOME": str(cache), "HOME": os.environ.get("HOME", str(folder)), **OWN}
     done = subprocess.run(
         [sys.executable, "-c", PROLOGUE + code],
         cwd=folder, env={**os.environ, **known, **environment}, capture_output=True, text=True, timeout=200,
@@ -82,7 +84,7 @@ def test_a_real_disk_without_room(tmp_path: Path, options: str, after: str) -> N
     if subprocess.run([*own, "sh", "-c", mount + "true"], capture_output=True, check=False).returncode:
         pytest.skip("allow user namespaces: no file system can be mounted here")
     run = f'{mount} exec "{sys.executable}" -c "$CODE"'
-    known = {**os.environ, "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(ROOT), "CODE": PROLOGUE + "go()"}
+    known = {**os.environ, "XDG_CACHE_HOME": str(home), "CODE": PROLOGUE + "go()", **OWN}
     done = subprocess.run([*own, "sh", "-c", run], env=known, capture_output=True, text=True, timeout=200)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
     assert done.stderr.count("kernels are kept in a temporary directory until this process ends") == 1

@@ -161,3 +161,17 @@ def test_together_in_a_recipe_stays_together() -> None:
     assert replay(start, [recipe]) == start | recipe
     with pytest.raises(IllegalSchedule):
         start | (there | back)
+
+
+def test_a_buffer_does_not_hide_that_a_scatter_changed_places() -> None:
+    """Found by the campaign: data decide what the scatter overwrites, so neither of the two surely hides the other."""
+    start = wb.schedule(
+        wb.operator(
+            "def f(float(N) X, int32(N) J) -> (float(5) A) where in_range(J, 0, 5)"
+            " { A(J(i)) = X(i)  A(i) += 2 where i in 0:5 }"
+        )
+    )
+    order, buffer = wb.arrange("A.1", "A"), wb.stage("A", "A.1/i")
+    assert start.can(buffer)
+    assert start.can(order).outcome == "unproved"
+    assert start.can(wb.together(order, buffer)).outcome == "unproved"

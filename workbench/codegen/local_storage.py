@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from workbench import poly
@@ -14,15 +14,33 @@ from workbench.lang.normal_form import simplify
 from workbench.poly.boxes import coordinate
 from workbench.poly.program import Program
 from workbench.poly.storage import Storage, contracted
-from workbench.poly.tree import Tree
+from workbench.poly.timemap import row
+from workbench.poly.tree import Tree, path
 
 
-def placed(nest: Nest, storages: tuple[Storage, ...]) -> Nest:
+def placed(nest: Nest, program: Program, tree: Tree) -> Nest:
     """The nest with every local array in its storage."""
-    for storage in storages:
-        nest = _moved(nest, storage, {}, {})
+    for storage in poly.storage_of(program, tree):
+        nest = _moved(nest, _Scene(storage, program, tree), {}, {})
         nest = _wrapped(nest, storage)
     return nest
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """A storage, and where the times of a statement are to be found."""
+
+    storage: Storage
+    program: Program
+    tree: Tree
+
+    def home(self, write: Write, variables: dict[str, Expr]) -> dict[str, Expr]:
+        """The home's loops around a write; one that has a single iteration may have no node in the nest."""
+        wanted = {*self.storage.home} - variables.keys()
+        missing = [x for x in path(self.tree, write.statement) if x.name in wanted]
+        own = self.program.statement(write.statement)
+        instance = dict(zip(own.dims, write.instance, strict=True))
+        return variables | {x.name: simplify(substitute(row(x, own, self.program), instance)) for x in missing}
 
 
 def stored(program: Program, tree: Tree) -> Program:
@@ -32,7 +50,7 @@ def stored(program: Program, tree: Tree) -> Program:
     return replace(program, arrays=kept) if found else program
 
 
-def _moved(nest: Nest, storage: Storage, variables: dict[str, Expr], below: dict[str, int]) -> Nest:
+def _moved(nest: Nest, scene: _Scene, variables: dict[str, Expr], below: dict[str, int]) -> Nest:
     """Subscripts of the array relative to the storage.
 
     `variables` are the loops around by name, `below` the bounds of those variables that count from 0.
@@ -43,8 +61,8 @@ def _moved(nest: Nest, storage: Storage, variables: dict[str, Expr], below: dict
             if isinstance(nest, For) and nest.lower == Const(0, INT64) and (bound := _bound(nest.upper)):
                 below = {**below, nest.variable: bound}
         case Write():
-            return _relative(nest, storage, variables, below)
-    return rebuild(nest, tuple(_moved(child, storage, variables, below) for child in children(nest)))
+            return _relative(nest, scene.storage, scene.home(nest, variables), below)
+    return rebuild(nest, tuple(_moved(child, scene, variables, below) for child in children(nest)))
 
 
 def _bound(upper: Expr) -> int | None:

@@ -45,7 +45,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "storage of local arrays",
         "local arrays stand in the loop that needs them, and their subscripts count from there",
-        lambda nest, given: placed(nest, poly.storage_of(given.program, given.tree)),
+        lambda nest, given: placed(nest, given.program, given.tree),
     ),
     Rewrite(
         "subscripts of collapsed loops",

@@ -1,4 +1,4 @@
-"""Contributions of different operators to one cell: `Z += a` and `Z max= b` do not commute, whatever moves them."""
+"""Contributions to one cell that do not commute: `Z += a` and `Z max= b`, or `Z(J(i)) = a` and anything else."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from workbench.poly import isl, unpack
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.value_sources import Flow, Sink, tagged, union
 
+SCATTER = "="  # the operator of an assignment to cells that data decide: none of them surely hides another
+
 
 def mixed(*programs: Program) -> frozenset[str]:
-    """The arrays that are updated with more than one operator."""
-    found = {(t, _operator(s)) for p in programs for s in p.statements if s.kind == "update" for t, _ in s.targets}
+    """The arrays that are updated with more than one operator, or where data decide which assignment is the last."""
+    found = {(t, by) for p in programs for s in p.statements if (by := _operator(s)) for t, _ in s.targets}
     arrays = [array for array, _ in found]
-    return frozenset(a for a in arrays if arrays.count(a) > 1)
+    return frozenset(array for array, by in found if by == SCATTER or arrays.count(array) > 1)
 
 
 def arrivals(before: Program, old: Flow, new: Flow) -> Iterator[tuple[Sink, str, isl.Map]]:
@@ -50,9 +52,16 @@ def _contributions(flow: Flow, sink: Sink) -> isl.UnionMap:
 
 
 def _of_other_operators(sources: isl.UnionMap, own: ProgramStatement, before: Program) -> isl.UnionMap:
-    others = {s.id for s in before.statements if s.kind == "update" and _operator(s) != _operator(own)}
+    others = {s.id for s in before.statements if not _commute(s, own)}
     return union([m for m in unpack.maps(sources) if m.get_tuple_name(isl.dim.out) in others])
 
 
+def _commute(s: ProgramStatement, other: ProgramStatement) -> bool:
+    return not _operator(s) or (_operator(s) == _operator(other) != SCATTER)
+
+
 def _operator(s: ProgramStatement) -> str:
+    """What combines the contributions of a statement with what stands in the cell; "" where they replace it."""
+    if s.kind != "update":
+        return "" if all(a.exact for a in s.writes) else SCATTER
     return s.reduction if isinstance(s.reduction, str) else getattr(s.reduction, "name", "")

@@ -49,7 +49,7 @@ class Flow:
             _sink(s, a, ADDING + i)
             for s in program.statements
             for i, a in enumerate(s.accesses)
-            if a.accumulates and a.array in mixed
+            if a.array in mixed and (a.accumulates or (a.kind == "write" and not a.exact and s.kind != "update"))
         ]
         every = [*self.sinks, *self.passing, *self.adding]
         self.flow = _analysed(program, self.tree, every, {x.array for x in every})
