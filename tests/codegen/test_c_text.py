@@ -114,6 +114,17 @@ def test_the_pool_takes_the_place_of_openmp() -> None:
     assert source.count("wb_parallel_for(0, ") == 2
 
 
+def test_partial_results_of_a_loop_in_the_pool_are_passed_to_its_body(compiler, tmp_path) -> None:
+    """The array stands on the stack of the loop outside, and inside one iteration it is one place."""
+    op = wb.operator("def f(float(N,37) X) -> (T) { T(i) +=! X(i,k) }")
+    schedule = wb.schedule(op) | wb.decompose_reduction("T") | wb.split("T/k", 8)
+    schedule = schedule | wb.split_reduction("T/k_o", 4) | wb.parallelize("k_o_o")
+    source = wb.generate(schedule, Target(vector_bits=256, parallel="pool")).source
+    compiles(compiler, source, tmp_path)
+    assert "wb_context = { X, T, N, i, T_rf }" in source
+    assert re.search(r"T_rf\w* \+= X\[", source)
+
+
 def test_a_serial_target_has_neither() -> None:
     source = wb.generate(scheduled("matmul", symbolic=True), Target(vector_bits=256, parallel="serial")).source
     assert "#pragma omp" not in source

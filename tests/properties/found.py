@@ -76,10 +76,4 @@ FOUND = {
         {"L": 5, "M": 5},
         data={"J": [3, 0, 1, 2, 4]},
     ),
-    "storage began where a loop stood that has one iteration": Found(
-        "def f(float(N,K) X) -> (T) { T(i) min=! X(i,k) + k }",
-        {"N": 3, "K": 37},
-        "decompose_reduction('T') | unroll_jam('T/i', 4) | interchange('k', 'i_o') | vectorize('k')"
-        " | tile(k=2, i_o=8) | isolate('i_o_o') | split_reduction('T.rest/k_i')",
-    ),
 }

@@ -55,7 +55,7 @@ def test_arrows_of_a_stencil():
 
 def test_loops_of_a_schedule_can_be_axes():
     skewed = wb.autoschedule(seidel(), fusion="default", N=6, T=3)
-    found = panel(skewed, x="t0", y="t", statement="A.1")
+    found = panel(skewed, x="A.1/i", y="t", statement="A.1")
     (layer,) = found.layers
     assert set(layer.cells) == {(t + i, t) for t in range(3) for i in range(1, 5)}
     assert layer.folded == ()

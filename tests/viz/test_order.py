@@ -54,7 +54,7 @@ def test_later_visits_are_counted():
 
 def test_a_skewed_loop():
     skewed = wb.autoschedule(seidel(), fusion="default", N=5, T=2)
-    found = steps(skewed, x="t0", y="t", statement="A.1")
+    found = steps(skewed, x="A.1/i", y="t", statement="A.1")
     assert found == {"": [((t + i, t),) for t in range(2) for i in range(1, 4)]}
 
 

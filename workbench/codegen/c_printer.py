@@ -115,11 +115,15 @@ class Printer:
         """Declarations of local arrays before the body; nested ones share one pair of braces."""
         lines: list[str] = []
         nest: Nest = node
+        outside = len(self.scope)
         while isinstance(nest, Place):
             array = self.program.arrays[nest.array]
-            lines += place(array, self.values, self.workspace, self.thread())
+            if declared := place(array, self.values, self.workspace, self.thread()):
+                lines += declared
+                self.scope.append((self.values.names("array", array.name), f"{array.dtype.c_name} *"))
             nest = nest.body
         body = self.lines(nest, lane)
+        del self.scope[outside:]
         return ["{", *indented([*lines, *body]), "}"] if lines else body
 
     def invoke(self, node: Invoke) -> list[str]:

@@ -10,7 +10,7 @@ from workbench.codegen.nest import Cell, Define, For, Nest, Place, Write, childr
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import walk as walk_expr
-from workbench.lang.normal_form import simplify
+from workbench.lang.normal_form import polynomial, simplify
 from workbench.poly.boxes import coordinate
 from workbench.poly.program import Program
 from workbench.poly.storage import Storage, contracted
@@ -80,12 +80,27 @@ def _within(expr: Expr, below: dict[str, int]) -> Expr:
 
     def change(node: Expr) -> Expr:
         match node:
-            case Binary("/" | "%" as op, Index(name, _) as value, Const(int(size), _), dtype) if name in below:
-                if below[name] <= size:
-                    return value if op == "%" else Const(0, dtype)
+            case Binary("/" | "%" as op, value, Const(int(size), _), dtype) if _is_below(value, size, below):
+                return value if op == "%" else Const(0, dtype)
         return node
 
     return simplify(transform(expr, change))
+
+
+def _is_below(expr: Expr, size: int, below: dict[str, int]) -> bool:
+    """Whether a sum of variables that count from 0 surely lies in 0..size - 1."""
+    highest = 0
+    for atoms, factor in polynomial(expr).terms:
+        match atoms:
+            case ():
+                highest += factor
+            case (Index(name, _),) if name in below:
+                highest += factor * (below[name] - 1)
+            case _:
+                return False
+        if factor < 0:
+            return False
+    return highest < size
 
 
 def _relative(write: Write, storage: Storage, variables: dict[str, Expr], below: dict[str, int]) -> Write:

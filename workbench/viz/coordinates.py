@@ -39,10 +39,14 @@ def subject(value: Program | Schedule | Verdict) -> Subject:
 
 
 def known_axis(of: Subject, name: str) -> str:
-    """The name itself; WorkbenchError that lists the dims, and the loops of a schedule, if it is none of them."""
+    """The name itself; WorkbenchError that lists the dims, and the loops of a schedule, if it is none of them.
+
+    `"A/i"` is the loop around a statement where `i` alone is its dim: after a skew the two differ.
+    """
     dims = [d for s in of.program.statements for d in s.dims]
     own = [loop.name for loop in loops(of.tree)] if of.scheduled else []
-    if name not in (known := dict.fromkeys([*dims, *own])):
+    around = [f"{s.name}/{x.name}" for s in of.program.statements for x in path(of.tree, s.id)] if of.scheduled else []
+    if name not in around and name not in (known := dict.fromkeys([*dims, *own])):
         raise WorkbenchError(unknown_name("axis", name, known))
     return name
 
@@ -57,8 +61,15 @@ def coordinate(
     if axis in dims:
         position = dims.index(axis)
         return lambda point: point[position]
-    loop = next((loop for loop in path(of.tree, statement.id) if loop.name == axis), None)
+    loop = axis_loop(of.tree, statement, axis)
     return None if loop is None else component(of.program, loop, statement, sizes)
+
+
+def axis_loop(tree: Tree, statement: ProgramStatement, axis: str) -> Loop | None:
+    """The loop around a statement that an axis (`i` or `A/i`) stands for."""
+    owner, _, name = axis.rpartition("/")
+    around = path(tree, statement.id) if owner in ("", statement.name) else ()
+    return next((loop for loop in around if loop.name == name), None)
 
 
 def component(program: Program, loop: Loop, statement: ProgramStatement, sizes: Mapping[str, int]) -> Coordinate:

@@ -9,9 +9,9 @@ from functools import cached_property
 from workbench import poly
 from workbench.lang.expr import index_names
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import Tree, path, statements
+from workbench.poly.tree import Tree, statements
 from workbench.viz.axis_choice import default_axes, windows
-from workbench.viz.coordinates import Coordinate, Point, Subject, coordinate
+from workbench.viz.coordinates import Coordinate, Point, Subject, axis_loop, coordinate
 from workbench.viz.small_sizes import Small, Wanted, small
 from workbench.viz.small_tree import largest_tile, shrunk
 
@@ -58,8 +58,8 @@ class Frame:
 
     def _is_loop(self, statement: str, axis: str) -> bool:
         """Whether all dims of a statement's instance decide where it stands on the axis."""
-        own = self.of.program.statement(statement).dims
-        return axis not in own and any(loop.name == axis for loop in path(self.of.tree, statement))
+        own = self.of.program.statement(statement)
+        return axis not in own.dims and axis_loop(self.of.tree, own, axis) is not None
 
     def dims(self, statement: str) -> tuple[str, ...]:
         """The dims that points of a statement have."""
@@ -154,11 +154,11 @@ def _wanted(program: Program, tree: Tree, group: tuple[str, ...], axes: tuple[st
 
 def _dims_of(program: Program, tree: Tree, statement: str, axis: str) -> list[str]:
     """The dims an axis depends on: itself, or those in the row of a loop."""
-    dims = program.statement(statement).dims
-    if axis in dims:
+    own = program.statement(statement)
+    if axis in own.dims:
         return [axis]
-    rows = [loop.row(statement) for loop in path(tree, statement) if loop.name == axis]
-    return [d for d in dims for row in rows if d in index_names(row)]
+    loop = axis_loop(tree, own, axis)
+    return [] if loop is None else [d for d in own.dims if d in index_names(loop.row(statement))]
 
 
 def _operator_name(statement: ProgramStatement) -> str:
