@@ -76,4 +76,10 @@ FOUND = {
         {"L": 5, "M": 5},
         data={"J": [3, 0, 1, 2, 4]},
     ),
+    "a buffer had two places where isl parted its loop": Found(
+        "def f(float(N,3) X) -> (T, S) { for k in 1:2 { T(l + 1, m) = X(l, m) where l in 0:N, m in 0:3"
+        "  S(n, p) = p <= 1 ? T(1, p) : 0 where n in 0:N, p in k:k + 2 } }",
+        {"N": 5},
+        "compute_at('T', 'p', keep=True)",
+    ),
 }

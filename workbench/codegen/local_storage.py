@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from workbench import poly
-from workbench.codegen.nest import Cell, Define, For, Nest, Place, Write, children, rebuild, walk
+from workbench.codegen.nest import Block, Cell, Define, For, Nest, Place, Write, children, rebuild, walk
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import walk as walk_expr
@@ -139,8 +139,9 @@ def _wrapped(nest: Nest, storage: Storage) -> Nest:
         return Place(name, nest)
     parts = children(nest)
     bare = [touches(p, name) and not any(_is_home(n, home) and touches(n, name) for n in walk(p)) for p in parts]
-    around = rebuild(nest, tuple(p if b else _wrapped(p, storage) for p, b in zip(parts, bare, strict=True)))
-    return Place(name, around) if any(bare) else around
+    if isinstance(nest, Block) and any(bare):  # pieces of one iteration, as isl parted them: they share the place
+        return Place(name, nest)
+    return rebuild(nest, tuple(Place(name, p) if b else _wrapped(p, storage) for p, b in zip(parts, bare, strict=True)))
 
 
 def _is_home(nest: Nest, home: tuple[str, ...]) -> TypeGuard[For | Define]:

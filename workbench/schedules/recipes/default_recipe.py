@@ -11,6 +11,7 @@ from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.lanes import vectorized
+from workbench.schedules.recipes.packing import packed
 from workbench.schedules.recipes.threads import parallelized
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
@@ -27,7 +28,9 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
     schedule = fused(naive_schedule(program), machine)
     blocked: set[str] = set()
     for identifier in [s.id for s in program.statements if s.kind == "update"]:
-        after = block(schedule, identifier, machine)
+        after = packed(schedule, identifier, machine)
+        if after is schedule:
+            after = block(schedule, identifier, machine)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     schedule = vectorized(schedule, blocked, machine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Index
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Tree, statements
+from workbench.poly.tree import Band, Tree, loops, statements
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.attempt import attempt, top
 from workbench.schedules.scheduled_program import Schedule
@@ -21,7 +21,8 @@ def parallelized(schedule: Schedule) -> Schedule:
     """Divide the outermost loop that carries no dependence, in each nest with enough work."""
     for number in range(len(top(schedule.tree))):
         nest = top(schedule.tree)[number]
-        if isinstance(nest, Band) and worthwhile(schedule.program, nest):
+        divided_already = any(x.kind == "parallel" for x in loops(nest))
+        if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest):
             schedule = divided(schedule, nest)
     return schedule
 

@@ -1,0 +1,83 @@
+"""The default recipe packs the operands of a product: which, how, and that the result stays right."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.schedules.agreeing import agree
+from tests.schedules.texts import MATMUL
+from workbench.poly.tree import loops
+from workbench.schedules import Schedule
+from workbench.schedules.recipes import default_schedule, packing
+from workbench.target import Target
+
+AVX2 = Target(vector_bits=256, cores=2)
+
+PRODUCTS = {
+    "plain": "(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+    "right turned": "(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }",
+    "left turned": "(float(K,M) A, float(K,N) B) -> (C) { C(m,n) +=! A(k,m) * B(k,n) }",
+    "both turned": "(float(K,M) A, float(N,K) B) -> (C) { C(m,n) +=! A(k,m) * B(n,k) }",
+    "result turned": "(float(M,K) A, float(K,N) B) -> (C) { C(n,m) +=! A(m,k) * B(k,n) }",
+    "in batches": "(float(5,M,K) A, float(5,K,N) B) -> (C) { C(z,m,n) +=! A(z,m,k) * B(z,k,n) }",
+    "two sums": "(float(M,K,3) A, float(K,3,N) B) -> (C) { C(m,n) +=! A(m,k,l) * B(k,l,n) }",
+    "longest paths": "(float(M,K) A, float(K,N) B) -> (C) { C(m,n) max=! A(m,k) + B(k,n) }",
+    "doubles": "(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
+    "added to": "(float(M,K) A, float(K,N) B, float(M,N) D) -> (C) { C(m,n) = D(m,n)  C(m,n) += A(m,k) * B(k,n) }",
+    "pointwise convolution": "(float(N,K,3,M) A, float(M,K) B) -> (O) { O(n,f,h,w) +=! B(f,k) * A(n,k,h,w) }",
+    "one array twice": "(float(M,K) A) -> (C) { C(m,n) +=! A(m,k) * A(n,k) }",
+    "scaled rows": "(float(M,K) A, float(K,N) B, float(M) S) -> (C) { C(m,n) +=! A(m,k) * B(k,n) * S(m) }",
+}
+
+
+def scheduled(text: str, target: Target = AVX2, **sizes: int) -> Schedule:
+    return default_schedule(wb.lower(wb.operator(f"def product{text}"), sizes), target)
+
+
+def buffers(schedule: Schedule) -> set[str]:
+    return {a.name for a in schedule.program.arrays.values() if a.scope == "local"}
+
+
+@pytest.fixture
+def eager(monkeypatch) -> None:
+    """Small products are packed too."""
+    monkeypatch.setattr(packing, "WORK", 1)
+    monkeypatch.setattr(packing, "REUSE", 1)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_stay_right(name: str, cores: int, eager) -> None:
+    small = Target(vector_bits=128, cores=cores, cache_bytes=(2 << 10, 16 << 10, 64 << 10))
+    sizes = dict(M=29, K=37) if name == "one array twice" else dict(M=29, N=27, K=37)
+    schedule = scheduled(PRODUCTS[name], small, **sizes)
+    assert schedule.verdict
+    assert buffers(schedule)
+    agree(schedule)
+
+
+def test_a_product_for_two_cores(golden) -> None:
+    schedule = default_schedule(wb.lower(wb.operator(MATMUL), dict(M=512, N=512, K=512)), AVX2)
+    source = wb.generate(schedule, AVX2).source
+    golden(f"{schedule}\n\n{source[source.rindex(chr(10) + 'int ') + 1 :]}")
+
+
+def test_only_what_lies_across_is_packed() -> None:
+    """The left operand runs along the reduction, unless it is turned."""
+    assert buffers(scheduled(PRODUCTS["plain"], M=256, N=256, K=256)) == {"B_local"}
+    assert buffers(scheduled(PRODUCTS["left turned"], M=256, N=256, K=256)) == {"A_local", "B_local"}
+
+
+@pytest.mark.parametrize("sizes", [dict(M=64, N=64, K=64), dict(M=8, N=4096, K=4096), dict(M=4096, N=8, K=4096)])
+def test_little_work_or_reuse_is_not_worth_a_copy(sizes: dict[str, int]) -> None:
+    assert not buffers(scheduled(PRODUCTS["plain"], **sizes))
+
+
+def test_threads_divide_what_is_longest() -> None:
+    def divided(**sizes: int) -> set[str]:
+        found = scheduled(PRODUCTS["plain"], **sizes)
+        return {x.name for x in loops(found.tree) if x.kind == "parallel"} - {"m", "n"}
+
+    assert divided(M=512, N=512, K=512) == {"n_o"}
+    assert divided(M=8192, N=48, K=64) == {"m_o"}
