@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tests.properties.plain import column
-from tests.properties.touching import Event
+from tests.properties.touching import Event, Key
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree
 from workbench.poly.tree import Sequence as Children
 
@@ -31,6 +31,12 @@ class Instances:
     events: Sequence[Event]
     dims: Mapping[str, tuple[str, ...]]
     sizes: Mapping[str, int]
+
+    @classmethod
+    def of(cls, keys: Sequence[Key], dims: Mapping[str, tuple[str, ...]], sizes: Mapping[str, int]) -> Instances:
+        """Instances of which only the names are known."""
+        nothing: frozenset[Any] = frozenset()
+        return cls([Event(key, (), (), nothing, nothing, None) for key in keys], dims, sizes)
 
     def __post_init__(self) -> None:
         numbers: dict[str, list[int]] = {s: [] for s in self.dims}

@@ -12,7 +12,7 @@ from tests.properties.pairing import Pairs, Wrong
 from tests.properties.placing import NoRoom, placed
 from tests.properties.plain import Contents
 from tests.properties.terms import Terms, difference, final, values
-from tests.properties.touching import Cell, Event, Key, of_operator, of_program
+from tests.properties.touching import Cell, Event, Key, keys_of, of_operator, of_program
 from workbench import poly
 from workbench.lang.operator import Operator
 from workbench.poly.tree import Tree
@@ -63,7 +63,6 @@ class Scene:
         found = final(self.terms, [events[n] for n in order])
         return difference(self.wanted, found, self.op.outputs, self.terms)
 
-
     def computes_otherwise(self, program: Any) -> bool:
         """Whether the instances of a derived program compute other values than those of the operator's."""
         return not values(self.terms, self.run(program).events) <= values(self.terms, self.events)
@@ -81,9 +80,11 @@ class Run:
     @classmethod
     def of_derived(cls, program: Any, sizes: Mapping[str, int], contents: Contents) -> Run:
         """The run of a program that steps made, in its reference order."""
-        events = of_program(program, sizes, contents)
-        dates = Times(cls(program, events, sizes).instances, program.reference).dates()
-        return cls(program, [events[n] for n in sorted(range(len(events)), key=dates.__getitem__)], sizes)
+        keys = keys_of(program, sizes)
+        dims = {s.id: s.dims for s in program.statements}
+        dates = Times(Instances.of(keys, dims, {**program.sizes, **sizes}), program.reference).dates()
+        order = sorted(range(len(keys)), key=dates.__getitem__)
+        return cls(program, of_program(program, sizes, [keys[n] for n in order], contents), sizes)
 
     @cached_property
     def touching(self) -> Pairs:

@@ -9,7 +9,7 @@ import pytest
 from tests.poly.interpreting import instances
 from tests.properties.cases import subject
 from tests.properties.instance_sets import points
-from tests.properties.touching import of_operator, of_program
+from tests.properties.touching import keys_of, of_operator
 from tests.support import examples
 from workbench.poly import isl
 
@@ -44,7 +44,7 @@ def test_instances_are_those_of_isl_and_of_the_text():
             own = sorted(point for key, point in wanted if key == s.id)
             for text in (s.domain, isl.text_of(isl.parse_set(s.domain).coalesce())):
                 assert list(points(text, tuple(sorted(everything.items())))) == own, text
-        keys = {event.key for event in of_program(of.program, sizes)} if not of.gathers else set(wanted)
+        keys = set(keys_of(of.program, sizes))
         assert {event.key for event in of_operator(of.op, everything, of.at(sizes).contents)} == keys
         found += len(wanted)
     assert found

@@ -6,7 +6,8 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -186,41 +187,52 @@ class _Walk:
 # -- a program, whatever its statements ----------------------------------------------------------------------
 
 
-def of_program(program: Any, sizes: Mapping[str, int], contents: Contents = nothing) -> list[Event]:
-    """Every instance of every statement of a program, in no particular order."""
-    found = []
-    env = {**program.sizes, **sizes}
-    contents = _Copied(program, env, contents)
-    for s in program.statements:
-        body = Body(s.id, s.dims, s.targets, s.values, s.reduction, begins=s.kind == "initialise")
-        for point in points(s.domain, tuple(sorted(env.items()))):
-            found.append(body.event({**env, **dict(zip(s.dims, point, strict=True))}, contents))
+def keys_of(program: Any, sizes: Mapping[str, int]) -> list[Key]:
+    """The instances of every statement of a program, in no particular order."""
+    given = tuple(sorted({**program.sizes, **sizes}.items()))
+    return [(s.id, point) for s in program.statements for point in points(s.domain, given)]
+
+
+def of_program(program: Any, sizes: Mapping[str, int], keys: Iterable[Key], contents: Contents) -> list[Event]:
+    """The instances when they run in the order of `keys`; indices may be copies that earlier ones made."""
+    env, held, found = {**program.sizes, **sizes}, _Copied(program, contents), []
+    bodies = {
+        s.id: Body(s.id, s.dims, s.targets, s.values, s.reduction, begins=s.kind == "initialise")
+        for s in program.statements
+    }
+    for name, point in keys:
+        body = bodies[name]
+        here = {**env, **dict(zip(body.dims, point, strict=True))}
+        found.append(body.event(here, held))
+        held.follow(body, here, found[-1])
     return found
 
 
 class _Copied:
-    """The contents of index arrays, and of the arrays that steps copy them to."""
+    """The contents of index arrays, and of the arrays they are copied to, as they are while instances run."""
 
-    def __init__(self, program: Any, env: Mapping[str, int], contents: Contents) -> None:
-        self.program, self.env, self.contents = program, env, contents
-        self.copies: dict[str, dict[tuple[int, ...], int]] = {}
+    def __init__(self, program: Any, contents: Contents) -> None:
+        self.contents = contents
+        arrays = program.arrays.values()
+        self.copies = {a.name for a in arrays if a.role != "input" and a.dtype.kind in ("int", "uint")}
+        self.held: dict[Cell, int] = {}
 
     def __call__(self, tensor: str, cell: tuple[int, ...]) -> int:
-        if self.program.arrays.get(tensor) is None or self.program.arrays[tensor].role == "input":
-            return self.contents(tensor, cell)
         if tensor not in self.copies:
-            self.copies[tensor] = dict(self._written(tensor))
-        if cell not in self.copies[tensor]:
+            return self.contents(tensor, cell)
+        if (tensor, cell) not in self.held:
             raise Unknown(f"{tensor}{cell}")
-        return self.copies[tensor][cell]
+        return self.held[tensor, cell]
 
-    def _written(self, tensor: str) -> Iterator[tuple[tuple[int, ...], int]]:
-        for s in self.program.statements:
-            if s.kind == "assign" and s.part == "moves" and [t for t, _ in s.targets] == [tensor]:
-                for point in points(s.domain, tuple(sorted(self.env.items()))):
-                    here = {**self.env, **dict(zip(s.dims, point, strict=True))}
-                    cell = tuple(number(e)(here, self) for e in s.targets[0][1])
-                    yield cell, number(s.values[0])(here, self)
+    def follow(self, body: Body, env: Mapping[str, int], event: Event) -> None:
+        """Remember what an instance assigns to an array of integers."""
+        for cell, value in zip(event.writes, body.values, strict=False):
+            if cell[0] not in self.copies:
+                continue
+            self.held.pop(cell, None)
+            if event.reduction is None:
+                with suppress(Unknown):
+                    self.held[cell] = number(value)(env, self)
 
 
 def replaced(contents: Contents, cells: Mapping[Cell, int]) -> Contents:

@@ -176,8 +176,7 @@ def reads_before_writes(program: Program, array: str) -> bool:
     if not sinks or not certain:
         return bool(sinks)
     order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
-    info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
-    flow = info.set_must_source(_collected(certain)).compute_flow()
+    flow = isl.flow_of(_collected(sinks), _collected(certain), None, order)
     return not flow.get_may_no_source().intersect_params(isl.parse_set(program.context)).is_empty()
 
 
@@ -222,12 +221,8 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
     if program.reference is not None and _nothing_is_lost(program, must, may):
         return _earlier(program, [*must, *may], sinks)
     order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
-    info = isl.UnionAccessInfo.from_sink(_collected(sinks)).set_schedule_map(order)
-    if must:
-        info = info.set_must_source(_collected(must))
-    if may:
-        info = info.set_may_source(_collected(may))
-    relations = unpack.maps(info.compute_flow().get_may_dependence())
+    known = (_collected(must) if must else None, _collected(may) if may else None)
+    relations = unpack.maps(isl.flow_of(_collected(sinks), *known, order).get_may_dependence())
     context = isl.parse_set(program.context)
     return {
         (m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)): m.intersect_params(context)

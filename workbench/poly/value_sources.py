@@ -165,14 +165,9 @@ def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str])
     writes = [(s, a) for s in program.statements for a in s.writes if a.array in arrays]
     must = [isl.parse_map(a.relation) for s, a in writes if a.exact and s.kind != "update"]
     may = [isl.parse_map(a.relation) for s, a in writes if not a.exact or s.kind == "update"]
-    info = isl.UnionAccessInfo.from_sink(union([x.relation for x in sinks])).set_schedule_map(
-        _times(program, tree, sinks, {s.id for s, _ in writes})
-    )
-    if must:
-        info = info.set_must_source(union(must))
-    if may:
-        info = info.set_may_source(union(may))
-    flow = info.compute_flow()
+    times = _times(program, tree, sinks, {s.id for s, _ in writes})
+    known = (union(must) if must else None, union(may) if may else None)
+    flow = isl.flow_of(union([x.relation for x in sinks]), *known, times)
     context = isl.parse_set(program.context)
     for piece in unpack.maps(flow.get_may_dependence().reverse()):
         name = piece.get_tuple_name(isl.dim.in_)

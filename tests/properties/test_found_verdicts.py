@@ -1,0 +1,29 @@
+"""Verdicts on which the campaign and the product once disagreed: a program by its seed, steps, the outcome."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.properties.cases import subject
+from tests.properties.judging import judged
+from workbench.schedules import Schedule, fold_storage, pipeline, schedule, stage, transform_layout
+
+FOUND = {
+    "isl trips over a folded layout unless equalities are spelt out":
+        (886, (transform_layout("X", "(d0, d1) -> (d0 / 8, d1, d0 % 8)"), fold_storage("X", 1, 4)), "harmless"),
+    "indices in a buffer whose places are used again": (1075, (stage("idx", "k2"), pipeline("k2")), "legal"),
+    "a buffer of the indices of a target": (1122, (stage("idx", "i3", filling="load"),), "legal"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", list(FOUND))
+def test_product_and_enumeration_agree_now(what):
+    seed, steps, outcome = FOUND[what]
+    found = subject(seed)
+    assert found is not None
+    after: Schedule = schedule(found.program)
+    for step in steps:
+        after = step.on(after)
+    assert judged(found, after, Random(seed)) == outcome
