@@ -175,3 +175,13 @@ def test_a_buffer_does_not_hide_that_a_scatter_changed_places() -> None:
     assert start.can(buffer)
     assert start.can(order).outcome == "unproved"
     assert start.can(wb.together(order, buffer)).outcome == "unproved"
+
+
+def test_iterations_below_zero_hide_nothing() -> None:
+    """Found by random programs: where a skewed loop counts from -2, what a fold broke was not looked at."""
+    start = wb.schedule(wb.operator("def f(float(N,4,N+2) X) -> (T) { T(j, k) max=! X(j, k, l+2) where l in -2:N }"), N=8)
+    start = start | wb.skew("T/k", by="T/j") | wb.split_reduction("l")
+    delay, fold = wb.shift("T/k", 1), wb.fold_storage("T_rf", 0, 1)
+    assert start.can(delay).outcome == "illegal"
+    assert start.can(fold)
+    assert start.can(wb.together(delay, fold)).outcome == "illegal"

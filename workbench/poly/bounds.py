@@ -101,12 +101,15 @@ def box(program: Program, array: Array, dimensions: tuple[int, ...] | None = Non
 @lru_cache(maxsize=256)
 @isl.guarded
 def inside_context(program: Program) -> str:
-    """The context without the sizes for which a certain access leaves its array (isl text)."""
+    """The context without the sizes for which a certain access leaves its array (isl text).
+
+    The dimensions of a local array that name an iteration have no bounds: a skewed loop may count from below 0.
+    """
     context = isl.parse_set(program.context)
     for own in program.statements:
         for access in own.accesses:
             relation = isl.parse_map(access.relation).intersect_params(context)
-            cells = box(program, program.arrays[access.array])
+            cells = box(program, array := program.arrays[access.array], tuple(range(array.times, array.rank)))
             if access.exact and not relation.range().is_subset(cells):
                 context = context.subtract(relation.subtract_range(cells).params())
     return isl.text_of(context.coalesce())
