@@ -136,8 +136,12 @@ def _scalar(value: Any, dtype: DType) -> Any:
     kinds = {"float32": ctypes.c_float, "float64": ctypes.c_double, "bool": ctypes.c_uint8}
     if dtype.name in kinds:
         return kinds[dtype.name](np.asarray(value).item())
-    integers = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
-    return integers[dtype.bytes](int.from_bytes(np.asarray(value).tobytes(), "little", signed=True))
+    signed = dtype.kind == "int"  # clang takes it for granted that a caller widens by the sign of the type
+    sizes = (ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64)
+    if not signed:
+        sizes = (ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64)
+    number = int.from_bytes(np.asarray(value).tobytes(), "little", signed=signed)
+    return next(c for c in sizes if ctypes.sizeof(c) == dtype.bytes)(number)
 
 
 # -- processes -----------------------------------------------------------------------------------------
