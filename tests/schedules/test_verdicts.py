@@ -179,9 +179,21 @@ def test_a_buffer_does_not_hide_that_a_scatter_changed_places() -> None:
 
 def test_iterations_below_zero_hide_nothing() -> None:
     """Found by random programs: where a skewed loop counts from -2, what a fold broke was not looked at."""
-    start = wb.schedule(wb.operator("def f(float(N,4,N+2) X) -> (T) { T(j, k) max=! X(j, k, l+2) where l in -2:N }"), N=8)
+    op = wb.operator("def f(float(N,4,N+2) X) -> (T) { T(j, k) max=! X(j, k, l+2) where l in -2:N }")
+    start = wb.schedule(op, N=8)
     start = start | wb.skew("T/k", by="T/j") | wb.split_reduction("l")
     delay, fold = wb.shift("T/k", 1), wb.fold_storage("T_rf", 0, 1)
     assert start.can(delay).outcome == "illegal"
     assert start.can(fold)
     assert start.can(wb.together(delay, fold)).outcome == "illegal"
+
+
+def test_the_sizes_for_which_a_value_may_be_inlined() -> None:
+    """What is left of the reader no longer shows where its values came from."""
+    text = "T(i) = X(i) where i in 1:N  O(i) = i < 3 ? T(i) : X(i) where i in 0:N"
+    start = wb.schedule(wb.operator(f"def f(float(N) X) -> (O) {{ {text} }}"))
+    verdict = start.can(wb.inline("T"))
+    assert verdict.outcome == "illegal"
+    assert dict(N=0) in verdict.valid_for
+    assert dict(N=2) not in verdict.valid_for
+    assert verdict.explain().endswith("legal for N = 0")

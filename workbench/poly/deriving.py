@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.poly import isl
-from workbench.poly.access import Space, access, guarded_reads
+from workbench.poly.access import Space, access, distinct_reads
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Array, Part, Program, ProgramStatement, StatementKind
 from workbench.poly.timemap import prefix
@@ -57,7 +57,7 @@ def statement(
 
 def _accesses(where: Space, arrays: Mapping[str, Array], body: Body) -> list[Access]:
     roots = (*(e for _, subscripts in body.targets for e in subscripts), *body.values)
-    reads = dict.fromkeys((r.tensor, r.subscripts, g) for root in roots for r, g in guarded_reads(root))
+    reads = distinct_reads(roots)
     found = [access(where, arrays[tensor], "read", e, guards) for tensor, e, guards in reads if tensor in arrays]
     if body.kind == "update":
         found += [access(where, arrays[t], "read", e, accumulates=True) for t, e in body.targets]
@@ -83,9 +83,8 @@ def derive(
     # What a step before made is, seen from there on, a statement like any other.
     statements = tuple(replace(s, part="computes", origin="") if s.id in known else s for s in statements)
     digest = hashlib.sha256(repr((statements, tuple(arrays.items()), order)).encode()).hexdigest()
-    return replace(
-        program, statements=statements, arrays=dict(arrays), reference=order, parent=program, digest=digest[:24]
-    )
+    made = replace(program, statements=statements, arrays=dict(arrays), reference=order, digest=digest[:24])
+    return replace(made, parent=program, shown_by=None)
 
 
 def serial(tree: Tree) -> Tree:

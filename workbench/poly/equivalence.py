@@ -42,7 +42,7 @@ class Difference:
     def __str__(self) -> str:
         at = ", ".join(map(str, self.instance.values()))
         who = f"{self.array}({at}) at the end" if self.reader == END else f"{self.reader}({at}), reading {self.array},"
-        what = f"{self.source}({', '.join(map(str, self.origin))})"
+        what = f"{self.source}({', '.join(map(str, self.origin))})" if self.origin else self.source
         sizes = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
         verb = {"added": "would get a value of", "missing": "would not get", "twice": "would get twice"}[self.wrong]
         return f"{who} {verb} {what}{f' for {sizes}' if sizes else ''}"

@@ -47,13 +47,14 @@ def inlined(
     using = readers(program, array)
     for reader in using:
         _require_values(program, reader, array)
-    found = differences(program, _between(program, tree, array, own, using))
+    between = _between(program, tree, array, own, using)
+    found = differences(program, between)
     rest = restrict(tree, {s.id for s in program.statements} - {own.id})
     assert rest is not None
     arrays = {name: a for name, a in program.arrays.items() if name != array}
     new = {r.id: _substituted(program, r, array, own) for r in using}
     statements = tuple(new.get(s.id, s) for s in program.statements if s.id != own.id)
-    return derive(program, statements, arrays, rest), rest, found
+    return replace(derive(program, statements, arrays, rest), shown_by=between), rest, found
 
 
 def _require_values(program: Program, reader: ProgramStatement, array: str) -> None:

@@ -137,7 +137,8 @@ class Program:
     `definition` is the operator it was lowered from.
 
     A schedule step that changes instances or storage derives a program: `parent` is the one before it, `reference` the
-    order in which it means the same (instead of `order`), `digest` a hash of both and of the statements.
+    order in which it means the same (instead of `order`), `digest` a hash of both and of the statements.  `shown_by` is
+    the program that was compared with the parent in its place, where its own statements no longer show what they read.
     """
 
     name: str
@@ -154,6 +155,7 @@ class Program:
     definition: Operator | None = field(default=None, repr=False)
     reference: Tree | None = None
     parent: Program | None = None
+    shown_by: Program | None = None
     digest: str = ""
 
     @property

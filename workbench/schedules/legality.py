@@ -78,8 +78,10 @@ class Verdict:
 
 
 def _derivations(program: Program) -> list[tuple[Program, Program]]:
-    """(before, after) of every step that derived the program from the operator's."""
-    return [] if program.parent is None else [*_derivations(program.parent), (program.parent, program)]
+    """(before, after) of every step that derived the program from the operator's, as they were compared."""
+    if program.parent is None:
+        return []
+    return [*_derivations(program.parent), (program.parent, program.shown_by or program)]
 
 
 def verdict_on(program: Program, tree: Tree, differences: tuple[Difference, ...] = ()) -> Verdict:
