@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.lang.expr import Binary, Expr, Read, Select, children
@@ -62,6 +62,14 @@ def guarded_reads(expr: Expr, guards: Guards = ()) -> Iterator[tuple[Read, Guard
                 yield expr, guards
             for child in children(expr):
                 yield from guarded_reads(child, guards)
+
+
+def distinct_reads(roots: Iterable[Expr]) -> list[tuple[str, tuple[Expr, ...], Guards]]:
+    """Every cell that is read, as (tensor, subscripts, conditions), once; a guarded read of a cell that is surely read
+    says nothing more.
+    """
+    found = dict.fromkeys((r.tensor, r.subscripts, guards) for root in roots for r, guards in guarded_reads(root))
+    return [(t, cell, guards) for t, cell, guards in found if not guards or (t, cell, ()) not in found]
 
 
 def access(

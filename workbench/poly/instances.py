@@ -8,7 +8,7 @@ from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Call, Expr, Index, size_names
 from workbench.lang.identities import identity
 from workbench.lang.operator import Range, Statement
-from workbench.poly.access import Guards, Space, access, guarded_reads
+from workbench.poly.access import Guards, Space, access, distinct_reads
 from workbench.poly.affine import NotAffine, both, guard, pieces
 from workbench.poly.binding import Bound, affine_or_refuse
 from workbench.poly.names import to_isl, unique
@@ -116,10 +116,7 @@ class Lowered:
         return both(f"{lowers[0]} <= {index} < {uppers[0]}", *rest)
 
     def _reads(self, space: Space, roots: tuple[Expr, ...]) -> list[Access]:
-        found = dict.fromkeys(
-            (read.tensor, read.subscripts, guards) for root in roots for read, guards in guarded_reads(root)
-        )
-        return [self._access(space, tensor, "read", e, guards) for tensor, e, guards in found]
+        return [self._access(space, tensor, "read", e, guards) for tensor, e, guards in distinct_reads(roots)]
 
     def _access(
         self,
