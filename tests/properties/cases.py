@@ -12,6 +12,7 @@ import workbench as wb
 from tests.poly.making import CELLS, LOWEST, Maker, tensor
 from tests.properties.plain import Contents, Unknown, nothing, number
 from tests.properties.scenes import Scene
+from tests.properties.shapes import Producers, Recurrences, product
 from workbench import lower
 from workbench.errors import WorkbenchError
 from workbench.lang.dtypes import INT32
@@ -46,6 +47,9 @@ class Gatherer(Maker):
             return super().term(ranges)
         finally:
             self.tensors["idx"] = chosen
+
+
+MAKERS = {2: Gatherer, 5: Gatherer, 3: Producers, 7: Producers, 4: Recurrences}
 
 
 @dataclass
@@ -145,11 +149,21 @@ def subject(seed: int) -> Subject | None:
 
 
 def _made(seed: int, random: Random) -> Subject:
-    op = (Gatherer if seed % 10 in (2, 5) else Maker)(seed).operator()
+    if seed % 10 == 8:
+        return _product(seed, random)
+    op = MAKERS.get(seed % 10, Maker)(seed).operator()
     if random.random() < 0.3:
         op = _with_temporaries(op, random.sample(op.outputs, random.choice((1, 1, 2))))
     sizes = {n: random.choice((0, 1, 2, 2, 3, 3, 4)) for n in "NM"} if random.random() < 0.75 else {}
     return Subject(f"random {seed}", op, lower(op, sizes), range(3))
+
+
+def _product(seed: int, random: Random) -> Subject:
+    op = product(seed)
+    sizes = {n: random.choice((1, 2, 3, 3, 4, 5)) for n in op.size_names}
+    if random.random() < 0.25:
+        del sizes[random.choice(list(sizes))]
+    return Subject(f"product {seed}", op, lower(op, sizes), range(1), least=1)
 
 
 def _with_temporaries(op: Operator, names: list[str]) -> Operator:

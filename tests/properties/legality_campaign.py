@@ -21,6 +21,7 @@ from random import Random
 
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import Disagreement, judged, repairs
+from tests.properties.leads import lead
 from tests.properties.plain import Unknown
 from tests.properties.wild_steps import wild_step
 from workbench import schedules
@@ -28,6 +29,7 @@ from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.schedules import Schedule
 
 WALKS = 5  # step lists tried on a program
+LED = 0.3  # of the step lists begin with steps that belong together
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
 OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "harmless", "unknown", "does not fit")
@@ -107,10 +109,11 @@ def tries(found: Subject, random: Random, tally: Tally, walks: int) -> None:
 
 def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> Iterator[Schedule]:
     """One list of steps: each prefix is a case, judged by the product and by enumeration."""
-    for _ in range(random.choice((1, 2, 2, 3, 4))):
-        step = wild_step(schedule, random)
+    first = lead(random) if random.random() < LED else []
+    for asked in (*first, *[wild_step] * random.choice((1, 2, 2, 3, 4))):
+        step = asked(schedule, random)
         if step is None:
-            return
+            continue
         try:
             after = step.on(schedule)
         except (ScheduleError, BudgetExceeded):

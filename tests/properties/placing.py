@@ -53,8 +53,9 @@ class _Homes:
         return f"place of {cell[0]}", (*private, *coordinates)
 
     def _coordinate(self, cell: Cell, env: Mapping[str, int]) -> Iterator[int]:
+        own = {**env, **{f"coordinate {d}": x for d, x in enumerate(cell[1])}}  # a bound may speak of other coordinates
         for position, lower, extent in self.storage.kept:
-            value = cell[1][position] - number(lower)(env, nothing)
+            value = cell[1][position] - number(lower)(own, nothing)
             room = number(extent)(env, nothing)
             if not 0 <= value < room:
                 raise NoRoom(f"{cell} is number {value} of {room} places")

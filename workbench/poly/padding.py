@@ -8,7 +8,7 @@ from functools import reduce
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Const, Read
 from workbench.poly import isl
-from workbench.poly.affine import affine
+from workbench.poly.affine import NotAffine, affine
 from workbench.poly.boxes import written
 from workbench.poly.deriving import Body, body_of, fresh_ids, fresh_name, statement
 from workbench.poly.filling import Number, fits, neutral_filling
@@ -91,7 +91,11 @@ def _stay_inside(program: Program, own: ProgramStatement, more: isl.Set) -> None
 
 def _relation(program: Program, own: ProgramStatement, access: Access) -> isl.Map:
     """The access of every instance there could be."""
-    cell = ", ".join(affine(e) for e in access.subscripts)
+    try:
+        cell = ", ".join(affine(e) for e in access.subscripts)
+    except NotAffine as error:
+        where = f"{own.name} touches {access.array} at a cell that a condition chooses"
+        raise ScheduleError(f"{where}: partition it first") from error
     return isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> {to_isl(access.array)}[{cell}] }}")
 
 

@@ -1,0 +1,177 @@
+"""Steps that fit only after others, with the others: a buffer and then its pipeline, tiles and then full ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+from workbench import schedules
+from workbench.poly.tree import loops, path
+from workbench.schedules import MicroKernel, Schedule, Transform, register
+from workbench.schedules.steps import Merge, Pipeline, Replace, Stage
+
+Lead = Callable[[Schedule, Random], Transform | None]
+
+KERNELS = {
+    "copy": "(float(N) X) -> (Y) { Y(i) = X(i) }",
+    "axpy": "(float(N) X, float A) -> (Y) { Y(i) += X(i) * A }",
+    "dot": "(float(N) X, float(N) Z) -> (Y) { Y() += X(i) * Z(i) }",
+    "total": "(float(N) X) -> (Y) { Y() += X(i) }",
+    "largest": "(float(N) X) -> (Y) { Y() max= X(i) }",
+    "added": "(float(N) X, float(N) Z) -> (Y) { Y(i) = X(i) + Z(i) }",
+    "outer": "(float(M) X, float(N) Z) -> (Y) { Y(i,j) += X(i) * Z(j) }",
+    "vectors": "(float(M,K) A, float(K) X) -> (Y) { Y(i) += A(i,k) * X(k) }",
+    "product": "(float(M,K) A, float(K,N) B) -> (C) { C(m,n) += A(m,k) * B(k,n) }",
+}
+
+
+def registered() -> None:
+    """Micro-kernels of which only the definition matters here."""
+    for name, text in KERNELS.items():
+        register(MicroKernel(f"campaign_{name}", f"def {name}{text}", f"void campaign_{name}(void) {{}}"))
+
+
+def _names(schedule: Schedule, end: str = "") -> list[str]:
+    return [n for n in dict.fromkeys(loop.name for loop in loops(schedule.tree)) if n.endswith(end)]
+
+
+def _decomposed(schedule: Schedule, random: Random) -> Transform | None:
+    """Any reduction that has an initialisation before it."""
+    found = [s.targets[0][0] for s in schedule.program.statements if s.kind == "initialise"]
+    return schedules.decompose_reduction(random.choice(found)) if found else None
+
+
+def _tiled(schedule: Schedule, random: Random) -> Transform | None:
+    """Some or all loops around one statement."""
+    own = random.choice(schedule.program.statements)
+    around = [loop.name for loop in path(schedule.tree, own.id)]
+    if not around:
+        return None
+    chosen = random.sample(around, random.choice((len(around), random.randint(1, len(around)))))
+    return schedules.tile({f"{own.name}/{n}": random.choice((2, 2, 2, 3)) for n in chosen})
+
+
+def _staged(schedule: Schedule, random: Random) -> Transform | None:
+    """What is read, often what is written by somebody else, too."""
+    offered = list(Stage.choices(schedule))
+    written = {t for s in schedule.program.statements for t, _ in s.targets}
+    chosen = [x for x in offered if (x.array in written) == (random.random() < 0.5)] or offered
+    if not chosen:
+        return None
+    step = random.choice(chosen)
+    return replace(step, filling="load") if random.random() < 0.3 else step
+
+
+def _operand(schedule: Schedule, random: Random) -> Transform | None:
+    """A buffer in a loop over tiles."""
+    offered = [x for x in Stage.choices(schedule) if x.at.endswith("_o")]
+    return random.choice(offered) if offered else None
+
+
+def _padded(schedule: Schedule, random: Random) -> Transform | None:
+    outer = _names(schedule, "_o")
+    return schedules.pad(*random.sample(outer, random.randint(1, len(outer)))) if outer else None
+
+
+def _isolated(schedule: Schedule, random: Random) -> Transform | None:
+    outer = _names(schedule, "_o")
+    if not outer:
+        return None
+    return schedules.isolate(*random.sample(outer, random.randint(1, len(outer))), inside=random.random() < 0.3)
+
+
+def _doubled(schedule: Schedule, random: Random) -> Transform | None:
+    found = [a.name for a in schedule.program.arrays.values() if a.scope == "local" and a.times]
+    return schedules.double_buffer(random.choice(found)) if found else None
+
+
+def _moved_load(schedule: Schedule, random: Random) -> Transform | None:
+    """A load that comes early, or too early."""
+    loads = [s for s in schedule.program.statements if s.name.endswith(".load") and path(schedule.tree, s.id)]
+    if not loads:
+        return None
+    own = random.choice(loads)
+    loop = random.choice(path(schedule.tree, own.id)).name
+    return schedules.shift(f"{own.name}/{loop}", random.choice((-2, -1, -1, -1, 1)))
+
+
+def _piped(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(Pipeline.choices(schedule))
+    return replace(random.choice(offered), stages=random.choice((2, 2, 3))) if offered else None
+
+
+def _replaced(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(Replace.choices(schedule))
+    return random.choice(offered) if offered else None
+
+
+def _merged(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(Merge.choices(schedule))
+    return random.choice(offered) if offered else None
+
+
+def _kept(schedule: Schedule, random: Random) -> list[str]:
+    """Arrays that the program keeps to itself, computed by one assignment; any others if there are none."""
+    program = schedule.program
+    made = [t for s in program.statements for t, _ in s.targets]
+    found = [t for t in dict.fromkeys(made) if program.arrays[t].role == "temporary" and made.count(t) == 1]
+    return found if found and random.random() < 0.9 else made
+
+
+def _inlined(schedule: Schedule, random: Random) -> Transform | None:
+    return schedules.inline(random.choice(_kept(schedule, random)))
+
+
+def _rooted(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(schedules.steps.Root.choices(schedule))
+    return random.choice(offered) if offered else None
+
+
+def _computed_at(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(schedules.steps.ComputeAt.choices(schedule))
+    return random.choice(offered) if offered else None
+
+
+def _computed_after(schedule: Schedule, random: Random) -> Transform | None:
+    offered = list(schedules.steps.ReverseComputeAt.choices(schedule))
+    return random.choice(offered) if offered else None
+
+
+def _reduced_apart(schedule: Schedule, random: Random) -> Transform | None:
+    """A loop that a reduction runs over, in blocks."""
+    found = [(s, loop.name) for s in schedule.program.statements if s.kind == "update"
+             for loop in path(schedule.tree, s.id)]  # fmt: skip
+    if not found:
+        return None
+    own, loop = random.choice(found)
+    return schedules.split_reduction(f"{own.name}/{loop}", random.choice((None, 2, 2, 3)))
+
+
+LEADS: tuple[Sequence[Lead], ...] = (
+    (_decomposed, _tiled, _operand, _operand, _padded),
+    (_decomposed, _tiled, _operand, _operand, _padded),
+    (_tiled, _isolated),
+    (_decomposed, _tiled, _isolated),
+    (_staged, _doubled, _moved_load),
+    (_decomposed, _tiled, _operand, _doubled, _moved_load),
+    (_staged, _piped),
+    (_staged, _staged, _piped),
+    (_decomposed, _tiled, _operand, _piped),
+    (_decomposed, _replaced),
+    (_decomposed, _tiled, _replaced),
+    (_inlined,),
+    (_inlined, _inlined),
+    (_merged, _rooted),
+    (_computed_at, _rooted),
+    (_rooted,),
+    (_computed_at,),
+    (_computed_after,),
+    (_reduced_apart,),
+    (_decomposed,),
+)
+
+
+def lead(random: Random) -> list[Lead]:
+    """Steps that belong together, to be asked for one after another."""
+    return list(random.choice(LEADS))
