@@ -49,7 +49,7 @@ def test_a_certificate_is_plain_data():
     data = json.loads(wb.certify(SCHEDULES["tiled"](), MACHINE).to_json())
     assert data["valid_for"] == [["K", 5], ["M", 7], ["N", 18]]
     assert data["trace"][-1] == "vectorize('n_i')"
-    assert data["format"] == 1
+    assert data["format"] == 2
 
 
 def swapped(first: str, second: str) -> Callable[[str], str]:
@@ -105,7 +105,7 @@ BUGS = {
     "wrong cell of a write-back": ("dot", replaced("C[m*2 + n] = C_r3[0]", "C[m*2] = C_r3[0]")),
     "a partial sum that begins with 1": ("dot", replaced("C_r2[k_lane] = 0.0f", "C_r2[k_lane] = 1.0f")),
     "another expression": ("tiled", replaced("* B[k*18", "+ B[k*18")),
-    "a false claim": ("naive", replaced("+ k + ", "+ 4 - k + ")),
+    "a false claim": ("naive", replaced("+ k] = 0;", "+ 4 - k] = 0;")),
     "a panel filled from the wrong place": ("packed", replaced("= B[k*18 + n]", "= B[k*18 + n + 1]")),
 }  # fmt: skip
 
@@ -133,5 +133,3 @@ def test_what_cannot_be_certified_is_said():
         wb.certify(wb.schedule(wb.ops.load("matmul")))
     with pytest.raises(CertificationError, match="takes a Schedule"):
         wb.certify(wb.ops.load("matmul"))
-    with pytest.raises(CertificationError, match="several values at once"):
-        wb.certify(small_schedule("argmax"), MACHINE)

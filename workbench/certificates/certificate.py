@@ -9,20 +9,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.certificates.checker import checked
-from workbench.codegen.c_unit import Unit, write_unit
+from workbench.certificates.claims import claims_of
+from workbench.codegen.c_unit import write_unit
 from workbench.codegen.generation import as_target
 from workbench.codegen.local_storage import stored
-from workbench.codegen.nest import For, Nest, walk
+from workbench.codegen.nest import Nest
 from workbench.codegen.pipeline import lower_nest
 from workbench.codegen.scalar_nest import scalar_nest
 from workbench.errors import CertificationError, WorkbenchError, shown
-from workbench.poly.program import Array, Program
+from workbench.poly.program import Array
 from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.schedules import Schedule
 
-FORMAT = 1
+FORMAT = 2
+FUNCTION = "kernel"
 Change = Callable[[Nest], Nest]
 
 
@@ -30,8 +32,8 @@ Change = Callable[[Nest], Nest]
 class Certificate:
     """What was proved of the final nest of a schedule, and what was taken for granted.
 
-    `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and loops whose iterations
-    the schedule's legality says are independent; `promises` what the operator promises about data.
+    `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and helpers that the text
+    calls by name; `promises` what the operator promises about data.
     """
 
     program: str
@@ -77,37 +79,41 @@ def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
 
 def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str) -> Certificate:
     """The certificate of a nest; `change` is applied to its scalar text before that is read."""
-    unit, claims = scalar_text(schedule, nest)
-    text, original = change(unit.text), schedule.original
-    names = {a.c_name: a.name for a in unit.signature.arrays if a.name in original.arrays}
+    text, layouts, meanings = scalar_text(schedule, nest)
+    text, original = change(text), schedule.original
     try:
-        found = checked(original, text, unit.signature.function, names, claims)
-    except CertificationError:
-        raise
+        found = checked(original, text, FUNCTION, layouts, meanings)
+    except CertificationError as error:
+        raise CertificationError(f"{original.name} is not certified: {error}", error.difference) from None
     except WorkbenchError as error:
-        raise CertificationError(f"{original.name}: the text could not be followed: {error}") from error
+        raise CertificationError(f"{original.name} is not certified: its text cannot be followed: {error}") from error
     reductions = {s.targets[0][0] for s in original.statements if s.kind == "update"}
     assumed = [f"the contributions to {a} may be combined in any order" for a in sorted(reductions)]
-    parallel = dict.fromkeys(n.loop for n in walk(nest) if isinstance(n, For) and n.kind == "parallel")
-    assumed += [f"iterations of {loop} are independent (the schedule's legality)" for loop in parallel]
-    checks = (
+    assumed += [f"{name} computes what its name says" for name in found.helpers]
+    checks = [
         f"{found.computing} of {found.statements} statements of the text compute; others move values or name instances",
         "each is the operator's expression, and every value it reads has the operator's source",
         "every output cell ends with the operator's contributions, each exactly once",
-    )
+        "every access stays inside its array",
+    ]
+    checks += [f"partial results of {name} are combined, each once, from the identity on" for name in found.split]
+    checks += [f"no two iterations of the parallel loop {loop} meet in a cell" for loop in found.parallel]
     return Certificate(
         original.name, original.operator, tuple(map(str, schedule.trace)), tuple(sorted(original.sizes.items())),
-        tuple(assumed), tuple(str(c) for c in original.conditions), checks, text,
+        tuple(assumed), tuple(str(c) for c in original.conditions), tuple(checks), text,
     )  # fmt: skip
 
 
-def scalar_text(schedule: Schedule, nest: Nest) -> tuple[Unit, dict[str, Array]]:
-    """The scalar C of a nest, and the layouts of the claims in it by their C names."""
-    program, plain = scalar_nest(_origins(schedule), nest)
-    unit = write_unit(program, plain, Target(parallel="serial"), [schedule.program.name, "scalar"], checked=False)
-    claims = {a.c_name: program.arrays[a.name] for a in unit.signature.arrays if a.name.startswith("claim_")}
-    return replace(unit, text=re.sub(r"INT64_C\((-?\d+)\)", r"\1LL", unit.text)), claims
-
-
-def _origins(schedule: Schedule) -> Program:
-    return stored(schedule.program, schedule.tree)
+def scalar_text(schedule: Schedule, nest: Nest) -> tuple[str, dict[str, Array], dict[str, str]]:
+    """The scalar C of a nest, the layouts of its arrays by their names in C, and what claims in it mean."""
+    program = stored(schedule.program, schedule.tree)
+    claims, meanings = claims_of(schedule.program)
+    scalar, plain = scalar_nest(program, nest, claims)
+    target = Target(parallel="serial")
+    unit = write_unit(
+        replace(scalar, name=FUNCTION), plain, target, [program.name, "scalar"], checked=False, stack=None
+    )
+    layouts = {
+        c_name: scalar.arrays[name] for name, c_name in unit.names.items() if scalar.arrays[name].scope != "local"
+    }
+    return re.sub(r"INT64_C\((-?\d+)\)", r"\1LL", unit.text), layouts, meanings

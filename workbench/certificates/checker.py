@@ -1,292 +1,561 @@
-"""The checker: does a C text compute what an operator's program says?  It knows nothing of schedules or of how the text
-was made.
+"""The checker: does a C text compute what an operator's program says?
 
-The text is read by the C front end.  A write to `claim_S1[...]` claims that what stands behind it is that instance of
-statement S1.  Claims are not believed: the expression must be the statement's, read by read, and then every
-value read and every output cell must come from the same instances as in the program (value-based flow,
-copies looked through, contributions exactly once).  What stands behind `claim_move` may only move values, begin
-a partial result with the identity, or add a partial result to its cell.
+It knows nothing of schedules or of how the text was made, and shares no proof with them: only the C front end, the
+lowering of operators, and isl.  A write to `claim_S1[...]` claims that the next writes to arrays compute that instance
+of statement S1, `claim_combine_S1` that they add partial results of S1.  Nothing of this is believed: there must stand
+the statement's expression, operation by operation, and every value read must come from the instances it comes from in
+the program.  What claims nothing is looked through.  Reductions are multisets of contributions: each once, in order
+only where operators do not commute.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from workbench.certificates.forms import Form
+from workbench.certificates.memory import address, require_inside, require_no_race
+from workbench.certificates.sources import Sources, Step, pointwise, union
+from workbench.certificates.spelling import data_terms, head, is_number, plain, same_constant
 from workbench.errors import CertificationError
-from workbench.fromc.program import from_c
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, reads, transform
+from workbench.fromc.raising import raise_c
+from workbench.lang.dtypes import BOOL
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Size, children, integer, reads, transform
 from workbench.lang.identities import identity
-from workbench.poly import differences, isl
+from workbench.lang.operator import Monoid
+from workbench.lang.printer import show
+from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
-from workbench.poly.deriving import Body, statement
+from workbench.poly.lowering import lower
 from workbench.poly.names import to_isl
-from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
+from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.unpack import maps, point
 
-CLAIM = "claim_"
+DEEPEST = 24
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was read from the text: statements raised, those that compute, reductions split into partial ones."""
+    """What was read from the text: its statements, those that compute, split reductions, loops proved parallel."""
 
     statements: int
     computing: int
     split: tuple[str, ...]
+    parallel: tuple[str, ...]
+    helpers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Claim:
-    """`who` computes what, from the claiming statement's instances to the claimed ones; None: values move."""
+class At:
+    """Where an expression is evaluated: the step, and which of its instances for each instance that claims."""
 
-    who: ProgramStatement | None
-    relation: isl.Map
-    left: int
+    step: Step
+    where: isl.Map
+
+    def on(self, claiming: isl.Set) -> At:
+        return At(self.step, self.where.intersect_domain(claiming))
+
+    def through(self, sources: isl.UnionMap) -> isl.UnionMap:
+        return isl.UnionMap.from_map(self.where).apply_range(sources)
+
+
+@dataclass
+class Group:
+    """The steps behind one claim, one for each target of the statement; `holes` are the partial results added."""
+
+    who: ProgramStatement
+    instances: isl.Map
+    combines: bool
+    path: tuple[str, ...]
+    steps: list[Step] = field(default_factory=list)
+    holes: dict[int, isl.UnionMap] = field(default_factory=dict)
+
+    def origin(self, step: Step, name: str = "") -> isl.Map:
+        found = self.instances.set_tuple_name(isl.dim.in_, step.id).intersect_domain(step.domain)
+        return found.set_tuple_name(isl.dim.out, name or self.who.id)
 
 
 @isl.guarded
-def checked(program: Program, text: str, function: str, names: Mapping[str, str], claims: Mapping[str, Array]) -> Found:
+def checked(
+    program: Program, text: str, function: str, layouts: Mapping[str, Array], meanings: Mapping[str, str]
+) -> Found:
     """What was found in a text that computes what the program says; CertificationError with the first difference.
 
-    `names` gives the array of the program for each pointer of the C function, `claims` the layouts of the
-    arrays of claims (by their name in C).  Every size must be bound.
+    `layouts` gives the array of the program, or of claims, behind each pointer of the C function, `meanings` the
+    instances of the program that the cells of an array of claims stand for.
     """
-    lengths = {f"{c}_length": _elements(program.arrays[a]) for c, a in names.items()}
-    lengths |= {f"{c}_length": 1 << 59 for c in claims}
-    raw = from_c(text, function, reassociate=True)
-    raised = from_c(text, function, reassociate=True, sizes={k: v for k, v in lengths.items() if k in raw.symbols})
-    after, found = _Matching(program, raised, names, claims).result()
-    wrong = differences(program, after, 1)
-    if wrong:
-        raise CertificationError(f"the text computes something else: {wrong[0]}", wrong[0])
-    return found
+    operator = raise_c(text, function).operator
+    arrays = {c: program.arrays[a.name] if _is_outer(program, a) else a for c, a in layouts.items()}
+    lengths = {f"{c}_length": 1 << 59 if c.startswith("claim_") else _elements(a) for c, a in arrays.items()}
+    raised = lower(operator, {k: lengths[k] for k in operator.size_names if k in lengths})
+    require_inside(raised, text)
+    checker = Checker(program, raised, arrays, meanings)
+    checker.check()
+    for loop in checker.loops:
+        require_no_race(raised, checker.mine.paths, loop)
+    split = dict.fromkeys(g.who.name for g in checker.groups if g.combines)
+    computing = sum(len(g.steps) for g in checker.groups if not g.combines)
+    helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))
+    parallel = dict.fromkeys(s.dims[-1] for s in checker.loops)
+    return Found(len(raised.statements), computing, tuple(split), tuple(parallel), tuple(helpers))
 
 
-class _Matching:
-    """Makes of the raised program one whose statements say what they stand for."""
+class Checker:
+    """Two programs as assignments: `theirs` of the operator, `mine` of the text."""
 
     def __init__(
-        self, program: Program, raised: Program, names: Mapping[str, str], claims: Mapping[str, Array]
+        self, program: Program, raised: Program, layouts: Mapping[str, Array], meanings: Mapping[str, str]
     ) -> None:
-        self.program, self.raised, self.names, self.claims = program, raised, names, claims
-        self.arrays = {names.get(n, f"wb_{n}"): self.array(a) for n, a in raised.arrays.items() if n not in claims}
-        self.held: dict[str, tuple[int, ProgramStatement]] = {}
-        self.reduced: dict[str, set[object]] = {}
-        self.split: list[str] = []
-
-    def array(self, raised: Array) -> Array:
-        if raised.name in self.names:
-            return self.program.arrays[self.names[raised.name]]
-        return replace(raised, name=f"wb_{raised.name}", role="temporary")
-
-    def program_statements(self) -> Iterator[ProgramStatement]:
-        claim: _Claim | None = None
-        for place, own in enumerate(self.raised.statements):
-            target = own.targets[0][0]
-            if target in self.claims:
-                claim = self.claimed(own, target)
-            elif claim is not None and claim.left:
-                yield self.computing(own, claim) if claim.who else self.moving(own)
-                claim = replace(claim, left=claim.left - 1)
-            else:
-                self.hold(place, own)
-
-    def result(self) -> tuple[Program, Found]:
-        made = tuple(self.program_statements())
-        kept = {s.id for s in made}
-        order = tuple(x for part in self.raised.order if (x := _renamed(part, kept)) is not None)
-        after = replace(
-            self.raised, name=self.program.name, arrays=self.arrays, outputs=self.program.outputs, statements=made,
-            order=order, parent=self.program, definition=None, digest="raised",
-        )  # fmt: skip
-        computing = sum(s.part == "computes" for s in made)
-        return after, Found(len(self.raised.statements), computing, tuple(dict.fromkeys(self.split)))
-
-    def claimed(self, own: ProgramStatement, target: str) -> _Claim:
-        relation = isl.parse_map(own.writes[0].relation).apply_range(_places(target, self.claims[target]))
-        name = target.removeprefix(CLAIM)
-        if name == "move":
-            return _Claim(None, relation, 1)
-        who = next((s for s in self.program.statements if s.id == name), None)
-        if who is None:
-            raise CertificationError(f"the text claims to compute {name}, which the program does not have")
-        return _Claim(who, relation.set_tuple_name(isl.dim.out, name), len(who.targets))
-
-    # -- statements
-
-    def computing(self, own: ProgramStatement, claim: _Claim) -> ProgramStatement:
-        """The statement as the claimed one, once its value is shown to be the same expression."""
-        who, values = claim.who, tuple(self.opened(v, own) for v in own.values)
-        assert who is not None
-        if len(who.targets) != 1:
-            raise CertificationError(f"{who.name} combines several values at once, which is not followed")
-        origin = claim.relation.set_tuple_name(isl.dim.in_, _new(own.id))
-        if who.kind == "update" and (own.kind != "update" or own.reduction != who.reduction):
-            found = f"{own.reduction}=" if own.kind == "update" else "="
-            raise CertificationError(f"{who.name}: the text has {found} where the statement has {who.reduction}=")
-        if not _domain(own).set_tuple_name(_new(own.id)).is_subset(origin.domain()) or not origin.is_single_valued():
-            raise CertificationError(f"{who.name}: the text does not say which instance it computes")
-        if not origin.range().is_subset(isl.parse_set(who.domain)):
-            raise CertificationError(f"{who.name}: the text computes instances that the statement does not have")
-        theirs = Form(who, self.program)
-        expected, shape = theirs.text(who.values[0]), ""
-        for body in self.bodies(own, who, values):
-            made = self.made(body, body.values, "computes", origin)
-            mine = Form(made, replace(self.program, arrays=self.arrays))
-            shape = mine.text(made.values[0])
-            if shape == expected:
-                break
-        else:
-            raise CertificationError(f"{who.name}: another expression; expected {expected}, found {shape}")
-        for a, b in zip(mine.numbers, theirs.numbers, strict=True):
-            if not _values(made, a).is_equal(origin.apply_range(_values(who, b)).intersect_domain(_domain(made))):
-                raise CertificationError(f"{who.name}: another number where indices are used as values")
-        if own.kind == "update":
-            self.reduced.setdefault(made.targets[0][0], set()).add(own.reduction)
-        return made
-
-    def bodies(
-        self, own: ProgramStatement, who: ProgramStatement, values: tuple[Expr, ...]
-    ) -> Iterator[ProgramStatement]:
-        """The statement as it may be meant: what the front end takes for a reduction may be an assignment."""
-        opened = tuple((t, tuple(self.opened(e, own) for e in subscripts)) for t, subscripts in own.targets)
-        own = replace(own, targets=opened, values=values)
-        if who.kind == "update" or own.kind != "update":
-            yield own
-            return
-        (target, subscripts), (value,), op = own.targets[0], values, str(own.reduction)
-        cell = Read(target, subscripts, self.raised.arrays[target].dtype)
-        for pair in ((cell, value), (value, cell)):
-            whole = Binary(op, *pair, cell.dtype) if op in ("+", "*") else Call(op, pair, cell.dtype)
-            yield replace(own, kind="assign", values=(whole,), reduction=None)
-
-    def moving(self, own: ProgramStatement) -> ProgramStatement:
-        """A copy, the beginning of a partial result, or its combination."""
-        made = self.made(own, own.values, "moves", None)
-        target = made.targets[0][0]
-        match made.values:
-            case (Read(source, _, dtype),) if dtype == self.arrays[target].dtype:
-                if own.kind == "update":
-                    self.combines(source, target, own)
-                return made
-            case (Const(),) if own.kind != "update" and self.arrays[target].role == "temporary":
-                return replace(made, part="neutral")
-        raise CertificationError(f"{own.name}: the text computes here, where it may only move values")
-
-    def combines(self, source: str, target: str, own: ProgramStatement) -> None:
-        """A partial result goes where it belongs by the operation that made it, from the identity on."""
-        if self.reduced.get(source, set()) != {own.reduction}:
-            raise CertificationError(f"{own.name}: partial results in {source} are combined by another operation")
-        starts = [
-            v for s in self.raised.statements for v in s.values
-            if f"wb_{s.targets[0][0]}" == source and s.kind != "update" and isinstance(v, Const)
-        ]  # fmt: skip
-        assert isinstance(own.reduction, str)
-        wanted = identity(own.reduction, 0, self.arrays[source].dtype)
-        if not starts or any(not isinstance(wanted, Const) or v.value != wanted.value for v in starts):
-            raise CertificationError(f"{own.name}: partial results in {source} do not begin with {wanted}")
-        self.split.append(self.arrays[target].name)
-
-    def hold(self, place: int, own: ProgramStatement) -> None:
-        """A value computed ahead: its readers compute it, if nothing changes what it is made of meanwhile."""
-        target = own.targets[0][0]
-        later = {t for s in self.raised.statements[place:] if s.dims[: len(own.dims)] == own.dims for t, _ in s.targets}
-        used = {r.tensor for v in own.values for r in reads(v)}
-        if own.kind == "update" or (self.raised.arrays[target].scope != "local" and own.dims) or target in self.held:
-            raise CertificationError(f"{own.name}: a statement of the text that claims nothing")
-        if later & used:
-            raise CertificationError(f"{own.name}: a value held while {', '.join(sorted(later & used))} changes")
-        self.held[target] = place, own
-
-    def opened(self, value: Expr, own: ProgramStatement) -> Expr:
-        """The value with what was computed ahead written where it is read."""
-
-        def change(node: Expr) -> Expr:
-            if isinstance(node, Read) and node.tensor in self.held:
-                held = self.held[node.tensor][1]
-                if own.dims[: len(held.dims)] != held.dims:
-                    raise CertificationError(f"{own.name} reads {node.tensor} outside its loops")
-                return transform(held.values[0], change)
-            return node
-
-        return transform(value, change)
-
-    def made(
-        self, own: ProgramStatement, values: tuple[Expr, ...], part: str, origin: isl.Map | None
-    ) -> ProgramStatement:
-        """The statement over the arrays of the program, under its new id."""
-
-        def named(node: Expr) -> Expr:
-            if isinstance(node, Read):
-                return replace(node, tensor=self.names.get(node.tensor, f"wb_{node.tensor}"))
-            return node
-
-        flat = {self.names.get(n, f"wb_{n}"): a for n, a in self.raised.arrays.items()}
-        targets = tuple(
-            (self.names.get(t, f"wb_{t}"), tuple(transform(e, named) for e in subs)) for t, subs in own.targets
+        self.program, self.raised, self.layouts, self.meanings = program, raised, layouts, meanings
+        self.groups: list[Group] = []
+        self.held: dict[str, Step] = {}
+        self.loops: list[ProgramStatement] = []
+        self.types = {c: a.dtype for c, a in layouts.items()}, {a.name: a.dtype for a in program.arrays.values()}
+        self.theirs = Sources(
+            program, {to_isl(a.name): _opening(a) for a in program.arrays.values()}, lambda relation: relation
         )
-        body = Body(own.kind, targets, tuple(transform(v, named) for v in values), own.reduction, own.text)
-        flat = {name: replace(a, name=name) for name, a in flat.items()}
-        new = statement(
-            self.raised, flat, (_new(own.id), own.name), (own.dims, isl.parse_set(own.domain)), body,
-            "moves" if part == "moves" else "computes", origin,
-        )  # fmt: skip
-        return replace(new, accesses=tuple(map(self.placed, new.accesses)))
+        self.theirs.steps |= {s.id: s for s in self.expected_steps()}
+        self.by_name = {to_isl(n): a for n, a in layouts.items() if n not in meanings}
+        self.mine = Sources(raised, {to_isl(n): self.opening(a) for n, a in raised.arrays.items()}, self.cells)
+        self.mine.steps |= {s.id: s for s in self.written_steps()}
+        self.names = {s.id: g.origin(s, f"{g.who.id}_{i}") for g in self.groups if not g.combines
+                      for i, s in enumerate(g.steps)}  # fmt: skip
+        self.updates = {f"{s.id}_{i}" for s in program.statements if s.kind == "update" for i in range(len(s.targets))}
+        self.copies = {n: read for n in self.held if (read := self.copied(n)) is not None}
+        self.movers = {*self.copies, *(s.id for g in self.groups if g.combines for s in g.steps)}
+        self.moved, self.depth = isl.parse_union_map("{ }"), 0
 
-    def placed(self, access: Access) -> Access:
-        """The access to cells of the program instead of elements of memory."""
-        array = self.arrays[access.array]
-        if not access.exact and not access.guarded:
-            raise CertificationError(f"subscripts of {array.name} that depend on data are not followed")
-        if array.role == "temporary" or not isl.parse_map(access.relation).dim(isl.dim.out):
-            return access
-        flat = isl.parse_map(access.relation)
-        relation = flat.apply_range(_places(access.array, array))
-        if not flat.domain().is_subset(relation.domain()):
-            raise CertificationError(f"the text touches memory beyond the cells of {array.name}")
-        return replace(access, relation=isl.text_of(relation))
+    def expected_steps(self) -> Iterator[Step]:
+        for s in self.program.statements:
+            for i, access in enumerate(s.writes):
+                cells = isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, f"{s.id}_{i}")
+                yield Step(f"{s.id}_{i}", s, access.array, cells, s.values[i], access.exact and s.kind != "update")
+
+    def written_steps(self) -> Iterator[Step]:
+        pending: Group | None = None
+        for s in self.raised.statements:
+            access, name = s.writes[0], f"T{s.id[1:]}"
+            cells = self.cells(isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, name))
+            step = Step(name, s, access.array, cells, s.values[0], access.exact)
+            if access.array == "claim_parallel":
+                self.loops.append(s)
+            elif access.array.startswith("claim_"):
+                pending = self.claimed(step)
+                self.groups.append(pending)
+            elif pending is None or _is_scalar(self.raised.arrays[access.array]):
+                self.held[name] = step
+                yield step
+            else:
+                yield self.joined(step, pending)
+                pending = pending if len(pending.steps) < len(pending.who.targets) else None
+
+    def claimed(self, claim: Step) -> Group:
+        """What a claim says; the instances stand for what they say, nothing else."""
+        name = claim.array
+        if name not in self.meanings:
+            raise CertificationError(f"the text claims {name}, which has no meaning")
+        places = address(self.layouts[name], name).reverse().set_tuple_name(isl.dim.out, name)
+        instances = claim.cells.apply_range(places).apply_range(isl.parse_map(self.meanings[name]))
+        who = next(s for s in self.program.statements if s.id == instances.get_tuple_name(isl.dim.out))
+        return Group(who, instances, name.startswith("claim_combine_"), self.mine.paths[claim.own.id][:-1])
+
+    def joined(self, step: Step, group: Group) -> Step:
+        """The step as the next one of the group."""
+        who, part, origin = group.who, len(group.steps), group.origin(step)
+        if self.mine.paths[step.own.id][:-1] != group.path:
+            raise CertificationError(f"{who.name}: a claim, but nothing that computes it")
+        if not group.combines:
+            if not step.domain.is_subset(origin.domain()):
+                raise CertificationError(f"{who.name}: instances that stand for none of the operator's, as `pad` makes "
+                                         "them: that they change nothing is not followed")  # fmt: skip
+            if not origin.is_single_valued() or not origin.range().is_subset(isl.parse_set(who.domain)):
+                raise CertificationError(f"{who.name}: the text claims instances that the statement does not have")
+        cells = step.cells
+        if any(reads(*step.own.targets[0][1])) and not group.combines:
+            their = self.theirs.steps[f"{who.id}_{part}"]
+            cells = group.origin(step, their.id).apply_range(their.cells).apply_range(self.place(step.array))
+        certain = step.certain and not group.combines and who.kind != "update"
+        group.steps.append(replace(step, cells=cells, certain=certain))
+        return group.steps[-1]
+
+    def copied(self, name: str) -> Read | None:
+        """What a step copies; None for one that computes."""
+        value = plain(self.held[name].value, self.types[0])
+        if not isinstance(value, Read) or any(reads(*value.subscripts)):
+            return None
+        return value if value.dtype == self.raised.arrays[self.held[name].array].dtype else None
+
+    def opening(self, array: Array) -> isl.Map:
+        """What an array of the text holds at the beginning, as cells of the operator's."""
+        layout = self.layouts.get(array.name)
+        if layout is not None and _is_outer(self.program, layout):
+            return self.place(array.name).reverse()
+        rank = array.rank if layout is None else layout.rank
+        return isl.parse_map(f"{{ {to_isl(array.name)}[{_dims(rank)}] -> nothing[] }}")
+
+    def place(self, name: str) -> isl.Map:
+        """From the operator's cells to those of the text's array."""
+        layout = self.layouts.get(name)
+        if layout is None or layout.name not in self.program.arrays:
+            raise CertificationError(f"{name}: places that depend on data in a copy of an array are not followed")
+        dims = _dims(layout.rank)
+        return isl.parse_map(f"{{ {to_isl(layout.name)}[{dims}] -> {to_isl(name)}[{dims}] }}")
+
+    def cells(self, relation: isl.Map) -> isl.Map:
+        """From elements of memory to cells, for arrays whose layout is known."""
+        name = str(relation.get_tuple_name(isl.dim.out))
+        layout = self.by_name.get(name)
+        if layout is None or not relation.dim(isl.dim.out):
+            return relation
+        found = relation.apply_range(address(layout, name).reverse().set_tuple_name(isl.dim.out, name))
+        if not relation.domain().is_subset(found.domain()):
+            raise CertificationError(f"the text touches memory of {name} that holds no cell")
+        return found
+
+    # -- what is proved
+
+    def check(self) -> None:
+        """CertificationError with the first thing that could not be shown."""
+        for name, read in self.copies.items():
+            self.moved = self.moved.union(self.mine.read(self.held[name], read))
+        for group in sorted(self.groups, key=lambda g: not g.combines):
+            self.group = group
+            for part, step in enumerate(group.steps):
+                self.require_same(group, part, step)
+            for part, step in enumerate(group.steps if group.combines else ()):
+                self.require_once(group.holes[part], group.who.name)
+                pieces = maps(self.substantial(self.behind(group.holes[part]), group.who, part))
+                self.moved = self.moved.union(union([p.set_tuple_name(isl.dim.in_, step.id) for p in pieces]))
+            self.require_together(group)
+            self.require_order(group)
+        for name, read in self.copies.items():
+            self.require_once(self.mine.read(self.held[name], read), self.held[name].own.name)
+        for name in self.raised.arrays:
+            if name in self.layouts and _is_outer(self.program, self.layouts[name]):
+                self.require_end(name, self.layouts[name])
+
+    def require_same(self, group: Group, part: int, step: Step) -> None:
+        """The step computes what the statement does; or it combines what the statement combines."""
+        their = self.theirs.steps[f"{group.who.id}_{part}"]
+        m, t = At(step, isl.Set.identity(step.domain)), At(their, group.origin(step, their.id))
+        why = [self.differs(step.value, m, e, t) for e in self.spellings(group, part)]
+        if all(why):
+            raise CertificationError(f"{group.who.name}: {why[0]}")
+        subscripts = step.own.targets[0][1]
+        if any(reads(*subscripts)) and not group.combines and (
+            wrong := self.elsewhere(subscripts, m, their.own.targets[part][1], t, step.array)
+        ):  # fmt: skip
+            raise CertificationError(f"{group.who.name}: writes elsewhere; {wrong}")
+
+    def spellings(self, group: Group, part: int) -> list[Expr]:
+        """The value of a target after the statement: @0 is what stood in its first target, ?0 a partial result."""
+        who, dtype = group.who, group.who.values[part].dtype
+        cells, holes = ([Read(f"{kind}{i}", (), v.dtype) for i, v in enumerate(who.values)] for kind in "@?")
+        values = holes if group.combines else list(who.values)
+        match who.reduction:
+            case str(op) if who.kind == "update":
+                pairs = (cells[part], values[part]), (values[part], cells[part])
+                return [Binary(op, *p, dtype) if op in "+*" else Call(op, p, dtype) for p in pairs]
+            case Monoid(left=left, right=right, combine=combine) if who.kind == "update":
+                known = dict(zip((*left, *right), (*cells, *values), strict=True))
+                return [transform(combine[part], lambda n: known.get(n.tensor, n) if isinstance(n, Read) else n)]
+        return [values[part]]
+
+    def require_together(self, group: Group) -> None:
+        """The fields of a tuple belong together: contributions to one of them are contributions to all."""
+        if len(group.steps) == 1 or group.who.kind != "update":
+            return
+        stood = [self.mine.of(s.cells, self.mine.time(s)) for s in group.steps]
+        for several in (stood, list(group.holes.values())):
+            found = []
+            for part, raw in enumerate(several):
+                pieces = maps(self.substantial(self.follow(raw), group.who, part))
+                bare = [p.set_tuple_name(isl.dim.in_, "at") for p in pieces]
+                found.append(
+                    union(
+                        [
+                            p.set_tuple_name(isl.dim.out, str(p.get_tuple_name(isl.dim.out)).rsplit("_", 1)[0])
+                            for p in bare
+                        ]
+                    )
+                )
+            if any(not x.is_equal(found[0]) for x in found):
+                raise CertificationError(f"{group.who.name}: values of different contributions stand together")
+
+    def require_order(self, group: Group) -> None:
+        """What does not commute with a contribution comes before it as in the program."""
+        mixed = [
+            self.operator(s)
+            for s in self.program.statements
+            if {t for t, _ in s.targets} & {t for t, _ in group.who.targets}
+        ]
+        mixed = {op for op in mixed if op}
+        own = self.operator(group.who)
+        if not own or (len(mixed) == 1 and own != "="):
+            return
+        if group.combines:
+            raise CertificationError(f"{group.who.name}: partial results where several operators meet are not followed")
+        others = {f"{s.id}_{i}" for s in self.program.statements for i in range(len(s.targets))
+                  if self.operator(s) and (self.operator(s) != own or own == "=")}  # fmt: skip
+        for part, step in enumerate(group.steps):
+            their = self.theirs.steps[f"{group.who.id}_{part}"]
+            origin, place = group.origin(step, their.id), None
+            reading, now = (
+                (step.cells, self.mine.time(step)),
+                (origin.apply_range(their.cells), origin.apply_range(self.theirs.time(their))),
+            )
+            if not their.own.writes[part].exact:
+                cells, place = now[0], self.place(step.array)
+                now, (each, at) = pointwise(*now), pointwise(cells, self.mine.time(step))
+                reading = each.apply_range(place), at
+            found = [_only(self.follow(self.mine.of(*reading)), others), _only(self.theirs.of(*now), others)]
+            if wrong := self.compared(*found):
+                raise CertificationError(f"{group.who.name}: contributions come in another order; {wrong}")
+
+    def operator(self, s: ProgramStatement) -> str:
+        """What combines a statement's values with what stands in the cell; "=" where data decide which is last."""
+        if s.kind == "update":
+            return s.reduction if isinstance(s.reduction, str) else getattr(s.reduction, "name", "")
+        return "" if all(a.exact for a in s.writes) else "="
+
+    def require_end(self, name: str, layout: Array) -> None:
+        """Every cell that outlives the text ends with the operator's value."""
+        box = address(layout, name).domain()
+        cells, end = isl.Set.identity(box).set_tuple_name(isl.dim.in_, "each"), layout.rank
+        raw = self.mine.of(cells.apply_range(self.place(name)), self.mine.end(end))
+        if wrong := self.compared(self.follow(raw), self.theirs.of(cells, self.theirs.end(end))):
+            raise CertificationError(f"{layout.name} at the end: {wrong}")
+        self.require_once(raw, layout.name)
+
+    # -- expressions
+
+    def differs(self, mine: Expr, m: At, theirs: Expr, t: At) -> str:
+        """Why two expressions are not the same; nothing if they are."""
+        if m.where.is_empty():
+            return ""
+        mine, theirs = plain(mine, self.types[0]), plain(theirs, self.types[1])
+        match mine:
+            case Binary("!=", held, Const(0, _), _) if theirs.dtype == BOOL and head(theirs)[0] != "!=":
+                return self.differs(held, m, theirs, t)  # a truth value that was held in an integer
+        if isinstance(theirs, Read) and theirs.tensor[0] in "@?":
+            return self.hole(mine, m, theirs)
+        if is_number(mine) and is_number(theirs) and (found := self.numbers(mine, m, theirs, t)) is not None:
+            return found
+        if isinstance(mine, Read) or isinstance(theirs, Read):
+            self.depth += 1
+            try:
+                if self.depth > DEEPEST:
+                    return "values are computed from one another too often without a claim"
+                return self.read(mine, m, theirs, t) if isinstance(mine, Read) else self.inlined(mine, m, theirs, t)
+            finally:
+                self.depth -= 1
+        if isinstance(mine, Const) and isinstance(theirs, Const):
+            return "" if same_constant(mine, theirs) else f"another number; expected {show(theirs)}, found {show(mine)}"
+        if head(mine) != head(theirs) or len(children(mine)) != len(children(theirs)):
+            return f"another expression; expected {show(theirs)}, found {show(mine)}"
+        pairs = zip(children(mine), children(theirs), strict=True)
+        return next((why for a, b in pairs if (why := self.differs(a, m, b, t))), "")
+
+    def numbers(self, mine: Expr, m: At, theirs: Expr, t: At) -> str | None:
+        """Index arithmetic by its values; None if it is not affine."""
+        try:
+            a, b = m.where.apply_range(self.number(mine, m.step)), t.where.apply_range(self.number(theirs, t.step))
+        except NotAffine:
+            return None
+        same = a.intersect_domain(b.domain()).is_equal(b.intersect_domain(a.domain()))
+        return "" if same else f"another number from indices; expected {show(theirs)}, found {show(mine)}"
+
+    def number(self, expr: Expr, step: Step) -> isl.Map:
+        def bare(node: Expr) -> Expr:
+            match node:
+                case Cast(operand, _):
+                    return operand
+                case Size(name, dtype):
+                    return Const(self.program.sizes[name], dtype)
+            return node
+
+        dims = ", ".join(map(to_isl, step.own.dims))
+        return isl.parse_map(f"{{ {step.id}[{dims}] -> [{affine(transform(expr, bare))}] }}")
+
+    def hole(self, mine: Expr, m: At, theirs: Read) -> str:
+        """What stood in a target (@) is read there, at that time; a partial result (?) is looked through."""
+        target = self.group.steps[part := int(theirs.tensor[1:])]
+        if theirs.tensor[0] == "@" and m.step.id == target.id and isinstance(mine, Read) and (
+            (mine.tensor, mine.subscripts) == target.own.targets[0]
+        ):  # fmt: skip
+            return ""
+        while isinstance(mine, Read):
+            raw = self.mine.read(m.step, mine)
+            ways = maps(raw)
+            name = str(ways[0].get_tuple_name(isl.dim.out)) if len(ways) == 1 else ""
+            if name not in self.copies or not _is_scalar(self.raised.arrays[mine.tensor]):
+                break
+            m = At(self.held[name], m.where.apply_range(ways[0]))
+            mine = self.copies[name]
+        else:
+            return f"another expression; expected what is combined, found {show(mine)}"
+        found = m.through(raw)
+        if theirs.tensor[0] == "?":
+            found = union([p.set_tuple_name(isl.dim.in_, "at") for p in maps(found)])
+            return "" if self.group.holes.setdefault(part, found).is_equal(found) else "two partial results at once"
+        claiming = m.where.get_tuple_name(isl.dim.in_)
+        cells, time = (r.set_tuple_name(isl.dim.in_, claiming) for r in (target.cells, self.mine.time(target)))
+        same = m.where.apply_range(self.mine.cells(m.step.reading(mine))).is_equal(cells) and found.is_equal(
+            self.mine.of(cells, time)
+        )
+        return "" if same else f"{mine.tensor} is not what the statement combines with"
+
+    def read(self, mine: Read, m: At, theirs: Expr, t: At) -> str:
+        """A read of the text, looked through to what computes the value."""
+        expected = t.through(self.theirs.read(t.step, theirs)) if isinstance(theirs, Read) else None
+        if any(reads(*mine.subscripts)):
+            if not isinstance(theirs, Read) or expected is None:
+                return f"another expression; expected {show(theirs)}, found {show(mine)}"
+            if wrong := self.elsewhere(mine.subscripts, m, theirs.subscripts, t, mine.tensor):
+                return wrong
+            cells, at = pointwise(
+                t.where.apply_range(t.step.reading(theirs)), m.where.apply_range(self.mine.time(m.step))
+            )
+            raw = self.mine.of(cells.apply_range(self.place(mine.tensor)), at)
+            expected = self.theirs.of(
+                cells,
+                pointwise(t.where.apply_range(t.step.reading(theirs)), t.where.apply_range(self.theirs.time(t.step)))[
+                    1
+                ],
+            )
+        else:
+            raw = m.through(self.mine.read(m.step, mine))
+        actual, done = self.follow(raw), isl.parse_union_set("{ }")
+        for piece in maps(_only(actual, self.held)):
+            here, name = piece.domain(), str(piece.get_tuple_name(isl.dim.out))
+            others = _only(actual, {name}, but=True).domain()
+            if not piece.is_single_valued() or not others.intersect(here).is_empty() or here.get_tuple_name() == "each":
+                return f"{show(mine)} may have several values that are computed ahead"
+            if why := self.differs(self.held[name].value, At(self.held[name], piece), theirs, t.on(here)):
+                return why
+            done = done.union(isl.UnionSet.from_set(here))
+        actual = actual.subtract_domain(done)
+        if expected is None:
+            return "" if actual.is_empty() else f"another expression; expected {show(theirs)}, found {show(mine)}"
+        expected = expected.subtract_domain(done).intersect_domain(raw.domain())
+        wrong = self.compared(actual.intersect_domain(expected.domain()), expected)
+        if not wrong:
+            self.require_once(raw, mine.tensor)
+            return ""
+        return wrong if self.inlined(mine, m, theirs, t) else ""
+
+    def inlined(self, mine: Expr, m: At, theirs: Expr, t: At) -> str:
+        """The text computes in place what the program reads."""
+        failed = f"another expression; expected {show(theirs)}, found {show(mine)}"
+        if not isinstance(theirs, Read) or any(reads(*theirs.subscripts)):
+            return failed
+        for piece in maps(t.through(self.theirs.read(t.step, theirs))):
+            name, at = str(piece.get_tuple_name(isl.dim.out)), t
+            step = self.theirs.steps.get(name)
+            if step is not None and step.certain and piece.is_single_valued():
+                value, at = step.value, At(step, piece)
+            elif name == "zero":
+                value = Const(0.0 if theirs.dtype.is_float else 0, theirs.dtype)
+            else:
+                return failed
+            if why := self.differs(mine, m.on(piece.domain()), value, at.on(piece.domain())):
+                return why
+        return ""
+
+    def elsewhere(self, mine: tuple[Expr, ...], m: At, theirs: tuple[Expr, ...], t: At, name: str) -> str:
+        """Why a place that depends on data is not that of the operator's cell."""
+        self.place(name)
+        layout = self.layouts[name]
+        total: Expr = integer(0)
+        for e, low, stride in zip(theirs, layout.lower, layout.strides, strict=True):
+            total = Binary("+", total, Binary("*", Binary("-", e, low, e.dtype), stride, e.dtype), e.dtype)
+        (terms, rest), (wanted, left) = data_terms(mine[0]) if mine else ([], total), data_terms(total)
+        for factor, part in wanted:
+            found = next((x for x in terms if x[0] == factor and not self.differs(x[1], m, part, t)), None)
+            if found is None:
+                return f"another place in {name}; nothing stands for {show(part)}"
+            terms.remove(found)
+        return f"another place in {name}" if terms or self.numbers(rest, m, left, t) != "" else ""
+
+    # -- sources
+
+    def follow(self, found: isl.UnionMap) -> isl.UnionMap:
+        """Sources behind what only moves values, as instances of the program."""
+        named = [(p, self.names.get(str(p.get_tuple_name(isl.dim.out)))) for p in maps(self.behind(found))]
+        return union([p if origin is None else p.apply_range(origin) for p, origin in named])
+
+    def behind(self, found: isl.UnionMap) -> isl.UnionMap:
+        """Sources behind what only moves values."""
+        result, waiting = _only(found, self.movers, but=True), _only(found, self.movers)
+        onwards, again = _only(self.moved, self.movers, but=True), _only(self.moved, self.movers)
+        for _ in range(4):
+            if waiting.is_empty():
+                break
+            result, waiting = result.union(waiting.apply_range(onwards)), waiting.apply_range(again)
+        if not waiting.is_empty():
+            closure, exact = again.transitive_closure()
+            if not exact:
+                raise CertificationError("a chain of copies cannot be followed to its end")
+            result = result.union(waiting.union(waiting.apply_range(closure)).apply_range(onwards))
+        return result
+
+    def substantial(self, found: isl.UnionMap, who: ProgramStatement, part: int) -> isl.UnionMap:
+        """The sources without constants that change nothing when they are combined."""
+        assert who.reduction is not None
+        wanted = identity(who.reduction, part, who.values[part].dtype)
+        return union([p for p in maps(found) if not self.is_constant(str(p.get_tuple_name(isl.dim.out)), wanted)])
+
+    def is_constant(self, name: str, wanted: Expr) -> bool:
+        value = self.held[name].value if name in self.held else None
+        return isinstance(value, Const) and isinstance(wanted, Const) and same_constant(value, wanted)
+
+    def require_once(self, raw: isl.UnionMap, what: str) -> None:
+        """No contribution arrives by two ways."""
+        ends = _only(self.follow(raw.range().identity()), self.updates)
+        if not ends.is_empty() and not raw.reverse().range_product(ends).reverse().is_single_valued():
+            raise CertificationError(f"{what}: a contribution arrives twice")
+
+    def compared(self, actual: isl.UnionMap, expected: isl.UnionMap) -> str:
+        """The first source that is missing or should not be there."""
+        for how, wrong in (("would not get", expected.subtract(actual)), ("would get", actual.subtract(expected))):
+            for piece in maps(wrong):
+                first = point(piece.wrap().flatten().lexmin()) or ()
+                at, source = first[: piece.dim(isl.dim.in_)], first[piece.dim(isl.dim.in_) :]
+                name = str(piece.get_tuple_name(isl.dim.out))
+                known = self.theirs.steps.get(name)
+                label = f"{known.own.name}{_tuple(source)}" if known else f"what stood in {name}{_tuple(source)}"
+                return f"{_tuple(at)} {how} {label}"
+        return ""
 
 
-def _values(own: ProgramStatement, expr: Expr) -> isl.Map:
-    """From instances to the number an index expression gives."""
-    try:
-        bare = transform(expr, lambda n: n.operand if isinstance(n, Cast) else n)
-        text = f"{{ {own.id}[{', '.join(map(to_isl, own.dims))}] -> [{affine(bare)}] }}"
-    except NotAffine:
-        raise CertificationError(f"{own.name}: index arithmetic that is not affine") from None
-    return isl.parse_map(text).intersect_domain(_domain(own))
+def _only(relation: isl.UnionMap, names: Collection[str], *, but: bool = False) -> isl.UnionMap:
+    """The part of a relation that leads into these tuples, or the part that does not."""
+    return union([p for p in maps(relation) if (p.get_tuple_name(isl.dim.out) in names) != but])
 
 
-def _domain(own: ProgramStatement) -> isl.Set:
-    return isl.parse_set(own.domain)
+def _tuple(numbers: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, numbers))})"
 
 
-def _places(name: str, array: Array) -> isl.Map:
-    """From elements of memory (one number) to cells."""
-    dims = [f"x{d}" for d in range(array.rank)]
-    low, wide, strides = ([int(e.value) for e in part if isinstance(e, Const)]
-                          for part in (array.lower, array.extent, array.strides))  # fmt: skip
-    total = " + ".join(f"{s}*({x} - ({a}))" for s, x, a in zip(strides, dims, low, strict=True)) or "0"
-    inside = [f"{a} <= {x} < {a + w}" for x, a, w in zip(dims, low, wide, strict=True)]
-    where = " and ".join([f"e = {total}", *inside])
-    own = to_isl(name)
-    return isl.parse_map(f"{{ {own}[e] -> {own}[{', '.join(dims)}] : {where} }}")
+def _dims(rank: int) -> str:
+    return ", ".join(f"x{d}" for d in range(rank))
+
+
+def _opening(array: Array) -> isl.Map:
+    name, dims = to_isl(array.name), _dims(array.rank)
+    return isl.parse_map(f"{{ {name}[{dims}] -> {'zero[]' if array.role == 'temporary' else f'{name}[{dims}]'} }}")
+
+
+def _is_outer(program: Program, array: Array) -> bool:
+    return array.name in program.arrays and program.arrays[array.name].role != "temporary"
+
+
+def _is_scalar(array: Array) -> bool:
+    return array.rank == array.times
 
 
 def _elements(array: Array) -> int:
-    extents = [int(e.value) for e in array.extent if isinstance(e, Const)]
-    strides = [int(s.value) for s in array.strides if isinstance(s, Const)]
-    return 1 + sum(max(0, e - 1) * s for e, s in zip(extents, strides, strict=True))
-
-
-def _new(identifier: str) -> str:
-    return re.sub("^S", "T", identifier)
-
-
-def _renamed(part: Nest | str, kept: set[str]) -> Nest | str | None:
-    if isinstance(part, str):
-        return _new(part) if _new(part) in kept else None
-    body = tuple(x for p in part.body if (x := _renamed(p, kept)) is not None)
-    return Nest(part.dim, body) if body else None
+    pairs = zip(array.extent, array.strides, strict=True)
+    return 1 + sum(
+        max(0, int(e.value) - 1) * int(s.value) for e, s in pairs if isinstance(e, Const) and isinstance(s, Const)
+    )

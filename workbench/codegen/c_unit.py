@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.codegen.c_checks import Checks
@@ -10,7 +10,7 @@ from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names, comment
 from workbench.codegen.c_printer import Printer, indented
 from workbench.codegen.c_values import Values
-from workbench.codegen.c_workspace import Workspace, pointers, workspace_function, workspace_of
+from workbench.codegen.c_workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
@@ -29,15 +29,24 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Unit:
-    """The text, its signature, and what the generator did."""
+    """The text, its signature, what the generator did, and the names of arrays in C."""
 
     text: str
     signature: Signature
     notes: tuple[str, ...]
+    names: Mapping[str, str]
 
 
-def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str], *, checked: bool) -> Unit:
-    """The C file that executes `nest`."""
+def write_unit(
+    program: Program,
+    nest: Nest,
+    target: Target,
+    title: Sequence[str],
+    *,
+    checked: bool,
+    stack: int | None = STACK_BYTES,
+) -> Unit:
+    """The C file that executes `nest`; local arrays of up to `stack` bytes stand on the stack (None: all of them)."""
     names, helpers = Names(), Helpers(target.vector_bits // 8)
     helpers.add(BASE)
     helpers.text("wb_unroll", PRELUDE)
@@ -48,7 +57,7 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     by_value = {a.name for a in arrays if a.by_value}
     values = Values(program.arrays, names, helpers, by_value)
     checks = Checks(program, values, enabled=checked)
-    space = workspace_of(program, nest, target.parallel)
+    space = workspace_of(program, nest, target.parallel, stack)
     context = visible(program, arrays, names, checks, space)
     printer = Printer(program, values, target.parallel, context, workspace=space)
     taken = arguments(program, arrays, names)
@@ -66,7 +75,8 @@ def write_unit(program: Program, nest: Nest, target: Target, title: Sequence[str
     pool = POOL if printer.outlined else ""
     parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
-    return Unit(text + "\n".join(definition) + "\n", signature, notes(printer))
+    known = {name: names("array", name) for name in program.arrays}
+    return Unit(text + "\n".join(definition) + "\n", signature, notes(printer), known)
 
 
 def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:

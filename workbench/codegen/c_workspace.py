@@ -41,7 +41,7 @@ class Workspace:
         return simplify(Binary("+", self.shared_bytes, self.own_bytes, INT64))
 
 
-def workspace_of(program: Program, nest: Nest, parallel: Parallel) -> Workspace:
+def workspace_of(program: Program, nest: Nest, parallel: Parallel, stack_bytes: int | None = STACK_BYTES) -> Workspace:
     """Where temporaries and local arrays live; `nest` has the places of the local ones."""
     shared: dict[str, Expr] = {}
     total: Expr = Const(0, INT64)
@@ -57,7 +57,7 @@ def workspace_of(program: Program, nest: Nest, parallel: Parallel) -> Workspace:
             continue
         size = rounded(array)
         loops, threads = inside.get(array.name, (False, False))
-        if loops and (constant(size) or STACK_BYTES + 1) <= STACK_BYTES:
+        if loops and (stack_bytes is None or (constant(size) or stack_bytes + 1) <= stack_bytes):
             stack.add(array.name)
         elif threads:
             own[array.name] = own_bytes

@@ -1,11 +1,13 @@
 """The final nest without vectors: lanes are loops, registers are small arrays, every instance says which it is.
 
-Before each write of a statement stands a *claim*: a write to an array `claim_S1` whose subscripts are the
-instance.  Whoever checks the text may use claims, and has to prove them.
+Before each write of a statement stands a *claim*: a write to an array `claim_S1` whose subscripts are the instance (to
+`claim_combine_S1` where partial results of S1 are combined), and in each parallel loop one to `claim_parallel`.
+Whoever checks the text may use claims, and has to prove them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from workbench.codegen.accumulators import SCALAR, Lane
@@ -23,19 +25,22 @@ from workbench.codegen.nest import (
     children,
     map_expressions,
     rebuild,
+    writes,
 )
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.identities import identity
 from workbench.lang.normal_form import constant, simplify
+from workbench.lang.operator import Role
 from workbench.poly.program import Array, Program
 
 
 @dataclass
 class Scalars:
-    """Rewrites one nest; `arrays` collects the registers and claims it needs."""
+    """Rewrites one nest; `claims` are those of statements, `arrays` collects the registers and claims it needs."""
 
     program: Program
+    claims: Mapping[str, Array]
     arrays: dict[str, Array] = field(default_factory=dict)
     held: list[Local] = field(default_factory=list)
 
@@ -45,8 +50,10 @@ class Scalars:
                 return self.write(nest, lane)
             case For():
                 inner = Lane(nest.variable, nest.lanes) if nest.lanes > 1 else lane
-                kind = "parallel" if nest.kind == "parallel" else "serial"
-                return replace(nest, kind=kind, lanes=1, body=self.visit(nest.body, inner))
+                body = self.visit(nest.body, inner)
+                if nest.kind == "parallel":
+                    body = Block((self.claim(_made("claim_parallel", INT32, [], [], "output")), body))
+                return replace(nest, kind="serial", lanes=1, body=body)
             case Invoke(_, _, _, body) | Prefetch(_, body):
                 return self.visit(body, lane)
             case Accumulate():
@@ -56,7 +63,7 @@ class Scalars:
     def write(self, write: Write, lane: Lane) -> Nest:
         """The claim and the write, for every lane."""
         own = replace(write, cells=tuple(map(self.cell, write.cells)), values=tuple(map(self.value, write.values)))
-        return self.lanes(Block((self.claim(write), own)), lane)
+        return self.lanes(self.after_claim(own, self.claims.get(write.statement)), lane)
 
     def lanes(self, nest: Nest, lane: Lane) -> Nest:
         if not lane.variable:
@@ -66,16 +73,14 @@ class Scalars:
         body = _substituted(nest, {lane.variable: moved})
         return For(name, name, Const(0, INT64), Const(lane.count, INT64), body)
 
-    def claim(self, write: Write) -> Write:
-        """`claim_S1(m, n, k) = 0`; what is no statement of the operator claims that it only moves values."""
-        own = write.statement in {s.id for s in self.program.original.statements}
-        name, instance = (f"claim_{write.statement}", write.instance) if own else ("claim_move", ())
-        rank = len(instance)
-        width = 1 << min(13, 56 // max(1, rank))
-        strides = tuple(Const(width ** (rank - 1 - d), INT64) for d in range(rank))
-        low, wide = (Const(-(width // 4), INT64),) * rank, (Const(width, INT64),) * rank
-        self.arrays[name] = Array(name, INT32, low, wide, strides, "output")
-        return Write("", (Cell(name, instance, INT32),), (Const(0, INT32),))
+    def after_claim(self, write: Write, array: Array | None) -> Nest:
+        """The write with its claim before it, if it claims anything."""
+        return write if array is None else Block((self.claim(array, write.instance[: array.rank]), write))
+
+    def claim(self, array: Array, instance: tuple[Expr, ...] = ()) -> Write:
+        """`claim_S1(m, n, k) = 0`."""
+        self.arrays[array.name] = array
+        return Write("", (Cell(array.name, instance, INT32),), (Const(0, INT32),))
 
     def cell(self, cell: Cell) -> Cell:
         local = next((x for x in self.held if x.cell == cell), None)
@@ -117,26 +122,30 @@ class Scalars:
     def finish(self, node: Accumulate) -> list[Nest]:
         if not node.locals[0].partial:
             return [self.around(x, Write("", (x.cell,), (_read(self.register(x)),))) for x in node.locals]
+        kept = [w for w in writes(node.body) if w.reduction and w.cells[0].array == node.locals[0].cell.array]
+        claim = next((self.claims[w.statement] for w in kept if w.statement in self.claims), None)
+        if claim is not None and "_combine_" not in claim.name:
+            claim = _made(claim.name.replace("claim_", "claim_combine_"), INT32, [], [], "output")
         cells = tuple(x.cell for x in node.locals)
         values = tuple(_read(self.register(x)) for x in node.locals)
-        return [self.around(node.locals[0], Write("", cells, values, node.reduction))]
+        return [self.around(node.locals[0], Write("", cells, values, node.reduction), claim)]
 
-    def around(self, local: Local, write: Write) -> Nest:
-        """A move, for every register and lane."""
+    def around(self, local: Local, write: Write, claim: Array | None = None) -> Nest:
+        """What happens before or after, for every register and lane."""
         lane = Lane(local.lane_variable, local.lanes) if local.lanes > 1 else SCALAR
-        nest = self.lanes(Block((self.claim(write), write)), lane)
+        nest = self.lanes(self.after_claim(write, claim), lane)
         for loop in reversed(local.dims):
             nest = replace(loop, kind="serial", lanes=1, body=nest)
         return nest
 
 
-def scalar_nest(program: Program, nest: Nest) -> tuple[Program, Nest]:
-    """The nest without vectors, and the program with the arrays it needs."""
-    scalars = Scalars(program)
+def scalar_nest(program: Program, nest: Nest, claims: Mapping[str, Array]) -> tuple[Program, Nest]:
+    """The nest without vectors, and the program with the arrays it needs; `claims` are arrays by statement."""
+    scalars = Scalars(program, claims)
     result = scalars.visit(map_expressions(nest, lambda e: transform(e, _spelled)))
-    claims = tuple(name for name, a in scalars.arrays.items() if a.role == "output")
+    written = tuple(name for name, a in scalars.arrays.items() if a.role == "output")
     arrays = {**program.arrays, **scalars.arrays}
-    return replace(program, arrays=arrays, outputs=(*program.outputs, *claims)), result
+    return replace(program, arrays=arrays, outputs=(*program.outputs, *written)), result
 
 
 def _spelled(expr: Expr) -> Expr:
@@ -174,9 +183,9 @@ def _array(local: Local) -> Array:
     return _made(local.name, local.cell.dtype, extents, strides)
 
 
-def _made(name: str, dtype: DType, extents: list[int], strides: list[int]) -> Array:
+def _made(name: str, dtype: DType, extents: list[int], strides: list[int], role: Role = "temporary") -> Array:
     def constants(numbers: list[int]) -> tuple[Expr, ...]:
         return tuple(Const(n, INT64) for n in numbers)
 
-    zeros = constants([0] * len(extents))
-    return Array(name, dtype, zeros, constants(extents), constants(strides), "temporary", scope="local")
+    zeros, scope = constants([0] * len(extents)), "local" if role == "temporary" else "global"
+    return Array(name, dtype, zeros, constants(extents), constants(strides), role, scope=scope)
