@@ -125,6 +125,16 @@ def test_partial_results_of_a_loop_in_the_pool_are_passed_to_its_body(compiler, 
     assert re.search(r"T_rf\w* \+= X\[", source)
 
 
+def test_pieces_of_a_loop_share_a_buffer() -> None:
+    """isl computes the values of the first iteration before the loop that reads them."""
+    op = wb.operator(
+        "def f(float(N,3) X) -> (T, S) { for k in 1:2 { T(l + 1, m) = X(l, m) where l in 0:N, m in 0:3"
+        "  S(n, p) = p <= 1 ? T(1, p) : 0 where n in 0:N, p in k:k + 2 } }"
+    )
+    source = wb.generate(wb.schedule(op, N=5) | wb.compute_at("T", "p", keep=True), AVX2).source
+    assert source.count("float T_local[1]") == 1
+
+
 def test_a_serial_target_has_neither() -> None:
     source = wb.generate(scheduled("matmul", symbolic=True), Target(vector_bits=256, parallel="serial")).source
     assert "#pragma omp" not in source

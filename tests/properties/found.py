@@ -76,10 +76,22 @@ FOUND = {
         {"L": 5, "M": 5},
         data={"J": [3, 0, 1, 2, 4]},
     ),
-    "a buffer had two places where isl parted its loop": Found(
-        "def f(float(N,3) X) -> (T, S) { for k in 1:2 { T(l + 1, m) = X(l, m) where l in 0:N, m in 0:3"
-        "  S(n, p) = p <= 1 ? T(1, p) : 0 where n in 0:N, p in k:k + 2 } }",
-        {"N": 5},
-        "compute_at('T', 'p', keep=True)",
+    "one subscript was checked under two conditions": Found(
+        "def f(float(5) X, int32(N) J) -> (O)"
+        " { O(r,q) = X(J(r)) * 2 + (X(q) > 0 && q < 3 ? X(J(r)) : 0) where q in 0:4 }",
+        {"N": 6},
+        data={"J": [1, 1, 3, 0, 4, 1]},
+    ),
+    "the hull of what is computed anew lost a bound": Found(
+        "def f(bfloat16(4*L + 1, L + 1) X, int32(2*N + 1) Y) -> (T, S) {"
+        "  T(2*j + 1, m, p) +=! float(X(p, r)) where j in 0:N, m in 1:L, p in 0:L, j_1 in 0:L"
+        "  for t in 0:L {"
+        "    S(t, q, r, i) = t + r > i"
+        "      ? double(q + t >= 1 && q + t <= 2*N - 1 && q >= 1 && q <= L - 1 ? T(q + t, q, t) : 0)"
+        "        * (L - i >= 0 && L - i <= 2*N - 2 && 2*q + t >= 1 && 2*q + t <= L - 1 ? T(L + 1 - i, 2*q + t, q) : 0)"
+        "      : (r >= 1 && r <= 2*N - 1 && r <= L - 1 ? T(r, r, q) : 1) where q in 0:L, r in 0:L - 2, i in 0:L - 1"
+        "    T(j, k, t) = relu(float(Y(j))) where k in 1:L - 1 } }",
+        {"L": 3, "N": 6},
+        "compute_at('T', 'q', keep=True)",
     ),
 }

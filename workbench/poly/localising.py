@@ -183,7 +183,8 @@ def _convex(around: Around, identifier: str, instances: isl.Map) -> isl.Map:
     if instances.n_basic_map() < 2:
         return instances
     domain = isl.parse_set(around.program.statement(identifier).domain)
-    return isl.Map.from_basic_map(instances.simple_hull()).intersect_range(domain)
+    hull = isl.Map.from_basic_map(instances.simple_hull()).intersect_range(domain)
+    return hull.intersect_domain(instances.domain())  # the hull may have lost a bound of the iterations
 
 
 def _everything(around: Around, group: Group, found: dict[str, isl.Map]) -> dict[str, isl.Map]:
