@@ -124,6 +124,7 @@ def _walk(program: Program, use: Use) -> Nest:
     order: Order | str = check.id
     for dim in reversed(dims):
         order = Order(dim, (order,))
-    name = f"{program.operator}\ncheck {use.check} in {check.domain}: {check.values}"  # programs are equal by their text
+    # Programs are equal by their text.
+    name = f"{program.operator}\ncheck {use.check} in {check.domain}: {check.values}"
     small = replace(program, operator=name, statements=(check,), order=(order,), reference=None)
     return nest_of(small, poly.scan(small, poly.naive_tree(small)))
