@@ -14,7 +14,9 @@ from workbench.schedules.steps import (
     Merge,
     Parallelize,
     Split,
+    Stage,
     Tile,
+    TransformLayout,
     Unroll,
     Vectorize,
 )
@@ -33,7 +35,7 @@ def reasons(schedule: Schedule) -> list[tuple[str, str]]:
 
 def reason(schedule: Schedule, step: Transform) -> str:
     """Why one step is there."""
-    program = schedule.program
+    program = schedule.start.program
     match step:
         case Merge(first, second, _):
             return f"{first} and {second} run over the same values; one pass keeps them in cache"
@@ -51,6 +53,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
             return lanes(program, loop)
         case Parallelize(loop):
             return f"iterations of {plain(loop)} do not depend on one another{count(schedule, loop)}"
+        case Stage(array, at):
+            return f"what an iteration of {plain(at)} touches of {array} is copied side by side and read many times"
+        case TransformLayout(array, _):
+            return f"{array} lies in the order in which registers read it"
         case Affine(_, origin):
             return f"the order of {origin or 'the given tree'}"
     return "asked for"
@@ -64,25 +70,39 @@ def plain(loop: str) -> str:
 def blocks(program: Program, sizes: dict[str, int]) -> str:
     """Which reuse the blocks of a tile serve."""
     shape = shape_of(program, next(iter(sizes)))
-    if shape is None:
+    dims = {loop: shape and dim_of(shape, loop) for loop in sizes}
+    if shape is None or None in dims.values():
         return "blocks that stay in cache"
     found = []
-    for loop in sizes:
-        kept = sorted({r.array for r in shape.reads if r.along(plain(loop)) == 0})
+    for loop, dim in dims.items():
+        kept = sorted({r.array for r in shape.reads if r.along(dim or "") == 0})
         if kept:
-            found.append(f"{', '.join(kept)} is used again along {plain(loop)}")
+            found.append(f"{', '.join(kept)} {'are' if kept[1:] else 'is'} used again along {plain(loop)}")
     return "; ".join(found) or "small squares, read along one loop and written along another, fill whole cache lines"
+
+
+EITHER = "neighbouring elements in the lanes of a register"
 
 
 def lanes(program: Program, loop: str) -> str:
     """Which arrays are walked element by element."""
     shape = shape_of(program, loop)
-    dim = plain(loop).removesuffix("_i")
-    if shape is None or dim not in shape.statement.dims:
-        return "neighbouring elements in the lanes of a register"
+    dim = shape and dim_of(shape, loop)
+    if shape is None or dim is None:
+        return EITHER
     walked = sorted({t.array for t in (*shape.writes, *shape.reads) if t.along(dim) == 1})
     partial = " (each lane keeps a partial result)" if dim in shape.reduced else ""
-    return f"{', '.join(walked) or 'the cells'} lie next to one another along {dim}{partial}"
+    return f"neighbours of {' and '.join(walked)} along {dim} lie side by side{partial}" if walked else EITHER
+
+
+def dim_of(shape: Structure, loop: str) -> str | None:
+    """The dim that blocks of blocks (`C/m_i_i`) were cut from; None for a loop with a name of its own."""
+    dim = plain(loop)
+    while dim not in shape.statement.dims:
+        if not dim.endswith(("_i", "_o")):
+            return None
+        dim = dim[:-2]
+    return dim
 
 
 def shape_of(program: Program, loop: str) -> Structure | None:
