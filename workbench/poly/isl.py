@@ -189,6 +189,11 @@ def parse_map(text: str) -> Map:
     return _parse(Map, text)
 
 
+def parse_function(text: str) -> PwAff:
+    """The piecewise function written in isl text (memoised)."""
+    return _parse(PwAff, text)
+
+
 def parse_union_set(text: str) -> UnionSet:
     """The union of sets written in isl text (memoised)."""
     return _parse(UnionSet, text)

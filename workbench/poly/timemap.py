@@ -106,8 +106,26 @@ def prefix(program: Program) -> str:
 def compare(
     program: Program, loop: Loop, source: ProgramStatement, target: ProgramStatement, comparison: str
 ) -> isl.Map:
-    """Pairs of instances whose time components at a loop compare so (`<`, `=`, `>`, `!=`): source first."""
-    return isl.parse_map(compare_text(program, loop, source, target, comparison))
+    """Pairs of instances whose time components at a loop compare so (`<`, `=`, `>`, `<=`, `!=`): source first."""
+    a, b = (_component(program, loop, s) for s in (source, target))
+    match comparison:
+        case "<":
+            return a.lt_map(b)
+        case "=":
+            return a.eq_map(b)
+        case ">":
+            return a.gt_map(b)
+        case "<=":
+            return a.le_map(b)
+        case "!=":
+            return a.lt_map(b).union(a.gt_map(b))
+    raise ValueError(f"{comparison!r} compares nothing")
+
+
+def _component(program: Program, loop: Loop, statement: ProgramStatement) -> isl.PwAff:
+    """A statement's time component as a function of its instances."""
+    text = row_text(loop, statement, program)
+    return isl.parse_function(f"{prefix(program)}{{ {instance(statement)} -> [({text})] }}")
 
 
 def compare_text(

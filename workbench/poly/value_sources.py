@@ -6,12 +6,13 @@ What only moves values (a copy, the sum of partial results) is looked through; w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 from workbench.errors import BudgetExceeded
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
 from workbench.poly.names import to_isl
+from workbench.poly.precedence import Touch, Writes, found_by, nothing_is_lost
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance
 from workbench.poly.timemap import prefix as prefix_of
@@ -31,6 +32,7 @@ class Sink:
     position: int
     relation: isl.Map  # from the sink's own tuple to cells
     dims: tuple[str, ...]
+    access: Access | None = None
 
 
 class Flow:
@@ -92,10 +94,25 @@ class Flow:
             pieces.append(piece.apply_range(self.origins[name]) if name in self.origins else piece)
         return union(pieces)
 
+    @cached_property
+    def _are_apart(self) -> bool:
+        """Whether no two instances stand for the same one before."""
+        kept = {s.id for s in self.program.statements if not s.origin and s.part == "computes"}
+        seen: dict[str, list[isl.Set]] = {}
+        for s, stood_for in self.origins.items():
+            origin = stood_for.intersect_domain(isl.parse_set(self.program.statement(s).domain))
+            origin = origin.intersect_params(self.context)
+            name, range_ = str(origin.get_tuple_name(isl.dim.out)), origin.range()
+            if name in kept or not origin.is_injective() or not all(map(range_.is_disjoint, seen.get(name, ()))):
+                return False
+            seen.setdefault(name, []).append(range_)
+        return True
+
     def repeated(self, sink: Sink) -> list[isl.Map]:
         """Contributions that reach a sink by two ways, as relations from the sink to the instance before."""
         ways = unpack.maps(self.of(sink))
-        if not any(w.get_tuple_name(isl.dim.out) in {*self.movers, *self.origins} for w in ways):
+        names = {w.get_tuple_name(isl.dim.out) for w in ways}
+        if not names & {*self.movers, *self.origins} or (not names & self.movers and self._are_apart):
             return []
         ends = self._followed(union([_identity(w.range()) for w in ways]))
         by_way = union(ways).reverse().range_product(ends).reverse()  # [sink → end] → way
@@ -126,7 +143,7 @@ def _sink(s: ProgramStatement, access: Access, position: int) -> Sink:
     if s.origin:  # an instance that stands for none before may read what it likes
         relation = relation.intersect_domain(isl.parse_map(s.origin).domain())
     relation = relation.set_tuple_name(isl.dim.in_, f"{s.id}__{position}")
-    return Sink(s, access.array, position, relation, s.dims)
+    return Sink(s, access.array, position, relation, s.dims, access)
 
 
 def _end(program: Program, name: str) -> Sink | None:
@@ -158,27 +175,71 @@ def _identity(points: isl.Set) -> isl.Map:
 
 def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str]) -> dict[str, isl.UnionMap]:
     """For each sink its sources: instances that write, and cells nobody surely wrote before."""
-    empty = isl.parse_union_map("{ }")
-    found = {tuple_of(x): empty for x in sinks}
-    if not sinks:
-        return found
-    writes = [(s, a) for s in program.statements for a in s.writes if a.array in arrays]
-    must = [isl.parse_map(a.relation) for s, a in writes if a.exact and s.kind != "update"]
-    may = [isl.parse_map(a.relation) for s, a in writes if not a.exact or s.kind == "update"]
-    times = _times(program, tree, sinks, {s.id for s, _ in writes})
-    known = (union(must) if must else None, union(may) if may else None)
-    flow = isl.flow_of(union([x.relation for x in sinks]), *known, times)
     context = isl.parse_set(program.context)
-    for piece in unpack.maps(flow.get_may_dependence().reverse()):
+    found: dict[str, isl.UnionMap] = {tuple_of(x): isl.parse_union_map("{ }") for x in sinks}
+    left: set[str] = set()
+    for array in sorted(arrays):
+        own = [x for x in sinks if x.array == array]
+        simple = _simply(program, tree, own, _writes(program, array))
+        if simple is None:
+            left.add(array)
+        else:
+            found |= simple
+    for piece in _by_isl(program, tree, [x for x in sinks if x.array in left], left):
         name = piece.get_tuple_name(isl.dim.in_)
-        found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
-    unwritten = {to_isl(a.name) for a in program.arrays.values() if a.role == "temporary"}
-    for piece in unpack.maps(flow.get_may_no_source()):
-        name = piece.get_tuple_name(isl.dim.in_)
-        if piece.get_tuple_name(isl.dim.out) in unwritten:
-            piece = _nothing(piece)
         found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
     return found
+
+
+def _writes(program: Program, array: str) -> Writes:
+    touches = [Touch.of(program, s, a) for s in program.statements for a in s.writes if a.array == array]
+    certain = tuple(t for t in touches if t.access.exact and t.statement.kind != "update")
+    return Writes(certain, tuple(t for t in touches if t not in certain))
+
+
+def _simply(program: Program, tree: Tree, sinks: list[Sink], writes: Writes) -> dict[str, isl.UnionMap] | None:
+    """The sources of sinks of one array where no write is lost; None where isl has to look closer."""
+    if any(x.access is not None and not x.access.exact for x in sinks):
+        return None
+    if not nothing_is_lost(program, tree, writes):
+        return None
+    return {tuple_of(x): _found(program, tree, x, writes) for x in sinks}
+
+
+def _found(program: Program, tree: Tree, sink: Sink, writes: Writes) -> isl.UnionMap:
+    relation = sink.relation.intersect_params(isl.parse_set(program.context))
+    if sink.statement is None or sink.access is None:
+        found = [relation.apply_range(w.relation.reverse()) for w in writes.every]
+        nothing = reduce(isl.Map.subtract_range, (w.relation.range() for w in writes.certain), relation)
+    else:
+        read = Touch(sink.statement, sink.access, relation.set_tuple_name(isl.dim.in_, sink.statement.id))
+        found, nothing = found_by(program, tree, read, writes)
+    pieces = [*found, *_unwritten(program, sink.array, nothing)]
+    named = [m.set_tuple_name(isl.dim.in_, tuple_of(sink)) for m in pieces if not m.is_empty()]
+    return union(named)
+
+
+def _unwritten(program: Program, array: str, reads: isl.Map) -> list[isl.Map]:
+    """What a read finds where nobody wrote: the cell as it stood at the beginning."""
+    if reads.is_empty():
+        return []
+    return [_nothing(reads) if program.arrays[array].role == "temporary" else reads]
+
+
+def _by_isl(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str]) -> list[isl.Map]:
+    """From sinks to their sources, by isl's analysis."""
+    if not sinks:
+        return []
+    writes = [_writes(program, array) for array in sorted(arrays)]
+    must = [t.relation for w in writes for t in w.certain]
+    may = [t.relation for w in writes for t in w.possible]
+    times = _times(program, tree, sinks, {t.statement.id for w in writes for t in w.every})
+    known = (union(must) if must else None, union(may) if may else None)
+    flow = isl.flow_of(union([x.relation for x in sinks]), *known, times)
+    unwritten = {to_isl(a.name) for a in program.arrays.values() if a.role == "temporary"}
+    missing = unpack.maps(flow.get_may_no_source())
+    missing = [_nothing(m) if m.get_tuple_name(isl.dim.out) in unwritten else m for m in missing]
+    return [*unpack.maps(flow.get_may_dependence().reverse()), *missing]
 
 
 def _nothing(reads: isl.Map) -> isl.Map:
