@@ -49,7 +49,7 @@ class Gatherer(Maker):
             self.tensors["idx"] = chosen
 
 
-MAKERS = {2: Gatherer, 5: Gatherer, 3: Producers, 7: Producers, 4: Recurrences}
+MAKERS = {2: Gatherer, 5: Gatherer, 3: Producers, 7: Producers, 4: Recurrences, 6: Recurrences}
 
 
 @dataclass

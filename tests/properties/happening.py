@@ -11,7 +11,7 @@ Rows are evaluated with NumPy; nothing is asked of `workbench/poly` or `workbenc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,8 @@ class Times:
         match tree:
             case Leaf(s):
                 self.components[s] = above
-            case Mark(_, _, child):
-                self._visit(child, above)
+            case Mark(name, _, child):
+                self._visit(_at_once(child) if name == "replace" else child, above)
             case Band(loops, child):
                 self._visit(child, [*above, *((loop, None) for loop in loops)])
             case Children(parts):
@@ -141,6 +141,18 @@ class Times:
                 values = values // mixed["width"]
             columns.append(values)
         return [*columns, *lanes]
+
+
+def _at_once(tree: Tree) -> Tree:
+    """The part that a micro-kernel executes: nobody knows in which order, so its iterations are like lanes."""
+    match tree:
+        case Band(loops, child):
+            return Band(tuple(replace(loop, kind="vector") for loop in loops), _at_once(child))
+        case Mark(name, value, child):
+            return Mark(name, value, _at_once(child))
+        case Children(parts):
+            return Children(tuple(map(_at_once, parts)))
+    return tree
 
 
 def _spread(value: Any, count: int) -> np.ndarray:

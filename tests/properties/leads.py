@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from random import Random
 
+from tests.properties.wild_steps import wild
 from workbench import schedules
+from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.poly.tree import loops, path
-from workbench.schedules import MicroKernel, Schedule, Transform, register
+from workbench.schedules import MicroKernel, Schedule, Transform, micro_kernels, register
 from workbench.schedules.steps import Merge, Pipeline, Replace, Stage
 
 Lead = Callable[[Schedule, Random], Transform | None]
@@ -16,9 +20,9 @@ Lead = Callable[[Schedule, Random], Transform | None]
 KERNELS = {
     "copy": "(float(N) X) -> (Y) { Y(i) = X(i) }",
     "axpy": "(float(N) X, float A) -> (Y) { Y(i) += X(i) * A }",
-    "dot": "(float(N) X, float(N) Z) -> (Y) { Y() += X(i) * Z(i) }",
-    "total": "(float(N) X) -> (Y) { Y() += X(i) }",
-    "largest": "(float(N) X) -> (Y) { Y() max= X(i) }",
+    "dot": "(float(N) X, float(N) Z) -> (Y) { Y += X(i) * Z(i) }",
+    "total": "(float(N) X) -> (Y) { Y += X(i) }",
+    "largest": "(float(N) X) -> (Y) { Y max= X(i) }",
     "added": "(float(N) X, float(N) Z) -> (Y) { Y(i) = X(i) + Z(i) }",
     "outer": "(float(M) X, float(N) Z) -> (Y) { Y(i,j) += X(i) * Z(j) }",
     "vectors": "(float(M,K) A, float(K) X) -> (Y) { Y(i) += A(i,k) * X(k) }",
@@ -26,10 +30,25 @@ KERNELS = {
 }
 
 
-def registered() -> None:
+@contextmanager
+def kernels() -> Iterator[None]:
     """Micro-kernels of which only the definition matters here."""
-    for name, text in KERNELS.items():
-        register(MicroKernel(f"campaign_{name}", f"def {name}{text}", f"void campaign_{name}(void) {{}}"))
+    before = dict(micro_kernels._known)
+    for kernel in _made():
+        register(kernel)
+    try:
+        yield
+    finally:
+        micro_kernels._known.clear()
+        micro_kernels._known.update(before)
+
+
+@cache
+def _made() -> tuple[MicroKernel, ...]:
+    return tuple(
+        MicroKernel(f"campaign_{name}", f"def {name}{text}", f"void campaign_{name}(void) {{}}")
+        for name, text in KERNELS.items()
+    )
 
 
 def _names(schedule: Schedule, end: str = "") -> list[str]:
@@ -50,6 +69,13 @@ def _tiled(schedule: Schedule, random: Random) -> Transform | None:
         return None
     chosen = random.sample(around, random.choice((len(around), random.randint(1, len(around)))))
     return schedules.tile({f"{own.name}/{n}": random.choice((2, 2, 2, 3)) for n in chosen})
+
+
+def _all_tiled(schedule: Schedule, random: Random) -> Transform | None:
+    """Small tiles in all loops around one statement."""
+    own = random.choice(schedule.program.statements)
+    around = [loop.name for loop in path(schedule.tree, own.id)]
+    return schedules.tile({f"{own.name}/{n}": 2 for n in around}) if around else None
 
 
 def _staged(schedule: Schedule, random: Random) -> Transform | None:
@@ -138,6 +164,27 @@ def _computed_after(schedule: Schedule, random: Random) -> Transform | None:
     return random.choice(offered) if offered else None
 
 
+def _concurrent(schedule: Schedule, random: Random) -> Transform | None:
+    """A loop that belongs to a buffer, on threads or in lanes."""
+    loads = [s for s in schedule.program.statements if ".load" in s.name and path(schedule.tree, s.id)]
+    if not loads:
+        return None
+    loop = random.choice(path(schedule.tree, random.choice(loads).id)).name
+    return random.choice((schedules.parallelize, schedules.parallelize, schedules.vectorize))(loop)
+
+
+def _skewed(schedule: Schedule, random: Random) -> Transform | None:
+    """One statement of several that share two loops moves against the others."""
+    own = random.choice(schedule.program.statements)
+    around = [loop.name for loop in path(schedule.tree, own.id)]
+    if len(around) < 2:
+        return None
+    outer, inner = sorted(random.sample(range(len(around)), 2))
+    loop, by = around[inner], around[outer]
+    name = f"{own.name}/{loop}" if random.random() < 0.7 else loop
+    return schedules.skew(name, by, factor=random.choice((-1, 1, 1, 2)))
+
+
 def _reduced_apart(schedule: Schedule, random: Random) -> Transform | None:
     """A loop that a reduction runs over, in blocks."""
     found = [(s, loop.name) for s in schedule.program.statements if s.kind == "update"
@@ -148,30 +195,91 @@ def _reduced_apart(schedule: Schedule, random: Random) -> Transform | None:
     return schedules.split_reduction(f"{own.name}/{loop}", random.choice((None, 2, 2, 3)))
 
 
+PADDED = (_decomposed, _tiled, _operand, _operand, _padded)
+ISOLATED = (_all_tiled, _isolated)
 LEADS: tuple[Sequence[Lead], ...] = (
-    (_decomposed, _tiled, _operand, _operand, _padded),
-    (_decomposed, _tiled, _operand, _operand, _padded),
+    PADDED,
+    ISOLATED,
     (_tiled, _isolated),
     (_decomposed, _tiled, _isolated),
     (_staged, _doubled, _moved_load),
+    (_staged, _concurrent, _doubled),
     (_decomposed, _tiled, _operand, _doubled, _moved_load),
     (_staged, _piped),
-    (_staged, _staged, _piped),
+    (_staged, _concurrent, _piped),
+    (_staged, _piped, _concurrent),
     (_decomposed, _tiled, _operand, _piped),
     (_decomposed, _replaced),
-    (_decomposed, _tiled, _replaced),
-    (_inlined,),
     (_inlined, _inlined),
     (_merged, _rooted),
     (_computed_at, _rooted),
-    (_rooted,),
     (_computed_at,),
     (_computed_after,),
     (_reduced_apart,),
-    (_decomposed,),
+    (_merged, _skewed),
+    (_merged, _merged, _skewed),
+)
+FITTING: dict[str, tuple[Sequence[Lead], ...]] = {
+    "product": (PADDED, PADDED, PADDED, (_decomposed, _tiled, _replaced), (_staged, _concurrent, _doubled)),
+    "producers": ((_computed_at,), (_computed_after,), (_inlined,), (_merged, _skewed), (_merged, _rooted)),
+    "recurrences": (ISOLATED, ISOLATED, ISOLATED, (_staged, _concurrent, _doubled), (_reduced_apart,), (_skewed,)),
+}
+
+
+def _refused(make: Lead) -> Lead:
+    """A step that the product refuses, if one of a few is such; whether that is right is judged afterwards."""
+
+    def sought(schedule: Schedule, random: Random) -> Transform | None:
+        found = None
+        for _ in range(6):
+            step = make(schedule, random)
+            if step is None:
+                continue
+            try:
+                if not step.on(schedule).verdict:
+                    return step
+            except (ScheduleError, BudgetExceeded):
+                continue
+            found = step
+        return found
+
+    return sought
+
+
+def _of(kind: str) -> Lead:
+    return lambda schedule, random: wild(kind, schedule, random)
+
+
+SELDOM: tuple[Sequence[Lead], ...] = (  # kinds that are seldom refused by chance, after what makes it likely
+    (_refused(_of("decompose_reduction")),),
+    (_merged, _refused(_of("decompose_reduction"))),
+    (_staged, _refused(_concurrent), _refused(_doubled)),
+    (_staged, _concurrent, _refused(_doubled)),
+    (_staged, _concurrent, _refused(_piped)),
+    (_all_tiled, _refused(_isolated)),
+    (_all_tiled, _refused(_isolated)),
+    (_refused(_of("reverse_compute_at")),),
+    (_refused(_computed_after),),
+    (_merged, _refused(_skewed)),
+    (_refused(_skewed),),
+    (_refused(_reduced_apart),),
+    (_merged, _refused(_reduced_apart)),
+    (_refused(_of("stage")),),
+    (_tiled, _refused(_of("stage"))),
+    (_refused(_of("partition")),),
+    (_refused(_of("partition")),),
+    (_refused(_of("compute_at")),),
+    (_refused(_computed_at),),
+    (_refused(_inlined),),
+    (_refused(_of("tile")),),
+    (_refused(_of("unroll_jam")),),
+    (_refused(_of("affine_rows")),),
+    (_decomposed, _tiled, _operand, _operand, _refused(_padded)),
 )
 
 
-def lead(random: Random) -> list[Lead]:
-    """Steps that belong together, to be asked for one after another."""
-    return list(random.choice(LEADS))
+def lead(program: str, random: Random) -> list[Lead]:
+    """Steps that belong together, to be asked for one after another; often such as fit the kind of program."""
+    if random.random() < 0.4:
+        return list(random.choice(SELDOM))
+    return list(random.choice(FITTING[program] if program in FITTING and random.random() < 0.7 else LEADS))

@@ -21,7 +21,7 @@ from random import Random
 
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import Disagreement, judged, repairs
-from tests.properties.leads import lead
+from tests.properties.leads import kernels, lead
 from tests.properties.plain import Unknown
 from tests.properties.wild_steps import wild_step
 from workbench import schedules
@@ -29,7 +29,8 @@ from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.schedules import Schedule
 
 WALKS = 5  # step lists tried on a program
-LED = 0.3  # of the step lists begin with steps that belong together
+LED = 0.32  # of the step lists begin with steps that belong together
+WRONG = 0.35  # of the refused steps are taken all the same, and others follow
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
 OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "harmless", "unknown", "does not fit")
@@ -98,10 +99,11 @@ def tries(found: Subject, random: Random, tally: Tally, walks: int) -> None:
     naive, seen = schedules.schedule(found.program), set()
     for _ in range(walks):
         try:
-            for after in walk(found, naive, random, tally):
-                if after.trace not in seen:
-                    seen.add(after.trace)
-                    note(found, after, tally)
+            with kernels():
+                for after in walk(found, naive, random, tally):
+                    if after.trace not in seen:
+                        seen.add(after.trace)
+                        note(found, after, tally)
         except Unknown:
             tally.counts["programs that cannot be enumerated"] += 1
             return
@@ -109,7 +111,7 @@ def tries(found: Subject, random: Random, tally: Tally, walks: int) -> None:
 
 def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> Iterator[Schedule]:
     """One list of steps: each prefix is a case, judged by the product and by enumeration."""
-    first = lead(random) if random.random() < LED else []
+    first = lead(found.op.name, random) if random.random() < LED else []
     for asked in (*first, *[wild_step] * random.choice((1, 2, 2, 3, 4))):
         step = asked(schedule, random)
         if step is None:
@@ -130,7 +132,7 @@ def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> It
         if schedule.verdict:
             tally.counts[f"{step.name}: {outcome}"] += 1
         yield after
-        if outcome == "legal" or random.random() < 0.2:
+        if outcome == "legal" or random.random() < WRONG:
             schedule = after
 
 

@@ -121,7 +121,7 @@ class Recurrences(Producers):
 
     def triangular(self) -> Step:
         """Forward or backward substitution."""
-        t = span(self.fresh("t"), self.random.choice(("N", "N", 4, 5)), "sequential")
+        t = span(self.fresh("t"), self.random.choice(("N", 4, 5, 5)), "sequential")
         k = self.fresh("k")
         ranges = [Range(k, num(0), Index(t.index), "reduction")]
         if self.random.random() < 0.2:

@@ -14,10 +14,11 @@ from workbench.errors import ScheduleError
 from workbench.poly.tree import loops, path
 from workbench.schedules import Schedule, Transform
 
-HARMLESS = ("split", "unroll", "add_unit_loop", "skew", "fuse", "unroll_jam", "tile", "prefetch")  # these break little
+HARMLESS = ("split", "unroll", "add_unit_loop", "fuse", "tile", "prefetch")  # these break little
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
-BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "replace", "storage_align", "transform_layout")
-WEIGHTS = {"affine": 12} | dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 5) | dict.fromkeys(BUFFERS, 5)
+BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "storage_align", "transform_layout")
+KINDS = dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 8) | dict.fromkeys(BUFFERS, 5)
+WEIGHTS = KINDS | {"affine": 28, "arrange": 12, "unroll_jam": 2, "skew": 2}
 
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:
@@ -25,13 +26,14 @@ def wild_step(schedule: Schedule, random: Random) -> Transform | None:
     kinds = sorted(Transform.known)
     weights = [WEIGHTS.get(k, 1) for k in kinds]  # what fits seldom is tried often
     for kind in random.choices(kinds, weights, k=8):
-        step = _step(kind, schedule, random)
+        step = wild(kind, schedule, random)
         if step is not None:
             return step
     return None
 
 
-def _step(kind: str, schedule: Schedule, random: Random) -> Transform | None:
+def wild(kind: str, schedule: Schedule, random: Random) -> Transform | None:
+    """A step of one kind; None if there is none."""
     names = list(dict.fromkeys(loop.name for loop in loops(schedule.tree)))
     if kind in WILD and random.random() < (0.9 if kind.startswith("affine") else 0.5):
         return WILD[kind](schedule, names, random)
