@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -15,8 +15,9 @@ from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.timemap import collisions
-from workbench.poly.tree import Tree, loops
+from workbench.poly.tree import Band, Mark, Sequence, Tree, loops
 from workbench.schedules.gathers import data_conditions
+from workbench.schedules.micro_kernels import MARK
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
@@ -98,6 +99,7 @@ def verdict_on(program: Program, tree: Tree, differences: tuple[Difference, ...]
 @lru_cache(maxsize=512)
 def judge(program: Program, tree: Tree) -> Verdict:
     """Compare every dependence of the program with the order of the tree; BudgetExceeded if that takes too long."""
+    tree = executed(tree)
     if _is_own_order(program, tree):
         return Verdict("legal", (), program, tree)
     violations = poly.violations(program, tree)
@@ -105,6 +107,33 @@ def judge(program: Program, tree: Tree) -> Verdict:
         return Verdict("legal", (), program, tree)
     exact = any(v.dependence is None or v.dependence.exact for v in violations)
     return Verdict("illegal" if exact else "unproved", violations, program, tree)
+
+
+def executed(tree: Tree) -> Tree:
+    """The tree as it runs: a micro-kernel may execute the iterations of its part in any order, as if in lanes."""
+    match tree:
+        case Mark(name, value, child):
+            inner = in_lanes(child) if name == MARK else executed(child)
+            return tree if inner is child else Mark(name, value, inner)
+        case Band(own, child):
+            inner = executed(child)
+            return tree if inner is child else Band(own, inner)
+        case Sequence(children):
+            parts = tuple(map(executed, children))
+            return tree if all(a is b for a, b in zip(parts, children, strict=True)) else Sequence(parts)
+    return tree
+
+
+def in_lanes(tree: Tree) -> Tree:
+    """The tree with every loop in lanes."""
+    match tree:
+        case Band(own, child):
+            return Band(tuple(replace(x, kind="vector") for x in own), in_lanes(child))
+        case Mark(name, value, child):
+            return Mark(name, value, in_lanes(child))
+        case Sequence(children):
+            return Sequence(tuple(map(in_lanes, children)))
+    return tree
 
 
 @isl.guarded

@@ -10,6 +10,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang import operator
 from workbench.lang.operator import Operator, Statement
 
+MARK = "replace"  # the mark above loops that a micro-kernel executes
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

@@ -13,11 +13,9 @@ from workbench.poly.program import ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree, statements
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.matching import Fit, Work, fit
-from workbench.schedules.micro_kernels import MicroKernel, known_kernels, registered
+from workbench.schedules.micro_kernels import MARK, MicroKernel, known_kernels, registered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
-
-MARK = "replace"
 
 
 @dataclass(frozen=True)
