@@ -7,6 +7,7 @@ What turns out not to be needed is left out again.  Steps that are only legal to
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
 
 from workbench.errors import ScheduleError, WorkbenchError
@@ -21,6 +22,7 @@ from workbench.schedules.steps import arrange, distribute, merge
 from workbench.schedules.transform import Transform, together
 
 Unit = tuple[Transform, ...]
+ATTEMPTS = 200
 
 
 def explained(program: Program, tree: Tree) -> Schedule | None:
@@ -88,31 +90,36 @@ def _name(program: Program, tree: Tree, position: int) -> str:
     return program.statement(statements(tree)[position]).name
 
 
-def _applied(naive: Schedule, units: list[Unit]) -> Schedule | None:
-    schedule = naive
+def _stages(start: Schedule, units: list[Unit]) -> list[Schedule] | None:
+    """The schedule at the start and after each unit; None if one cannot be applied."""
+    stages = [start]
     try:
         for unit in units:
-            for step in unit:
-                schedule = step.apply(schedule)
+            stages.append(reduce(lambda schedule, step: step.apply(schedule), unit, stages[-1]))
     except WorkbenchError:
         return None
-    return schedule
+    return stages
 
 
-def _reaches(naive: Schedule, units: list[Unit], wanted: object) -> bool:
-    after = _applied(naive, units)
-    return after is not None and normal_form(naive.program, after.tree) == wanted
+def _reaches(start: Schedule, units: list[Unit], wanted: object) -> bool:
+    stages = _stages(start, units)
+    return stages is not None and normal_form(start.program, stages[-1].tree) == wanted
 
 
 def _shortest(naive: Schedule, units: list[Unit], wanted: object) -> list[Unit]:
-    """Without what is not needed: single units, and a cut together with the merge that undoes it."""
-    tried = True
-    while tried:
+    """Without what is not needed: single units, and a cut together with the merge that undoes it.
+
+    A long explanation stays as it is after so many attempts in vain.
+    """
+    tried, attempts = True, 0
+    while tried and attempts < ATTEMPTS:
+        stages = _stages(naive, units) or [naive]
         tried = False
-        for left_out in _candidates(units):
+        for left_out in _candidates(units)[: ATTEMPTS - attempts]:
+            attempts, first = attempts + 1, min(left_out)
             rest = [u for i, u in enumerate(units) if i not in left_out]
-            if _reaches(naive, rest, wanted):
-                units, tried = rest, True
+            if _reaches(stages[first], rest[first:], wanted):
+                units, tried, attempts = rest, True, 0
                 break
     return units
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
@@ -53,7 +54,8 @@ def single_steps(s: ProgramStatement, rows: list[Expr]) -> list[Transform] | Non
         return None
     shape = _Shape(s)
     while len(shape.assigned) < len(s.dims):
-        if not any(shape.take(i, r) for i, r in wanted if i not in shape.assigned):
+        left = [(i, r) for i, r in wanted if i not in shape.assigned]
+        if not any(shape.take(i, r) for i, r in left) and not any(shape.take(i, r, several=True) for i, r in left):
             return None
     order = [shape.assigned[i] for i, _ in wanted if i in shape.assigned]
     if order != list(s.dims):
@@ -75,31 +77,34 @@ class _Shape:
     def __post_init__(self) -> None:
         self.own = {d: Row(((d, 1),), Const(0, INT64)) for d in self.statement.dims}
 
-    def take(self, position: int, row: Row) -> bool:
-        """Turn a loop not used yet into the row, by adding multiples of loops that are rows already."""
-        free = [d for d, _ in row.factors if d not in self.assigned.values()]
-        if len(free) != 1 or row.factor(free[0]) not in (1, -1):
+    def take(self, position: int, row: Row, *, several: bool = False) -> bool:
+        """Turn a loop not used yet into the row, by adding multiples of loops that are rows already.
+
+        `several`: or of loops that have not been used either.
+        """
+        free = [d for d in self.statement.dims if row.factor(d) and d not in self.assigned.values()]
+        if len(free) > 1 and not several:
             return False
-        dim, sign = free[0], row.factor(free[0])
-        used, left = self._reduced(row.minus(sign, self.own[dim]))
-        if left.factors:
-            return False
-        loop = f"{self.statement.name}/{dim}"
-        self.steps += [reverse(loop)] if sign < 0 else []
-        self._moved(loop, used, left.rest)
-        self.assigned[position], self.own[dim] = dim, row
-        return True
+        for dim in free:
+            used, rest = self._reduced(row, [*self.assigned.values(), *(d for d in free if d != dim), dim])
+            if used and used[0][0] == dim and used[0][1] in (1, -1):
+                loop = f"{self.statement.name}/{dim}"
+                self.steps += [reverse(loop)] if used[0][1] < 0 else []
+                self._moved(loop, used[1:], rest)
+                self.assigned[position], self.own[dim] = dim, row
+                return True
+        return False
 
     def unit(self, position: int, row: Row) -> bool:
         """A loop of one iteration for a row that depends on the other loops only."""
-        used, left = self._reduced(row)
-        if left.factors:
+        used, rest = self._reduced(row, [*self.assigned.values()])
+        if index_names(rest):
             return False
         name = f"{self.statement.name.replace('.', '_')}_{position}"
-        value = constant(left.rest)
+        value = constant(rest)
         self.steps.append(add_unit_loop(self.statement.name, position, value=value or 0, name=name))
-        rest = left.rest if value is None else Const(0, INT64)
-        self._moved(f"{self.statement.name}/{name}", used, rest)
+        left = rest if value is None else Const(0, INT64)
+        self._moved(f"{self.statement.name}/{name}", used, left)
         return True
 
     def _moved(self, loop: str, used: list[tuple[str, int]], rest: Expr) -> None:
@@ -108,15 +113,33 @@ class _Shape:
             number = constant(rest)
             self.steps.append(shift(loop, rest if number is None else number))
 
-    def _reduced(self, row: Row) -> tuple[list[tuple[str, int]], Row]:
-        """Which multiples of the rows so far are in a row, and what is left of it.
+    def _reduced(self, row: Row, dims: list[str]) -> tuple[list[tuple[str, int]], Expr]:
+        """Which multiples of the rows of these loops, last one first, make up a row, and what remains.
 
-        Each row brought in one dim of its own: that dim tells how often the row is contained.
+        Nothing and the row's own indices, if they do not.
         """
-        used = []
-        for known in reversed(self.assigned.values()):
-            factor = row.factor(known) * self.own[known].factor(known)
-            if factor:
-                used.append((known, factor))
-                row = row.minus(factor, self.own[known])
-        return used, row
+        factors = _solved([self.own[d] for d in dims], row, self.statement.dims)
+        if factors is None:
+            return [], Index(dims[-1] if dims else "")
+        used = [(d, f) for d, f in zip(dims, factors, strict=True) if f][::-1]
+        for known, factor in used:
+            row = row.minus(factor, self.own[known])
+        return used, row.rest
+
+
+def _solved(rows: list[Row], wanted: Row, dims: tuple[str, ...]) -> list[int] | None:
+    """Whole factors with which independent rows add up to the wanted one in these dims, by elimination."""
+    table = [[*(Fraction(r.factor(d)) for r in rows), Fraction(wanted.factor(d))] for d in dims]
+    for column in range(len(rows)):
+        pivot = next((line for line in range(column, len(table)) if table[line][column]), None)
+        if pivot is None:
+            return None
+        table[column], table[pivot] = table[pivot], table[column]
+        table[column] = [x / table[column][column] for x in table[column]]
+        for line, own in enumerate(table):
+            if line != column and own[column]:
+                table[line] = [x - own[column] * y for x, y in zip(own, table[column], strict=True)]
+    values = [line[-1] for line in table]
+    if any(values[len(rows) :]) or any(v.denominator != 1 for v in values):
+        return None
+    return [int(v) for v in values[: len(rows)]]
