@@ -139,12 +139,12 @@ def promised(of: Subject, sizes: Mapping[str, int], contents: Contents, seed: in
 
 
 def subject(seed: int) -> Subject | None:
-    """The program of a seed; None if it is too large or does not lower."""
+    """The program of a seed; None if it is too large, does not lower, or cannot be enumerated."""
     random = Random(seed)
     try:
         found = _library(seed, random) if seed % 10 == 9 else _made(seed, random)
         return found if found is not None and len(found.at(found.some_sizes(Random(seed))).events) <= LIMIT else None
-    except (WorkbenchError, OverflowError):
+    except (WorkbenchError, OverflowError, Unknown):
         return None
 
 
