@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.fromc import polybench
+from tests.fromc.test_polybench import LONG
+from tests.support import examples
 from workbench import poly
 from workbench.errors import LoweringError
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Binary, Const, Index
 from workbench.schedules.explanation import explained
+from workbench.schedules.explanation.single import single_steps
 from workbench.schedules.normal_form import normal_form
 
 
@@ -36,6 +42,24 @@ def test_nearly_every_operator_is_explained(fusion, capsys):
     with capsys.disabled():
         print(f"\nisl, fusion={fusion}: {found[True]} of {sum(found.values())} schedules are named steps")
     assert found[True] >= 0.9 * sum(found.values())
+
+
+@pytest.mark.parametrize("fusion", ["none", "default", "max"])
+def test_the_polybench_kernels_are_explained(fusion):
+    names = [name for name in polybench.NAMES if examples(quick=0, ci=0, full=1) or name not in LONG]
+    traces = [wb.autoschedule(polybench.program(name), fusion=fusion).trace for name in names]
+    unexplained = [n for n, trace in zip(names, traces, strict=True) if any(step.name == "affine" for step in trace)]
+    assert unexplained == []
+
+
+def test_a_row_that_mixes_two_loops_not_used_yet_is_two_skews():
+    program = wb.from_c("void f(int n, double A[n][n]) { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+                        " A[i][j] = A[i][j] + 1.0; }")  # fmt: skip
+    rows = [Binary("+", Index("i"), Index("j"), INT32)]
+    rows.append(Binary("+", Binary("*", Const(2, INT32), Index("i"), INT32), Index("j"), INT32))
+    steps = single_steps(program.statements[0], rows)
+    assert steps is not None
+    assert [step.name for step in steps] == ["skew", "reverse", "skew"]
 
 
 def test_a_wavefront_is_skews():
