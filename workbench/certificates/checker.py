@@ -135,8 +135,11 @@ class Checker:
         pending: Group | None = None
         for s in self.raised.statements:
             access, name = s.writes[0], f"T{s.id[1:]}"
-            cells = self.cells(isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, name))
-            step = Step(name, s, access.array, cells, s.values[0], access.exact)
+            cells = isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, name)
+            outer = self.raised.arrays[access.array].role != "temporary"
+            step = Step(
+                name, s, access.array, (self.cells if outer else self.held_cells)(cells), s.values[0], access.exact
+            )
             if access.array == "claim_parallel":
                 self.loops.append(s)
             elif access.array.startswith("claim_"):
@@ -202,15 +205,20 @@ class Checker:
         return isl.parse_map(f"{{ {to_isl(layout.name)}[{dims}] -> {to_isl(name)}[{dims}] }}")
 
     def cells(self, relation: isl.Map) -> isl.Map:
-        """From elements of memory to cells, for arrays whose layout is known."""
+        """What is read as cells instead of elements of memory, for arrays whose layout is known."""
+        found = self.held_cells(relation)
+        if not relation.domain().is_subset(found.domain()):
+            name = relation.get_tuple_name(isl.dim.out)
+            raise CertificationError(f"the text touches memory of {name} that holds no cell")
+        return found
+
+    def held_cells(self, relation: isl.Map) -> isl.Map:
+        """The cells among elements of memory; a temporary may have others, which nothing reads."""
         name = str(relation.get_tuple_name(isl.dim.out))
         layout = self.by_name.get(name)
         if layout is None or not relation.dim(isl.dim.out):
             return relation
-        found = relation.apply_range(address(layout, name).reverse().set_tuple_name(isl.dim.out, name))
-        if not relation.domain().is_subset(found.domain()):
-            raise CertificationError(f"the text touches memory of {name} that holds no cell")
-        return found
+        return relation.apply_range(address(layout, name).reverse().set_tuple_name(isl.dim.out, name))
 
     # -- what is proved
 
