@@ -16,6 +16,8 @@ from itertools import product
 
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
+from workbench.poly.precedence import Touch as Touched
+from workbench.poly.precedence import surely_written
 from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
 from workbench.poly.promised import cells_of, meetings, promises
 from workbench.poly.timemap import before, time_map
@@ -171,12 +173,13 @@ def reads_before_writes(program: Program, array: str) -> bool:
     touches = [t for s in program.statements if (t := _touch(program, s, array)) is not None]
     if _begins_whole(program, touches):
         return False
-    certain = [t.writes for t in touches if t.writes is not None and t.exact_writes]
+    certain = [Touched.of(program, t.statement, a) for t in touches for a in t.writing if a.exact]
+    reads = [Touched.of(program, t.statement, a) for t in touches for a in t.statement.reads if a.array == array]
+    if all(r.access.exact for r in reads):
+        return not all(surely_written(program, naive_tree(program), r, certain) for r in reads)
     sinks = [m for t in touches for m in _sinks(t)]
-    if not sinks or not certain:
-        return bool(sinks)
     order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
-    flow = isl.flow_of(_collected(sinks), _collected(certain), None, order)
+    flow = isl.flow_of(_collected(sinks), _collected([w.relation for w in certain]) if certain else None, None, order)
     return not flow.get_may_no_source().intersect_params(isl.parse_set(program.context)).is_empty()
 
 

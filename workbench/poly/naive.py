@@ -9,14 +9,12 @@ from workbench.poly.program import Nest, Program
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
 
 
-@lru_cache(maxsize=256)
 def naive_tree(program: Program) -> Tree:
     """The program's own order: loops named after dims, those directly inside one another in one Band."""
-    if program.reference is not None:
-        return program.reference
-    return _sequence(program.order)
+    return program.reference if program.reference is not None else _sequence(program.order)
 
 
+@lru_cache(maxsize=256)
 def _sequence(items: tuple[Nest | str, ...]) -> Tree:
     trees = tuple(Leaf(item) if isinstance(item, str) else _band(item) for item in items)
     return trees[0] if len(trees) == 1 else Sequence(trees)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 KEYWORDS = frozenset(
     {"and", "or", "not", "exists", "implies", "min", "max", "mod", "floor", "ceil", "floord", "ceild"}
@@ -11,6 +12,7 @@ KEYWORDS = frozenset(
 ITERATOR = re.compile(r"c\d+")
 
 
+@lru_cache(maxsize=1 << 12)
 def to_isl(name: str) -> str:
     """The spelling isl can read: a keyword gets an underscore (and so does a keyword with underscores).
 

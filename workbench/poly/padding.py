@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from workbench.errors import ScheduleError
-from workbench.lang.expr import Const, Read
-from workbench.poly import isl
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Const, Expr, Read
+from workbench.lang.normal_form import simplify
+from workbench.poly import isl, unpack
 from workbench.poly.affine import NotAffine, affine
-from workbench.poly.boxes import written
 from workbench.poly.deriving import Body, body_of, fresh_ids, fresh_name, statement
 from workbench.poly.filling import Number, fits, neutral_filling
 from workbench.poly.names import to_isl
@@ -198,11 +199,37 @@ def _with_cells(program: Program, array: str, grown: Grown) -> Array:
     own, context = program.arrays[array], isl.parse_set(program.context)
     more = _touched(program, grown, array)
     assert more is not None
-    old = [isl.parse_map(a.relation).range() for s in program.statements for a in s.accesses if a.array == array]
-    cells = reduce(isl.Set.union, old, more).intersect_params(context)
     lower, extent = list(own.lower), list(own.extent)
     for position in range(own.times, own.rank):
-        low, high = cells.dim_min(position).coalesce(), cells.dim_max(position).coalesce()
-        lower[position] = written(low, context, {})
-        extent[position] = written(high.sub(low).add_constant_val(isl.value(1)).coalesce(), context, {})
+        below, above = _beyond_ends(program, own, position, _along(more.intersect_params(context), position))
+        lower[position] = _sum(own.lower[position], -below)
+        extent[position] = _sum(own.extent[position], below + above)
     return replace(own, lower=tuple(lower), extent=tuple(extent))
+
+
+def _beyond_ends(program: Program, array: Array, position: int, cells: isl.Set) -> tuple[int, int]:
+    """How many coordinates cells lie below and above those that an array has in one dimension, at most."""
+    first, count = array.lower[position], array.extent[position]
+    found = []
+    try:
+        ends = affine(first), affine(Binary("+", _sum(first, -1), count, INT64))
+    except NotAffine as error:
+        raise ScheduleError(f"{array.name} has extents that are not affine: give the sizes values") from error
+    for end in ends:
+        apart = cells.apply(isl.parse_map(f"{prefix(program)}{{ [x] -> [x - ({end})] }}"))
+        found.append(apart.project_out(isl.dim.param, 0, apart.dim(isl.dim.param)))
+    low, high = found[0].dim_min_val(0), found[1].dim_max_val(0)
+    if not (low.is_int() and high.is_int()):
+        raise ScheduleError(f"full tiles reach beyond {array.name} by a number that has no bound")
+    return max(0, -unpack.integer(low)), max(0, unpack.integer(high))
+
+
+def _sum(value: Expr, number: int) -> Expr:
+    return simplify(Binary("+", value, Const(number, INT64), INT64)) if number else value
+
+
+def _along(cells: isl.Set, position: int) -> isl.Set:
+    """The coordinates in one dimension, without a name."""
+    rank = cells.dim(isl.dim.set)
+    cells = cells.reset_tuple_id() if cells.has_tuple_id() else cells
+    return cells.project_out(isl.dim.set, position + 1, rank - position - 1).project_out(isl.dim.set, 0, position)

@@ -7,6 +7,7 @@ their iterations too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
@@ -112,3 +113,14 @@ def found_by(program: Program, tree: Tree, read: Touch, writes: Writes) -> tuple
         if sources is not None:
             nothing = nothing.subtract_domain(sources.range())
     return [sources.reverse() for sources in found if sources is not None], nothing
+
+
+def surely_written(program: Program, tree: Tree, read: Touch, certain: Iterable[Touch]) -> bool:
+    """Whether some write certainly comes before each instance of an exact read."""
+    left = read.relation
+    for write in certain:
+        sources = earlier(program, tree, write, read)
+        left = left if sources is None else left.subtract_domain(sources.range())
+        if left.is_empty():
+            return True
+    return bool(left.is_empty())

@@ -7,6 +7,7 @@ memoises that); equality and hash come from names and text, never from isl objec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Literal
 
@@ -163,7 +164,7 @@ class Program:
         """The program of the operator itself."""
         return self if self.parent is None else self.parent.original
 
-    @property
+    @cached_property
     def key(self) -> tuple[object, ...]:
         """What two equal programs share: the operator's text, the sizes and the layouts."""
         return (
@@ -191,7 +192,7 @@ class Program:
         return isinstance(other, Program) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash((self.operator, self.digest, frozenset(self.sizes.items())))  # cheap: caches ask all the time
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from workbench.lang.normal_form import simplify
 from workbench.poly.boxes import coordinate
 from workbench.poly.layouts import Cell, redirected
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.storage import Storage, storage_of
+from workbench.poly.storage import Storage, place_of
 from workbench.poly.timemap import row
 from workbench.poly.tree import Tree, path
 
@@ -24,7 +24,7 @@ def with_slots(
     Iteration t has slot `t % count`; inside it cells are counted from where the iteration's storage begins.
     """
     array = program.arrays[name]
-    storage = next((s for s in storage_of(program, tree) if s.array.name == name), None)
+    storage = place_of(program, tree, name)
     if storage is None or not array.times or len(storage.home) != array.times:
         raise ScheduleError(f"{name} is not the buffer of one iteration of a loop, or the loops around have changed")
     _require_same_loops(program, tree, array)

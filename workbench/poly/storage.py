@@ -48,8 +48,16 @@ class Storage:
 @isl.guarded
 def storage_of(program: Program, tree: Tree) -> tuple[Storage, ...]:
     """The storage of every local array in this order."""
-    local = (a for a in program.arrays.values() if a.scope == "local")
-    return tuple(_storage(program, tree, a) for a in local if _used(program, a))
+    found = (place_of(program, tree, name) for name in program.arrays)
+    return tuple(storage for storage in found if storage is not None)
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def place_of(program: Program, tree: Tree, name: str) -> Storage | None:
+    """The storage of one local array; None if nothing touches it."""
+    array = program.arrays[name]
+    return _storage(program, tree, array) if array.scope == "local" and _used(program, array) else None
 
 
 def _used(program: Program, array: Array) -> bool:

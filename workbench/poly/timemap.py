@@ -124,8 +124,19 @@ def compare(
 
 def _component(program: Program, loop: Loop, statement: ProgramStatement) -> isl.PwAff:
     """A statement's time component as a function of its instances."""
-    text = row_text(loop, statement, program)
-    return isl.parse_function(f"{prefix(program)}{{ {instance(statement)} -> [({text})] }}")
+    try:
+        return _function(row(loop, statement, program), statement.id, statement.dims, program.symbols)
+    except NotAffine as error:
+        raise ScheduleError(
+            f"loop {loop.name}: the row of statement {statement.name} is not affine"
+        ) from error
+
+
+@lru_cache(maxsize=1 << 13)
+def _function(component: Expr, identifier: str, dims: tuple[str, ...], symbols: tuple[str, ...]) -> isl.PwAff:
+    names = f"[{', '.join(map(to_isl, symbols))}] -> " if symbols else ""
+    text = f"{names}{{ {identifier}[{', '.join(map(to_isl, dims))}] -> [({_affine_text(component, ())})] }}"
+    return isl.parse_function(text)
 
 
 def compare_text(

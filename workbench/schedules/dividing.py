@@ -9,7 +9,7 @@ from workbench.errors import ScheduleError
 from workbench.poly import isl
 from workbench.poly.deriving import derive
 from workbench.poly.parting import divided
-from workbench.poly.program import ProgramStatement
+from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.schedules.edit import Path, Site, normal, rest_of
 from workbench.schedules.in_place import with_program
@@ -28,11 +28,13 @@ def apart(
     suffixes: tuple[str, str],
     *,
     others: int | None = None,
+    standard: Program | None = None,
 ) -> Schedule:
     """The site's loop, and all it holds, twice: for the instances in the sets, and for the others.
 
     The two stand one after the other in the order that keeps the result, if one does.  Statements that are not divided
     stay with the first; with `others` the part in the set is the first, and they stay with that part (0 or 1).
+    `standard` is the program that says what is right, where the schedule's order has not been judged.
     """
     parts = divided(schedule.program, inside, suffixes)
     whole = any(all(part is None for part in side) for side in zip(*parts.values(), strict=True))
@@ -42,7 +44,7 @@ def apart(
         raise ScheduleError(f"{step}: all instances of {names} are on one side ({side}); nothing to divide")
     found: list[Schedule] = []
     for order in ((0, 1), (1, 0)) if others is None else ((0, 1),):
-        after = _placed(schedule, step, site, parts, order, others or 0)
+        after = _placed(schedule, step, site, parts, order, others or 0, standard)
         if not after.differences:
             return after
         found.append(after)
@@ -50,7 +52,13 @@ def apart(
 
 
 def _placed(
-    schedule: Schedule, step: Transform, site: Site, parts: Parts, order: tuple[int, int], others: int
+    schedule: Schedule,
+    step: Transform,
+    site: Site,
+    parts: Parts,
+    order: tuple[int, int],
+    others: int,
+    standard: Program | None,
 ) -> Schedule:
     """The parts one after the other; what is not divided stands with the first or second in order."""
     program = schedule.program
@@ -69,7 +77,7 @@ def _placed(
     new = normal(_along(schedule.tree, site.path, (outer, Sequence(tuple(found))), every))
     statements_after = tuple(p for s in program.statements for p in parts.get(s.id, (s,)) if p is not None)
     derived = derive(program, statements_after, program.arrays, new)
-    return with_program(schedule, derived, new, step)
+    return with_program(schedule, derived, new, step, standard=standard)
 
 
 def renamed(tree: Tree, names: Names) -> Tree:

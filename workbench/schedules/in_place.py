@@ -13,13 +13,17 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-def with_program(schedule: Schedule, program: Program, tree: Tree, step: Transform) -> Schedule:
+def with_program(
+    schedule: Schedule, program: Program, tree: Tree, step: Transform, *, standard: Program | None = None
+) -> Schedule:
     """The schedule after `step` changed instances or storage, like `Schedule.with_program`.
 
-    A legal schedule is itself the standard: then only what the step touched has to be compared.  Sizes for which the
-    program leaves its arrays anyway do not count.
+    A legal schedule is itself the standard, unless one is given: then only what the step touched has to be compared.
+    Sizes for which the program leaves its arrays anyway do not count.
     """
-    before = replace(schedule.program, reference=serial(schedule.tree)) if schedule.verdict else schedule.program
+    before = standard or schedule.program
+    if standard is None and schedule.verdict:
+        before = replace(before, reference=serial(schedule.tree))
     context = inside_context(schedule.program)
     found = poly.differences(replace(before, context=context), replace(program, context=context))
     trace = (*schedule.trace, step)

@@ -53,7 +53,7 @@ class Pipeline(Transform):
         site = find_loop(ahead.program, ahead.tree, self.loop)
         depth = depth_of(ahead.tree, site)
         first = alone(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
-        after = apart(ahead, self, site, first, ("prologue", "body"), others=1)
+        after = apart(ahead, self, site, first, ("prologue", "body"), others=1, standard=ahead.program)
         return replace(after, trace=(*schedule.trace, self))
 
     def _check(self) -> None:
