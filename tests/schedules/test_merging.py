@@ -37,7 +37,8 @@ def nest(schedule):
 
 def test_a_mapping_says_which_loops_walk_together():
     merged = wb.schedule(THREE) | TOGETHER
-    assert nest(merged) == ["for i = i | q", "for j = j | p", "X(i, j)", "Y(i, j)", "Z(p, q)"]
+    loops = ["for i = i in X and Y, q in Z", "for j = j in X and Y, p in Z"]
+    assert nest(merged) == [*loops, "X(i, j)", "Y(i, j)", "Z(p, q)"]
     agree(merged | wb.parallelize("i"), {"N": 5, "M": 4})
     with pytest.raises(IllegalSchedule):
         wb.schedule(THREE) | wb.merge("X", "Y", depth=2) | wb.merge("X", "Z", depth=2)
@@ -46,8 +47,14 @@ def test_a_mapping_says_which_loops_walk_together():
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        (wb.distribute("Y"), ["for i", "for j", "X(i, j)", "for i = i | q", "for j = j | p", "Y(i, j)", "Z(p, q)"]),
-        (wb.distribute("Y", loop="j"), ["for i = i | q", "for j", "X(i, j)", "for j = j | p", "Y(i, j)", "Z(p, q)"]),
+        (
+            wb.distribute("Y"),
+            ["for i", "for j", "X(i, j)", "for i = i in Y, q in Z", "for j = j in Y, p in Z", "Y(i, j)", "Z(p, q)"],
+        ),
+        (
+            wb.distribute("Y", loop="j"),
+            ["for i = i in X and Y, q in Z", "for j", "X(i, j)", "for j = j in Y, p in Z", "Y(i, j)", "Z(p, q)"],
+        ),
         (
             wb.distribute("Y", loop="j") | wb.distribute("Z", loop="i"),
             ["for i", "for j", "X(i, j)", "for j", "Y(i, j)", "for i = q", "for j = p", "Z(p, q)"],

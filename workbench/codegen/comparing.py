@@ -115,7 +115,7 @@ def _body(source: str) -> list[str]:
 
 
 def _diff(a: list[str], b: list[str]) -> tuple[str, ...]:
-    return tuple(unified_diff(a, b, "a", "b", n=CONTEXT, lineterm=""))
+    return tuple(unified_diff(a, b, n=CONTEXT, lineterm=""))[2:]
 
 
 def _counts(a: Program, b: Program) -> list[Count]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.lang.expr import Index
+from workbench.lang.expr import Const, Index, substitute
 from workbench.lang.printer import show
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree
@@ -34,7 +34,7 @@ def tree_lines(program: Program, tree: Tree, depth: int) -> list[str]:
             statement = program.statement(identifier)
             return [f"{indent}{statement.name}({', '.join(statement.dims)})"]
         case Band(own, child):
-            lines = [f"{'  ' * (depth + i)}{loop_line(loop)}" for i, loop in enumerate(own)]
+            lines = [f"{'  ' * (depth + i)}{loop_line(program, loop)}" for i, loop in enumerate(own)]
             return lines + tree_lines(program, child, depth + len(own))
         case Mark(name, value, child):
             return [f"{indent}@{name} {value}", *tree_lines(program, child, depth + 1)]
@@ -42,10 +42,28 @@ def tree_lines(program: Program, tree: Tree, depth: int) -> list[str]:
             return [line for child in children for line in tree_lines(program, child, depth)]
 
 
-def loop_line(loop: Loop) -> str:
+def loop_line(program: Program, loop: Loop) -> str:
     """`for m_o = m / 64  (parallel)`; a plain loop over a dim shows no expression."""
-    texts = dict.fromkeys(show(row) for _, row in loop.rows)
-    plain = all(isinstance(row, Index) and row.name == loop.name for _, row in loop.rows)
-    value = "" if plain else f" = {' | '.join(texts)}"
+    value = loop_value(program, loop)
     kind = "" if loop.kind == "serial" else f"  ({loop.kind})"
-    return f"for {loop.name}{value}{kind}"
+    return f"for {loop.name}{' = ' if value else ''}{value}{kind}"
+
+
+def loop_value(program: Program, loop: Loop) -> str:
+    """What a loop counts: `m / 64`; `y in R, y + 2 in B` where statements differ; nothing for a plain dim.
+
+    A statement that was made for a loop (a copy into a buffer) has a dim by its name: it adds nothing to what the
+    others say.
+    """
+    known = {n: Const(v, Index("").dtype) for n, v in program.sizes.items()}
+    texts = {s: show(substitute(row, known)) for s, row in loop.rows}
+    others = {d for s, text in texts.items() if text != loop.name for d in program.statement(s).dims}
+    if loop.name not in others:
+        written = {s.id for s in program.original.statements}
+        texts = {s: text for s, text in texts.items() if text != loop.name or s in written}
+    if len(set(texts.values())) < 2:
+        return "".join(set(texts.values()) - {loop.name})
+    users: dict[str, list[str]] = {}
+    for s, text in texts.items():
+        users.setdefault(text, []).append(program.statement(s).name)
+    return ", ".join(f"{text} in {' and '.join(names)}" for text, names in users.items())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.lang.expr import Const, Expr, Index, substitute
-from workbench.lang.printer import show
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree
+from workbench.poly.tree import Band, Leaf, LoopKind, Mark, Sequence, Tree
+from workbench.schedules.schedule_text import loop_value
 from workbench.viz.program_rows import statement_line
 
 
@@ -57,18 +56,5 @@ def tree_data(program: Program, tree: Tree) -> tuple[Node, ...]:
         case Band(own, child):
             nodes = tree_data(program, child)
             for loop in reversed(own):
-                nodes = (LoopNode(loop.name, loop_detail(program, loop), loop.kind, nodes),)
+                nodes = (LoopNode(loop.name, loop_value(program, loop), loop.kind, nodes),)
             return nodes
-
-
-def loop_detail(program: Program, loop: Loop) -> str:
-    """What the loop counts: nothing for a plain dim, else its expression; by statement where they differ.
-
-    >>> from workbench.lang.dtypes import INT32
-    >>> from workbench.lang.expr import Binary, integer
-    >>> loop_detail(None, Loop("m_o", (("S0", Binary("/", Index("m"), integer(4), INT32)),)))
-    'm / 4'
-    """
-    known: dict[str, Expr] = {n: Const(v, Index("").dtype) for n, v in (program.sizes if program else {}).items()}
-    texts = dict.fromkeys(show(substitute(row, known)) for _, row in loop.rows)
-    return "" if list(texts) == [loop.name] else " | ".join(texts)
