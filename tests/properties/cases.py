@@ -64,6 +64,7 @@ class Subject:
     program: Any
     values: range
     least: int = 0
+    first: int = 0  # the lowest value in an index array that is promised to be injective
     scenes: dict[Any, Scene] = field(default_factory=dict)
 
     def at(self, sizes: Mapping[str, int], contents: int = 0) -> Scene:
@@ -133,7 +134,7 @@ def promised(of: Subject, sizes: Mapping[str, int], contents: Contents, seed: in
         place = 0
         for x, n in zip(cell, extents[tensor], strict=True):
             place = place * n + x
-        return place if seed % 2 == 0 else prod(extents[tensor]) - 1 - place
+        return of.first + (place if seed % 2 == 0 else prod(extents[tensor]) - 1 - place)
 
     return kept
 
@@ -155,7 +156,7 @@ def _made(seed: int, random: Random) -> Subject:
     if random.random() < 0.3:
         op = _with_temporaries(op, random.sample(op.outputs, random.choice((1, 1, 2))))
     sizes = {n: random.choice((0, 1, 2, 2, 3, 3, 4)) for n in "NM"} if random.random() < 0.75 else {}
-    return Subject(f"random {seed}", op, lower(op, sizes), range(3))
+    return Subject(f"random {seed}", op, lower(op, sizes), range(3), first=LOWEST)
 
 
 def _product(seed: int, random: Random) -> Subject:

@@ -73,6 +73,12 @@ class Times:
                 for position, part in enumerate(parts):
                     self._visit(part, [*above, (None, position)])
 
+    @property
+    def concurrent(self) -> bool:
+        """Whether any loop lets iterations run at once."""
+        own = (loop for parts in self.components.values() for loop, _ in parts)
+        return any(loop is not None and loop.kind not in ("serial", "unroll") for loop in own)
+
     def values(self, statement: str) -> list[tuple[Loop | None, np.ndarray]]:
         """(loop or None for a position, value for each instance of the statement), outermost first."""
         own = self.components[statement]

@@ -49,15 +49,16 @@ class Scene:
         """Runs the instances of a program in some order that its tree allows; what becomes different, or races."""
         run = self.run(program)
         times = Times(run.instances, tree)
-        events, touching = run.events, run.touching
+        events = run.events
         if any(a.scope == "local" for a in program.arrays.values()):
             try:
                 events = placed(run.events, times, poly.storage_of(program, tree), run.instances.sizes)
             except NoRoom as error:
                 return str(error)
-            touching = Pairs.of(run.instances, events)
-        for wrong in touching.races(times)[:1]:
-            return f"{wrong.source} and {wrong.target} run at once in {wrong.loop}"
+        if times.concurrent:  # else nothing runs at once
+            touching = run.touching if events is run.events else Pairs.of(run.instances, events)
+            for wrong in touching.races(times)[:1]:
+                return f"{wrong.source} and {wrong.target} run at once in {wrong.loop}"
         dates = times.dates(_mixture(random))
         order = sorted(range(len(events)), key=dates.__getitem__)
         found = final(self.terms, [events[n] for n in order])

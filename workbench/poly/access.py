@@ -72,6 +72,14 @@ def distinct_reads(roots: Iterable[Expr]) -> list[tuple[str, tuple[Expr, ...], G
     return [(t, cell, guards) for t, cell, guards in found if not guards or (t, cell, ()) not in found]
 
 
+def read_places(roots: Iterable[Expr]) -> tuple[int, ...]:
+    """For every read as it stands in the text, one after another, its place among the distinct ones."""
+    roots = tuple(roots)
+    places = {read: place for place, read in enumerate(distinct_reads(roots))}
+    written = [(r.tensor, r.subscripts, guards) for root in roots for r, guards in guarded_reads(root)]
+    return tuple(places[t, cell, guards if (t, cell, guards) in places else ()] for t, cell, guards in written)
+
+
 def access(
     space: Space,
     array: Array,

@@ -15,10 +15,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.errors import WorkbenchError
+from workbench.lang.expr import Expr
 from workbench.poly import isl, unpack
+from workbench.poly.access import read_places
 from workbench.poly.arrivals import arrivals, mixed
 from workbench.poly.concerning import concerned
-from workbench.poly.program import Program
+from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.value_sources import END, Flow, Sink, tuple_of
 from workbench.poly.witness import witness
 
@@ -69,10 +71,11 @@ def _wrong(before: Program, after: Program) -> Iterator[tuple[Flow, Sink, str, i
     several = mixed(before, after) & touched
     old, new = Flow(_settled(before), touched, several), Flow(after, touched, several)
     for sink in new.sinks:
-        expected = _expected(old, new, sink)
-        actual = new.named(sink)
-        for wrong, relation in (("missing", expected.subtract(actual)), ("added", actual.subtract(expected))):
-            yield from ((new, sink, wrong, r) for r in unpack.maps(relation) if not r.is_empty())
+        found = new.named(sink)
+        for expected, where in _expected(old, new, sink):
+            actual = found if where is None else found.intersect_domain(isl.UnionSet.from_set(where))
+            for wrong, relation in (("missing", expected.subtract(actual)), ("added", actual.subtract(expected))):
+                yield from ((new, sink, wrong, r) for r in unpack.maps(relation) if not r.is_empty())
     if several:
         yield from ((new, *found) for found in arrivals(before, old, new))
     for sink in (*new.sinks, *new.passing):
@@ -84,23 +87,42 @@ def _settled(program: Program) -> Program:
     return replace(program, statements=tuple(replace(s, part="computes", origin="") for s in program.statements))
 
 
-def _expected(old: Flow, new: Flow, sink: Sink) -> isl.UnionMap:
-    """The sources of the instance that the sink stands for, in the program before."""
+def _expected(old: Flow, new: Flow, sink: Sink) -> Iterator[tuple[isl.UnionMap, isl.Set | None]]:
+    """The sources of the instance that the sink stands for, in the program before.
+
+    Reads of several cells may have become one, which then must be right for each of them, where that was read.
+    """
     if sink.statement is None:
         match = [x for x in old.sinks if x.statement is None and x.array == sink.array]
-        return old.named(match[0]) if match else isl.parse_union_map("{ }")
+        yield old.named(match[0]) if match else isl.parse_union_map("{ }"), None
+        return
     origin = new.origins.get(sink.statement.id)
     source = sink.statement.id if origin is None else str(origin.get_tuple_name(isl.dim.out))
-    match = [x for x in old.sinks if x.statement and x.statement.id == source and x.position == sink.position]
+    reads = {x.position: x for x in old.sinks if x.statement and x.statement.id == source}
+    match = [reads[p] for p in _partners(old.program.statement(source), sink) if p in reads]
     if not match:
         raise WorkbenchError(f"{sink.statement.name} reads {sink.array}, which nothing before corresponds to")
-    known = old.named(match[0])
-    tag, earlier = tuple_of(sink), tuple_of(match[0])
     if origin is None:
         origin = isl.Map.identity(sink.relation.domain().get_space().map_from_set())
-    renamed = origin.set_tuple_name(isl.dim.in_, tag).set_tuple_name(isl.dim.out, earlier)
     domain = sink.relation.domain().intersect_params(new.context)
-    return isl.UnionMap.from_map(renamed.intersect_domain(domain)).apply_range(known)
+    renamed = origin.set_tuple_name(isl.dim.in_, tuple_of(sink)).intersect_domain(domain)
+    for read in match:
+        there = renamed.set_tuple_name(isl.dim.out, tuple_of(read))
+        where = there.intersect_range(read.relation.domain()).domain() if len(match) > 1 else None
+        yield isl.UnionMap.from_map(there).apply_range(old.named(read)), where
+
+
+def _partners(before: ProgramStatement, sink: Sink) -> list[int]:
+    """The places of the reads before that a read now stands for."""
+    assert sink.statement is not None
+    old, new = read_places(_roots(before)), read_places(_roots(sink.statement))
+    if len(old) != len(new):
+        return [sink.position]
+    return sorted({a for a, b in zip(old, new, strict=True) if b == sink.position})
+
+
+def _roots(s: ProgramStatement) -> tuple[Expr, ...]:
+    return (*(e for _, subscripts in s.targets for e in subscripts), *s.values)
 
 
 def _difference(after: Program, flow: Flow, sink: Sink, wrong: str, relation: isl.Map) -> Difference:
