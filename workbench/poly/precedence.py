@@ -103,6 +103,33 @@ def nothing_is_lost(program: Program, tree: Tree, writes: Writes) -> bool:
     return not any(earlier(program, tree, p, c) is not None for p in writes.possible for c in writes.certain)
 
 
+def nearest(program: Program, tree: Tree, read: Touch, writes: Writes) -> isl.Map | None:
+    """From an exact read to the one write that it finds in its own iteration of all loops around both; None where a
+    closer look is needed.
+
+    Where no other write shares as many loops with the read, whatever comes before the read comes before that write.
+    """
+    nearness = [_nearness(tree, w, read) for w in writes.every]
+    most = max(nearness, default=0)
+    if nearness.count(most) != 1 or nearness.index(most) >= len(writes.certain):
+        return None
+    write = writes.every[nearness.index(most)]
+    common = shared(tree, write.statement.id, read.statement.id)
+    if common.position >= 0:
+        return None
+    pairs = read.relation.apply_range(write.relation.reverse())
+    for loop in common.loops:
+        if not _same(program, loop, read, write):
+            pairs = pairs.intersect(compare(program, loop, read.statement, write.statement, "="))
+    alone = pairs.is_single_valued() and read.relation.domain().is_subset(pairs.domain())
+    return pairs if alone else None
+
+
+def _nearness(tree: Tree, write: Touch, read: Touch) -> int:
+    """How many loops stand around both."""
+    return len(shared(tree, write.statement.id, read.statement.id).loops)
+
+
 def found_by(program: Program, tree: Tree, read: Touch, writes: Writes) -> tuple[list[isl.Map], isl.Map]:
     """Where nothing is lost and the read is exact: from its instances to the writes it finds, statement by statement,
     and the part of the read that may find nothing.
@@ -118,7 +145,7 @@ def found_by(program: Program, tree: Tree, read: Touch, writes: Writes) -> tuple
 def surely_written(program: Program, tree: Tree, read: Touch, certain: Iterable[Touch]) -> bool:
     """Whether some write certainly comes before each instance of an exact read."""
     left = read.relation
-    for write in certain:
+    for write in sorted(certain, key=lambda w: -_nearness(tree, w, read)):
         sources = earlier(program, tree, write, read)
         left = left if sources is None else left.subtract_domain(sources.range())
         if left.is_empty():

@@ -12,7 +12,7 @@ from workbench.errors import BudgetExceeded
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
 from workbench.poly.names import to_isl
-from workbench.poly.precedence import Touch, Writes, found_by, nothing_is_lost
+from workbench.poly.precedence import Touch, Writes, found_by, nearest, nothing_is_lost
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance
 from workbench.poly.timemap import prefix as prefix_of
@@ -177,15 +177,21 @@ def _analysed(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str])
     """For each sink its sources: instances that write, and cells nobody surely wrote before."""
     context = isl.parse_set(program.context)
     found: dict[str, isl.UnionMap] = {tuple_of(x): isl.parse_union_map("{ }") for x in sinks}
-    left: set[str] = set()
+    left: list[Sink] = []
     for array in sorted(arrays):
-        own = [x for x in sinks if x.array == array]
-        simple = _simply(program, tree, own, _writes(program, array))
-        if simple is None:
-            left.add(array)
+        writes = _writes(program, array)
+        far: list[Sink] = []
+        for sink in (x for x in sinks if x.array == array):
+            near = _nearest(program, tree, sink, writes)
+            if near is None:
+                far.append(sink)
+            else:
+                found[tuple_of(sink)] = near
+        if far and all(x.access is None or x.access.exact for x in far) and nothing_is_lost(program, tree, writes):
+            found |= {tuple_of(x): _found(program, tree, x, writes) for x in far}
         else:
-            found |= simple
-    for piece in _by_isl(program, tree, [x for x in sinks if x.array in left], left):
+            left += far
+    for piece in _by_isl(program, tree, left):
         name = piece.get_tuple_name(isl.dim.in_)
         found[name] = found[name].union(isl.UnionMap.from_map(piece.intersect_params(context)))
     return found
@@ -197,26 +203,35 @@ def _writes(program: Program, array: str) -> Writes:
     return Writes(certain, tuple(t for t in touches if t not in certain))
 
 
-def _simply(program: Program, tree: Tree, sinks: list[Sink], writes: Writes) -> dict[str, isl.UnionMap] | None:
-    """The sources of sinks of one array where no write is lost; None where isl has to look closer."""
-    if any(x.access is not None and not x.access.exact for x in sinks):
+def _read(program: Program, sink: Sink) -> Touch | None:
+    """What a sink reads, by the instances of its statement; None for an output at the end."""
+    if sink.statement is None or sink.access is None:
         return None
-    if not nothing_is_lost(program, tree, writes):
-        return None
-    return {tuple_of(x): _found(program, tree, x, writes) for x in sinks}
+    relation = sink.relation.intersect_params(isl.parse_set(program.context))
+    return Touch(sink.statement, sink.access, relation.set_tuple_name(isl.dim.in_, sink.statement.id))
+
+
+def _nearest(program: Program, tree: Tree, sink: Sink, writes: Writes) -> isl.UnionMap | None:
+    """The sources of a sink that finds them all in its own iteration."""
+    read = _read(program, sink)
+    found = nearest(program, tree, read, writes) if read is not None and read.access.exact else None
+    return None if found is None else _of_sink(sink, [found])
 
 
 def _found(program: Program, tree: Tree, sink: Sink, writes: Writes) -> isl.UnionMap:
-    relation = sink.relation.intersect_params(isl.parse_set(program.context))
-    if sink.statement is None or sink.access is None:
+    """The sources of a sink where no write is lost."""
+    read = _read(program, sink)
+    if read is None:
+        relation = sink.relation.intersect_params(isl.parse_set(program.context))
         found = [relation.apply_range(w.relation.reverse()) for w in writes.every]
         nothing = reduce(isl.Map.subtract_range, (w.relation.range() for w in writes.certain), relation)
     else:
-        read = Touch(sink.statement, sink.access, relation.set_tuple_name(isl.dim.in_, sink.statement.id))
         found, nothing = found_by(program, tree, read, writes)
-    pieces = [*found, *_unwritten(program, sink.array, nothing)]
-    named = [m.set_tuple_name(isl.dim.in_, tuple_of(sink)) for m in pieces if not m.is_empty()]
-    return union(named)
+    return _of_sink(sink, [*found, *_unwritten(program, sink.array, nothing)])
+
+
+def _of_sink(sink: Sink, pieces: list[isl.Map]) -> isl.UnionMap:
+    return union([m.set_tuple_name(isl.dim.in_, tuple_of(sink)) for m in pieces if not m.is_empty()])
 
 
 def _unwritten(program: Program, array: str, reads: isl.Map) -> list[isl.Map]:
@@ -226,11 +241,11 @@ def _unwritten(program: Program, array: str, reads: isl.Map) -> list[isl.Map]:
     return [_nothing(reads) if program.arrays[array].role == "temporary" else reads]
 
 
-def _by_isl(program: Program, tree: Tree, sinks: list[Sink], arrays: set[str]) -> list[isl.Map]:
+def _by_isl(program: Program, tree: Tree, sinks: list[Sink]) -> list[isl.Map]:
     """From sinks to their sources, by isl's analysis."""
     if not sinks:
         return []
-    writes = [_writes(program, array) for array in sorted(arrays)]
+    writes = [_writes(program, array) for array in sorted({x.array for x in sinks})]
     must = [t.relation for w in writes for t in w.certain]
     may = [t.relation for w in writes for t in w.possible]
     times = _times(program, tree, sinks, {t.statement.id for w in writes for t in w.every})
