@@ -58,8 +58,10 @@ def untouched(nest: Nest, write: Write) -> bool:
 
 
 def computable(write: Write) -> bool:
-    """Whether the cells are stored in the type they are computed in (16-bit floats and bools are not)."""
-    return not any(c.dtype.is_half or c.dtype == BOOL for c in write.cells)
+    """Whether the cells may be kept in registers: not what threads share, nor what is stored in another type than it is
+    computed in (16-bit floats and bools).
+    """
+    return not write.atomic and not any(c.dtype.is_half or c.dtype == BOOL for c in write.cells)
 
 
 def chain(nest: Nest) -> tuple[list[For], Write] | None:

@@ -186,9 +186,9 @@ class Printer:
 
     def parallel_loop(self, loop: For) -> list[str]:
         self.parallel_loops += 1
-        self.inside_parallel = True
+        self.inside_parallel, self.values.threads = True, self.parallel
         lines = self.pragma(loop) if self.parallel == "openmp" else self.outline(loop)
-        self.inside_parallel = False
+        self.inside_parallel, self.values.threads = False, ""
         return lines
 
     def pragma(self, loop: For) -> list[str]:

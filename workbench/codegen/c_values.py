@@ -29,7 +29,11 @@ WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
 
 @dataclass
 class Values:
-    """Prints expressions of one kernel; `held` are the registers that stand for cells here."""
+    """Prints expressions of one kernel.
+
+    `held` are the registers that stand for cells here; `threads` names the construct that runs several threads here,
+    empty where one thread is alone.
+    """
 
     arrays: dict[str, Array]
     names: Names
@@ -38,6 +42,7 @@ class Values:
     held: list[Local] = field(default_factory=list)
     nonnegative: set[str] = field(default_factory=set)
     check: Callable[[str, int, str], str] | None = None
+    threads: str = ""
 
     def text(self, expr: Expr) -> str:
         return self.ranked(expr)[0]

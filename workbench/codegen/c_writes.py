@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.codegen.c_atomics import atomic_update
 from workbench.codegen.c_lanes import Lanes, address_stride
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
@@ -19,6 +20,8 @@ def scalar_write(values: Values, write: Write) -> list[str]:
             return [f"{c} = {t};" for c, t in zip(cells, texts, strict=True)]
         case Monoid() as monoid:
             return joined_tuple(values, monoid, cells, texts, [c.dtype for c in write.cells])
+        case reduction if write.atomic and values.threads:
+            return atomic_update(values, reduction, cells[0], parenthesised(texts[0]), write.cells[0].dtype)
         case reduction:
             return [values.combine(reduction, cells[0], parenthesised(texts[0]), write.cells[0].dtype)]
 
@@ -77,6 +80,8 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
         ]
     if local is not None:
         return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
+    if write.atomic:
+        return by_lanes(lanes, write)
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
     if step != 1 or cell.dtype.is_half or cell.dtype == BOOL:
         return by_lanes(lanes, write)
@@ -130,6 +135,7 @@ def by_lanes(lanes: Lanes, write: Write) -> list[str]:
         tuple(Cell(c.array, tuple(map(lanes.at_lane, c.subscripts)), c.dtype) for c in write.cells),
         tuple(map(lanes.at_lane, write.values)),
         write.reduction,
+        atomic=write.atomic,
     )
     body = scalar_write(lanes.values, moved)
     return [f"for (int wb_l = 0; wb_l < {lanes.lane.count}; wb_l++) {{", *(f"    {x}" for x in body), "}"]

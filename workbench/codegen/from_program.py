@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench import poly
-from workbench.codegen.nest import Block, Cell, Define, For, If, Nest, Write
+from workbench.codegen.nest import Block, Cell, Define, For, If, Nest, Write, transform
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import (
     COMPARISONS,
@@ -41,6 +43,17 @@ def nest_of(program: Program, code: Code) -> Nest:
             return Define(variable, simplify(value), nest_of(program, body), loop)
         case Visit(statement, arguments):
             return visit(program, program.statement(statement), arguments)
+
+
+def atomic(nest: Nest, ids: frozenset[str]) -> Nest:
+    """The nest with the updates of some statements atomic."""
+
+    def change(node: Nest) -> Nest:
+        if isinstance(node, Write) and node.statement in ids and node.reduction is not None:
+            return replace(node, atomic=True)
+        return node
+
+    return transform(nest, change) if ids else nest
 
 
 def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, ...]) -> Write:

@@ -12,6 +12,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitu
 from workbench.lang.expr import walk as walk_expr
 from workbench.lang.normal_form import polynomial, simplify
 from workbench.poly.boxes import coordinate
+from workbench.poly.concurrency import on_processors
 from workbench.poly.program import Program
 from workbench.poly.storage import Storage, contracted
 from workbench.poly.timemap import row
@@ -45,7 +46,7 @@ class _Scene:
 
 def stored(program: Program, tree: Tree) -> Program:
     """The program with its local arrays as they are stored."""
-    found = {s.array.name: contracted(s) for s in poly.storage_of(program, tree)}
+    found = {s.array.name: contracted(s) for s in poly.storage_of(program, on_processors(tree))}
     kept = {name: found.get(name, a) for name, a in program.arrays.items() if a.scope != "local" or name in found}
     return replace(program, arrays=kept) if found else program
 

@@ -28,7 +28,8 @@ class Cell:
 class Write:
     """One statement instance: cells take values, or combine with them when `reduction` is set.
 
-    `instance` says which one: the statement's dims as expressions of the loop variables around.
+    `instance` says which one: the statement's dims as expressions of the loop variables around.  An `atomic` one may
+    meet others of its kind in a cell.
     """
 
     statement: str
@@ -36,6 +37,7 @@ class Write:
     values: tuple[Expr, ...]
     reduction: str | Monoid | None = None
     instance: tuple[Expr, ...] = ()
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

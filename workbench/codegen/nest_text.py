@@ -64,7 +64,7 @@ def _write(write: Write, statements: Mapping[str, str]) -> str:
         case None:
             return f"{label}: {cells} = {values}"
         case Monoid(name=reduction) | reduction:
-            return f"{label}: {cells} {reduction}= {values}"
+            return f"{label}: {'atomic ' if write.atomic else ''}{cells} {reduction}= {values}"
 
 
 def _loop(loop: For) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench import poly
 from workbench.codegen.collapsing import collapsed
-from workbench.codegen.from_program import nest_of
+from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.full_blocks import full_blocks
 from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.invocations import invoked
@@ -15,6 +15,7 @@ from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
 from workbench.codegen.prefetches import prefetched
 from workbench.codegen.vector_loops import vectorize_loops
+from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
 from workbench.target import Target
@@ -87,7 +88,8 @@ def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
 
 def rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, ...]:
     """The nest that the time map becomes, then the nest after each rewrite in order."""
-    nests = [nest_of(program, poly.scan(program, tree))]
+    tree = on_processors(tree)
+    nests = [atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))]
     given = Lowering(program, tree, target)
     for rewrite in REWRITES:
         nests.append(rewrite.apply(nests[-1], given))

@@ -4,7 +4,8 @@ Two instances are ordered if the first time component in which they differ is th
 loop, or a position in a Sequence.  A parallel loop orders nothing: instances it separates race.  The lanes of
 a vector loop run in lockstep, as many at a time as a register holds: instances in different lanes are ordered if
 the lane of the first comes first and it would come first in one lane, too.  Updates of one reduction may sit in
-any lanes (each lane has its own partial result); otherwise two of them may come in any order, but not at once.
+any lanes (each lane has its own partial result); otherwise two of them may come in any order, but not at once,
+unless they are atomic.  A loop bound to blocks or threads is as a parallel one, and a barrier orders what it parts.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Literal
 
 from workbench.errors import ScheduleError, unknown_name
 from workbench.poly import isl
+from workbench.poly.concurrency import atomic_statements
 from workbench.poly.flow import dependences
 from workbench.poly.program import Dependence, Program, ProgramStatement
 from workbench.poly.timemap import Shared, collisions, compare, compare_text, shared
-from workbench.poly.tree import Loop, Tree, statements
+from workbench.poly.tree import Loop, Tree, at_once, statements
+from workbench.poly.waiting import parted
 from workbench.poly.witness import Witness, witness
 
 Reason = Literal["order", "race"]
@@ -120,6 +123,8 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
             bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
             if bad is not None and loop.kind == "vector":
                 bad = _out_of_lockstep(program, bad, (s, t), common, depth)
+            elif bad is not None and at_once(loop.kind):
+                bad = _unordered(program, tree, dependence, bad, depth)
             if bad is not None:
                 yield bad, reason, loop.name
         alike = (*alike, compare_text(program, loop, s, t, "="))
@@ -129,6 +134,19 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         pairs = _alike(dependence.relation, alike)
         assert pairs is not None
         yield pairs, "order", None
+
+
+def _unordered(program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int) -> isl.Map | None:
+    """Of pairs that the loop at a depth separates, those that run at once or in the wrong order for all barriers."""
+    ends, reduction = (dependence.source, dependence.target), dependence.kind == "reduction"
+    if reduction and atomic_statements(tree).issuperset(ends):
+        return None
+    ordered = [parted(program, tree, *ends, depth)]
+    if reduction:  # either may come first
+        ordered += [None if m is None else m.reverse() for m in [parted(program, tree, *ends[::-1], depth)]]
+    for between in ordered:
+        pairs = pairs if between is None else pairs.subtract(between)
+    return None if pairs.is_empty() else pairs
 
 
 def _out_of_lockstep(
@@ -145,7 +163,7 @@ def _out_of_lockstep(
 
     bad, ahead = lanes.intersect(where(common.loops[depth], ">")), lanes.intersect(where(common.loops[depth], "<"))
     for loop in common.loops[depth + 1 :]:
-        bad = bad.union(ahead.intersect(where(loop, "!=" if loop.kind == "parallel" else ">")))
+        bad = bad.union(ahead.intersect(where(loop, "!=" if at_once(loop.kind) else ">")))
         ahead = ahead.intersect(where(loop, "<=" if loop.kind == "vector" else "="))
     if common.position >= 0:
         bad = bad.union(ahead)
@@ -169,11 +187,10 @@ def _alike(relation: str, comparisons: tuple[str, ...]) -> isl.Map | None:
 def _forbidden(loop: Loop, dependence: Dependence) -> tuple[str | None, Reason]:
     """How the components of source and target must not compare at a loop."""
     reduction = dependence.kind == "reduction"
-    match loop.kind:
-        case "parallel":
-            return "!=", "race"
-        case "vector":
-            return (None if reduction else "!="), "race"
+    if at_once(loop.kind):
+        return "!=", "race"
+    if loop.kind == "vector":
+        return (None if reduction else "!="), "race"
     return (None if reduction else ">"), "order"
 
 

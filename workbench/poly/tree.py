@@ -13,7 +13,10 @@ from typing import Literal
 
 from workbench.lang.expr import Expr
 
-LoopKind = Literal["serial", "parallel", "vector", "unroll"]
+LoopKind = Literal[
+    "serial", "parallel", "vector", "unroll", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
+]
+AXES: tuple[LoopKind, ...] = ("block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,11 @@ class Leaf:
 
 
 Tree = Band | Sequence | Mark | Leaf
+
+
+def at_once(kind: LoopKind) -> bool:
+    """Whether iterations of such a loop run on threads, without an order of their own."""
+    return kind == "parallel" or kind in AXES
 
 
 def statements(tree: Tree) -> tuple[str, ...]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
         add_unit_loop,
         affine,
         arrange,
+        atomic,
+        barrier,
+        bind,
         compute_at,
         decompose_reduction,
         distribute,
@@ -64,7 +67,10 @@ NAMES = {
     "add_unit_loop": "steps",
     "affine": "steps",
     "arrange": "steps",
+    "atomic": "steps",
     "autoschedule": "automatic",
+    "barrier": "steps",
+    "bind": "steps",
     "check": "scheduled_program",
     "compute_at": "steps",
     "decompose_reduction": "steps",
@@ -109,11 +115,12 @@ NAMES = {
 
 __all__ = [
     "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
-    "autoschedule", "check", "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer",
-    "fold_storage", "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "pad",
-    "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register", "replace", "replay",
-    "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
-    "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "atomic", "autoschedule", "barrier", "bind", "check", "compute_at", "decompose_reduction", "default_schedule",
+    "distribute", "double_buffer", "fold_storage", "from_json", "fuse", "inline", "interchange", "isolate", "merge",
+    "next_steps", "pad", "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register",
+    "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split",
+    "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam",
+    "vectorize",
 ]  # fmt: skip
 
 

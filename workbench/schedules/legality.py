@@ -9,13 +9,15 @@ from typing import Literal
 from workbench import poly
 from workbench.errors import BudgetExceeded
 from workbench.poly import isl
+from workbench.poly.concurrency import misplaced
 from workbench.poly.deriving import serial
 from workbench.poly.equivalence import Difference, differing
 from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.timemap import collisions
-from workbench.poly.tree import Band, Mark, Sequence, Tree, loops
+from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops
+from workbench.poly.waiting import divergent
 from workbench.schedules.gathers import data_conditions
 from workbench.schedules.micro_kernels import MARK
 
@@ -99,6 +101,9 @@ def verdict_on(program: Program, tree: Tree, differences: tuple[Difference, ...]
 @lru_cache(maxsize=512)
 def judge(program: Program, tree: Tree) -> Verdict:
     """Compare every dependence of the program with the order of the tree; BudgetExceeded if that takes too long."""
+    fault = misplaced(tree) or divergent(program, tree)
+    if fault:
+        return Verdict("illegal", (), program, tree, fault)
     tree = executed(tree)
     if _is_own_order(program, tree):
         return Verdict("legal", (), program, tree)
@@ -139,7 +144,7 @@ def in_lanes(tree: Tree) -> Tree:
 @isl.guarded
 def _is_own_order(program: Program, tree: Tree) -> bool:
     """Whether the tree is the order in which the program is right by definition, each instance at a time of its own."""
-    if any(x.kind in ("parallel", "vector") for x in loops(tree)) or serial(tree) != poly.naive_tree(program):
+    if any(at_once(x.kind) or x.kind == "vector" for x in loops(tree)) or serial(tree) != poly.naive_tree(program):
         return False
     return program.parent is None or all(collisions(program, tree, s) is None for s in program.statements)
 

@@ -9,7 +9,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.expr import reads
 from workbench.poly.localising import Group, group_of, readers, writers
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, at_once, path, statements
 from workbench.schedules.edit import Site, find_loop, rest_of, sites
 from workbench.schedules.scheduled_program import Schedule
 
@@ -118,7 +118,7 @@ def unthreaded(tree: Tree) -> Tree:
     """The tree with no loop on threads of its own."""
     match tree:
         case Band(loops, child):
-            own = tuple(replace(x, kind="serial") if x.kind == "parallel" else x for x in loops)
+            own = tuple(replace(x, kind="serial") if at_once(x.kind) else x for x in loops)
             return Band(own, unthreaded(child))
         case Mark(name, value, child):
             return Mark(name, value, unthreaded(child))

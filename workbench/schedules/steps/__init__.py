@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from workbench.schedules.steps.affine_rows import AffineRows
     from workbench.schedules.steps.aligning import StorageAlign, storage_align
     from workbench.schedules.steps.arranging import Arrange, arrange
+    from workbench.schedules.steps.atomics import Atomic, atomic
+    from workbench.schedules.steps.binding import Bind, bind
     from workbench.schedules.steps.computing_at import ComputeAt, compute_at
     from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
     from workbench.schedules.steps.distributing import Distribute, distribute
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.schedules.steps.staging import Stage, stage
     from workbench.schedules.steps.tiling import Tile, tile
     from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
+    from workbench.schedules.steps.waiting import Barrier, barrier
 
 # Public name → module.
 NAMES = {
@@ -46,6 +49,9 @@ NAMES = {
     "Affine": "affine_map",
     "AffineRows": "affine_rows",
     "Arrange": "arranging",
+    "Atomic": "atomics",
+    "Barrier": "waiting",
+    "Bind": "binding",
     "ComputeAt": "computing_at",
     "DecomposeReduction": "decomposition",
     "Distribute": "distributing",
@@ -79,6 +85,9 @@ NAMES = {
     "add_unit_loop": "unit_loops",
     "affine": "affine_map",
     "arrange": "arranging",
+    "atomic": "atomics",
+    "barrier": "waiting",
+    "bind": "binding",
     "compute_at": "computing_at",
     "decompose_reduction": "decomposition",
     "distribute": "distributing",
@@ -112,14 +121,15 @@ NAMES = {
 }
 
 __all__ = [
-    "AddUnitLoop", "Affine", "AffineRows", "Arrange", "ComputeAt", "DecomposeReduction", "Distribute",
-    "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate", "Merge", "Pad", "Parallelize",
-    "Partition", "Pipeline", "Prefetch", "Replace", "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split",
-    "SplitReduction", "Stage", "StorageAlign", "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize",
-    "add_unit_loop", "affine", "arrange", "compute_at", "decompose_reduction", "distribute", "double_buffer",
-    "fold_storage", "fuse", "inline", "interchange", "isolate", "merge", "pad", "parallelize", "partition",
-    "pipeline", "prefetch", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split",
-    "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "AddUnitLoop", "Affine", "AffineRows", "Arrange", "Atomic", "Barrier", "Bind", "ComputeAt",
+    "DecomposeReduction", "Distribute", "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate",
+    "Merge", "Pad", "Parallelize", "Partition", "Pipeline", "Prefetch", "Replace", "Reverse", "ReverseComputeAt",
+    "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile", "TransformLayout",
+    "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "atomic", "barrier", "bind",
+    "compute_at", "decompose_reduction", "distribute", "double_buffer", "fold_storage", "fuse", "inline",
+    "interchange", "isolate", "merge", "pad", "parallelize", "partition", "pipeline", "prefetch", "replace",
+    "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction", "stage", "storage_align",
+    "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip
 
 

@@ -12,15 +12,16 @@ from workbench.lang.expr import Binary, Const
 from workbench.lang.normal_form import simplify
 from workbench.poly.parting import alone
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Tree, statements
+from workbench.poly.tree import Band, Leaf, Mark, Tree, statements
 from workbench.schedules.arguments import whole
 from workbench.schedules.dividing import apart, depth_of
-from workbench.schedules.edit import Site, find_loop, put, rest_of, sites, spelt
+from workbench.schedules.edit import Site, find_loop, leaf_path, put, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.double_buffering import in_turn
 from workbench.schedules.transform import Transform
 
 MOST_STAGES = 64
+ASYNC = "async"
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,10 @@ class Pipeline(Transform):
                      → load(0);  for k_o: { load(k_o + 1); compute(k_o) }        pipeline("k_o", stages=2)
 
     The loads of the first iterations become the prologue (`.prologue`); in the last ones there is nothing to load.
-    On a CPU this gives the hardware something to do while it waits; `async_` copies belong to GPUs.  Legal as long as
-    what is loaded does not change meanwhile.  TVM's software_pipeline_stage.
+    On a CPU this gives the hardware something to do while it waits.  With `async_=True` the loads of an iteration are a
+    group of asynchronous copies, waited for before the first use (the tree marks them `async`): a GPU needs no register
+    for them, C makes them synchronously.  Legal as long as what is loaded does not change meanwhile, which is the same
+    question for both.  TVM's software_pipeline_stage and software_pipeline_async_stages.
     """
 
     name: ClassVar[str] = "pipeline"
@@ -54,19 +57,21 @@ class Pipeline(Transform):
         depth = depth_of(ahead.tree, site)
         first = alone(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
         after = apart(ahead, self, site, first, ("prologue", "body"), others=1, standard=ahead.program)
-        return replace(after, trace=(*schedule.trace, self))
+        tree = _asynchronous(after.program, after.tree, set(loads.values())) if self.async_ else after.tree
+        return replace(after, tree=tree, trace=(*schedule.trace, self))
 
     def _check(self) -> None:
         if not isinstance(self.stages, int) or isinstance(self.stages, bool) or not 2 <= self.stages <= MOST_STAGES:
             raise ScheduleError(f"pipeline: stages={shown(self.stages)} does not fit; expected 2 to {MOST_STAGES}")
-        if self.async_ is not False:
-            raise ScheduleError("pipeline: async_=True needs asynchronous copies; no target has them yet: leave it out")
+        if not isinstance(self.async_, bool):
+            raise ScheduleError(f"pipeline: async_={shown(self.async_)} does not fit; expected True or False")
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Pipeline]:
         for site in sites(schedule.tree):
             if loading(schedule.program, schedule.tree, site):
                 yield cls(spelt(schedule.program, schedule.tree, site))
+                yield cls(spelt(schedule.program, schedule.tree, site), async_=True)
 
     def __str__(self) -> str:
         stages = f", stages={self.stages}" if self.stages != 2 else ""
@@ -96,6 +101,14 @@ def _earlier(tree: Tree, site: Site, loads: set[str], ahead: int) -> Tree:
     own = list(site.band.loops)
     own[site.position] = replace(site.loop, rows=rows)
     return put(tree, site.path, Band(tuple(own), site.band.child))
+
+
+def _asynchronous(program: Program, tree: Tree, buffers: set[str]) -> Tree:
+    """The tree with what fills some buffers marked as asynchronous copies."""
+    for s in statements(tree):
+        if program.statement(s).writes[0].array in buffers:
+            tree = put(tree, leaf_path(tree, s), Mark(ASYNC, None, Leaf(s)))
+    return tree
 
 
 def pipeline(loop: str, /, stages: int = 2, async_: bool = False) -> Pipeline:
