@@ -94,7 +94,8 @@ class Checker(Matching):
         m, t = At(step, isl.Set.identity(step.domain)), At(their, group.origin(step, their.id))
         why = [self.differs(step.value, m, e, t) for e in self.spellings(group, part)]
         if all(why):
-            raise CertificationError(f"{group.who.name}: {why[0]}")
+            said = re.sub(r"[@?]\d", lambda m: "its cell" if m[0][0] == "@" else "a partial result", why[0])
+            raise CertificationError(f"{group.who.name}: {said}")
         subscripts = step.own.targets[0][1]
         if any(reads(*subscripts)) and not group.combines and (
             wrong := self.elsewhere(subscripts, m, their.own.targets[part][1], t, step.array)

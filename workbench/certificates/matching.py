@@ -8,8 +8,8 @@ from workbench.certificates.following import Following, only
 from workbench.certificates.reading import Group, is_scalar
 from workbench.certificates.sources import Step, pointwise, union
 from workbench.certificates.spelling import data_terms, head, is_number, plain, same_constant
-from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Binary, Cast, Const, Expr, Read, Size, children, integer, reads, transform
+from workbench.lang.dtypes import BOOL, INT64
+from workbench.lang.expr import Binary, Const, Expr, Read, children, integer, reads, substitute
 from workbench.lang.printer import show
 from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
@@ -27,9 +27,11 @@ class At:
     where: isl.Map
 
     def on(self, claiming: isl.Set) -> At:
+        """Only for these claiming instances."""
         return At(self.step, self.where.intersect_domain(claiming))
 
     def through(self, sources: isl.UnionMap) -> isl.UnionMap:
+        """Sources of what is read there, for the claiming instances."""
         return isl.UnionMap.from_map(self.where).apply_range(sources)
 
 
@@ -75,16 +77,10 @@ class Matching(Following):
         return "" if same else f"another number from indices; expected {show(theirs)}, found {show(mine)}"
 
     def number(self, expr: Expr, step: Step) -> isl.Map:
-        def bare(node: Expr) -> Expr:
-            match node:
-                case Cast(operand, _):
-                    return operand
-                case Size(name, dtype):
-                    return Const(self.program.sizes[name], dtype)
-            return node
-
+        """The value of index arithmetic, as a relation; NotAffine if it has none."""
+        sizes = {name: Const(value, INT64) for name, value in self.program.sizes.items()}
         dims = ", ".join(map(to_isl, step.own.dims))
-        return isl.parse_map(f"{{ {step.id}[{dims}] -> [{affine(transform(expr, bare))}] }}")
+        return isl.parse_map(f"{{ {step.id}[{dims}] -> [{affine(substitute(expr, dict(sizes)))}] }}")
 
     def hole(self, mine: Expr, m: At, theirs: Read) -> str:
         """What stood in a target (@) is read there, at that time; a partial result (?) is looked through."""

@@ -27,6 +27,7 @@ class Group:
     holes: dict[int, isl.UnionMap] = field(default_factory=dict)
 
     def origin(self, step: Step, name: str = "") -> isl.Map:
+        """From the step's instances to those of the operator that they stand for."""
         found = self.instances.set_tuple_name(isl.dim.in_, step.id).intersect_domain(step.domain)
         return found.set_tuple_name(isl.dim.out, name or self.who.id)
 
@@ -46,7 +47,8 @@ class Text:
             program, {to_isl(a.name): _opening(a) for a in program.arrays.values()}, lambda relation: relation
         )
         self.theirs.steps |= {s.id: s for s in self.expected_steps()}
-        self.by_name = {to_isl(n): a for n, a in layouts.items() if n not in meanings}
+        known = {to_isl(n): address(a, to_isl(n)) for n, a in layouts.items() if n not in meanings and a.rank}
+        self.addresses = {n: found for n, found in known.items() if found.is_injective()}
         self.mine = Sources(raised, {to_isl(n): self.opening(a) for n, a in raised.arrays.items()}, self.cells)
         self.mine.steps |= {s.id: s for s in self.written_steps()}
         self.names = {s.id: g.origin(s, f"{g.who.id}_{i}") for g in self.groups if not g.combines
@@ -57,12 +59,14 @@ class Text:
         self.moved, self.depth = isl.parse_union_map("{ }"), 0
 
     def expected_steps(self) -> Iterator[Step]:
+        """The operator's assignments, one for each target of a statement."""
         for s in self.program.statements:
             for i, access in enumerate(s.writes):
                 cells = isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, f"{s.id}_{i}")
                 yield Step(f"{s.id}_{i}", s, access.array, cells, s.values[i], access.exact and s.kind != "update")
 
     def written_steps(self) -> Iterator[Step]:
+        """The text's assignments; those behind a claim come into its group, the others are held."""
         pending: Group | None = None
         for s in self.raised.statements:
             access, name = s.writes[0], f"T{s.id[1:]}"
@@ -130,7 +134,8 @@ class Text:
     def place(self, name: str) -> isl.Map:
         """From the operator's cells to those of the text's array."""
         layout = self.layouts.get(name)
-        if layout is None or layout.name not in self.program.arrays:
+        own = self.program.arrays.get(layout.name) if layout else None
+        if layout is None or own is None or own.rank != layout.rank:
             raise CertificationError(f"{name}: places that depend on data in a copy of an array are not followed")
         dims = _dims(layout.rank)
         return isl.parse_map(f"{{ {to_isl(layout.name)}[{dims}] -> {to_isl(name)}[{dims}] }}")
@@ -146,10 +151,9 @@ class Text:
     def held_cells(self, relation: isl.Map) -> isl.Map:
         """The cells among elements of memory; a temporary may have others, which nothing reads."""
         name = str(relation.get_tuple_name(isl.dim.out))
-        layout = self.by_name.get(name)
-        if layout is None or not relation.dim(isl.dim.out):
+        if name not in self.addresses:
             return relation
-        return relation.apply_range(address(layout, name).reverse().set_tuple_name(isl.dim.out, name))
+        return relation.apply_range(self.addresses[name].reverse().set_tuple_name(isl.dim.out, name))
 
 
 def _dims(rank: int) -> str:
@@ -162,8 +166,10 @@ def _opening(array: Array) -> isl.Map:
 
 
 def is_outer(program: Program, array: Array) -> bool:
+    """Whether it is an argument or a result."""
     return array.name in program.arrays and program.arrays[array.name].role != "temporary"
 
 
 def is_scalar(array: Array) -> bool:
+    """Whether each iteration has one element of it."""
     return array.rank == array.times

@@ -27,6 +27,8 @@ def plain(expr: Expr, stored: Mapping[str, DType]) -> Expr:
             return Cast(operand, dtype)
         case Cast(operand, dtype) if dtype.is_float and is_number(operand) and (found := constant(operand)) is not None:
             return Const(float(found), dtype)
+        case Cast(Const(int() as value, _), dtype) if dtype.is_integral and 0 <= value < 1 << (dtype.bits - 1):
+            return Const(value, dtype)
         case Cast(Binary("+" | "-" | "*" as op, left, right, wide), dtype) if _narrows(wide, dtype):
             return Binary(op, Cast(left, dtype), Cast(right, dtype), dtype)
         case Cast(Cast(operand, wide), dtype) if operand.dtype == dtype and _narrows(wide, dtype):
@@ -70,9 +72,15 @@ def head(expr: Expr) -> tuple[str, str]:
 
 
 def is_number(expr: Expr) -> bool:
-    """Whether it is arithmetic of indices."""
+    """Whether it is arithmetic of indices that does not wrap around."""
     integral = expr.dtype.is_integral and expr.dtype != BOOL
-    return integral and not any(isinstance(n, Read) or n.dtype.is_float for n in walk(expr))
+    return integral and not any(isinstance(n, Read) or n.dtype.is_float or _wraps(n) for n in walk(expr))
+
+
+def _wraps(expr: Expr) -> bool:
+    return not isinstance(expr, Const) and (
+        expr.dtype.kind == "uint" or (expr.dtype.kind == "int" and expr.dtype.bits < 32)
+    )
 
 
 def same_constant(a: Const, b: Const) -> bool:
@@ -91,7 +99,7 @@ def _rounded(value: float, dtype: DType) -> float:
 
 def data_terms(expr: Expr) -> tuple[list[tuple[int, Expr]], Expr]:
     """Index arithmetic as (factor, part that depends on data) pairs and the rest."""
-    whole = polynomial(transform(expr, lambda n: n.operand if isinstance(n, Cast) and n.dtype.is_integral else n))
+    whole = polynomial(transform(expr, lambda n: n.operand if isinstance(n, Cast) and not _wraps(n) else n))
     data = {m: x for m, x in whole.terms if any(reads(*m))}
     rest = {m: x for m, x in whole.terms if m not in data}
     return [(x, expression(Polynomial({m: 1}))) for m, x in data.items()], expression(Polynomial(rest))
