@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, reduce
 
 from workbench.poly import isl, unpack
 from workbench.poly.flow import dependences
@@ -30,6 +30,20 @@ def smallest_fold(program: Program, tree: Tree, array: str, dimension: int) -> i
 
 def _distances(program: Program, tree: Tree, array: str, position: int) -> isl.Set | None:
     """`c' - c` for a value at coordinate c that lives while coordinate c' of the same row is written."""
+    apart = _overlaps(program, tree, array)
+    if apart is None:
+        return None
+    for other in range(apart.dim(isl.dim.set)):
+        if other != position:
+            apart = apart.fix_val(isl.dim.set, other, isl.value(0))
+    rank = apart.dim(isl.dim.set)
+    apart = apart.project_out(isl.dim.set, position + 1, rank - position - 1).project_out(isl.dim.set, 0, position)
+    return apart.project_out(isl.dim.param, 0, apart.dim(isl.dim.param)).coalesce()
+
+
+@lru_cache(maxsize=64)
+def _overlaps(program: Program, tree: Tree, array: str) -> isl.Set | None:
+    """How far apart two cells are of which one is written while the other's value is still of use."""
     flows = [d for d in dependences(program) if d.array == array and d.kind in ("flow", "reduction")]
     touching = tuple(s.id for s in program.statements if any(a.array == array for a in s.accesses))
     writes = [isl.parse_map(a.relation) for s in program.statements for a in s.writes if a.array == array]
@@ -45,13 +59,7 @@ def _distances(program: Program, tree: Tree, array: str, position: int) -> isl.S
     later = isl.Map.lex_lt(live.get_space().domain())
     during = later.intersect(live.apply_range(later.reverse()))
     pairs = during.apply_domain(cell).apply_range(cell).intersect_params(context)
-    apart = pairs.deltas()
-    for other in range(apart.dim(isl.dim.set)):
-        if other != position:
-            apart = apart.fix_val(isl.dim.set, other, isl.value(0))
-    rank = apart.dim(isl.dim.set)
-    apart = apart.project_out(isl.dim.set, position + 1, rank - position - 1).project_out(isl.dim.set, 0, position)
-    return apart.project_out(isl.dim.param, 0, apart.dim(isl.dim.param)).coalesce()
+    return pairs.deltas()
 
 
 def _not_dividing(apart: isl.Set) -> int | None:

@@ -6,7 +6,7 @@ writes is read in the same iteration.  Inside one iteration only a box of cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from workbench.lang.dtypes import INT64
@@ -18,7 +18,7 @@ from workbench.poly.boxes import written as written
 from workbench.poly.program import Access, Array, Padding, Program, ProgramStatement
 from workbench.poly.regions import Around, depth_of_one_visit
 from workbench.poly.timemap import row, shared
-from workbench.poly.tree import Loop, Tree, path
+from workbench.poly.tree import Loop, Tree, path, restrict
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,34 @@ def storage_of(program: Program, tree: Tree) -> tuple[Storage, ...]:
     return tuple(storage for storage in found if storage is not None)
 
 
-@lru_cache(maxsize=256)
 @isl.guarded
 def place_of(program: Program, tree: Tree, name: str) -> Storage | None:
     """The storage of one local array; None if nothing touches it."""
     array = program.arrays[name]
-    return _storage(program, tree, array) if array.scope == "local" and _used(program, array) else None
+    if array.scope != "local":
+        return None
+    touching = tuple(s for s in program.statements if any(a.array == name for a in s.accesses))
+    around = restrict(tree, {s.id for s in touching})
+    return None if around is None else _placed(_Part(program, array, touching, _frame(program)), around)
 
 
-def _used(program: Program, array: Array) -> bool:
-    return any(a.array == array.name for s in program.statements for a in s.accesses)
+@dataclass(frozen=True)
+class _Part:
+    """All that the storage of an array depends on, besides the order: what other statements do is no matter."""
+
+    program: Program = field(compare=False)
+    array: Array
+    touching: tuple[ProgramStatement, ...]
+    frame: tuple[object, ...]
+
+
+def _frame(program: Program) -> tuple[object, ...]:
+    return program.context, program.symbols, tuple(program.sizes.items())
+
+
+@lru_cache(maxsize=512)
+def _placed(part: _Part, tree: Tree) -> Storage:
+    return _storage(part.program, tree, part.array)
 
 
 def _storage(program: Program, tree: Tree, array: Array) -> Storage:
