@@ -169,8 +169,10 @@ def _concurrent(schedule: Schedule, random: Random) -> Transform | None:
     loads = [s for s in schedule.program.statements if ".load" in s.name and path(schedule.tree, s.id)]
     if not loads:
         return None
-    loop = random.choice(path(schedule.tree, random.choice(loads).id)).name
-    return random.choice((schedules.parallelize, schedules.parallelize, schedules.vectorize))(loop)
+    own = random.choice(loads)
+    around, times = path(schedule.tree, own.id), schedule.program.arrays[own.targets[0][0]].times
+    loop = around[times - 1] if 0 < times <= len(around) and random.random() < 0.8 else random.choice(around)
+    return random.choice((schedules.parallelize, schedules.parallelize, schedules.vectorize))(loop.name)
 
 
 def _skewed(schedule: Schedule, random: Random) -> Transform | None:
@@ -220,66 +222,62 @@ LEADS: tuple[Sequence[Lead], ...] = (
     (_merged, _merged, _skewed),
 )
 FITTING: dict[str, tuple[Sequence[Lead], ...]] = {
-    "product": (PADDED, PADDED, PADDED, (_decomposed, _tiled, _replaced), (_staged, _concurrent, _doubled)),
+    "product": (*(PADDED,) * 5, (_decomposed, _tiled, _replaced), (_staged, _concurrent, _doubled)),
     "producers": ((_computed_at,), (_computed_after,), (_inlined,), (_merged, _skewed), (_merged, _rooted)),
     "recurrences": (ISOLATED, ISOLATED, ISOLATED, (_staged, _concurrent, _doubled), (_reduced_apart,), (_skewed,)),
 }
-
-
-def _refused(make: Lead) -> Lead:
-    """A step that the product refuses, if one of a few is such; whether that is right is judged afterwards."""
-
-    def sought(schedule: Schedule, random: Random) -> Transform | None:
-        found = None
-        for _ in range(6):
-            step = make(schedule, random)
-            if step is None:
-                continue
-            try:
-                if not step.on(schedule).verdict:
-                    return step
-            except (ScheduleError, BudgetExceeded):
-                continue
-            found = step
-        return found
-
-    return sought
 
 
 def _of(kind: str) -> Lead:
     return lambda schedule, random: wild(kind, schedule, random)
 
 
-SELDOM: tuple[Sequence[Lead], ...] = (  # kinds that are seldom refused by chance, after what makes it likely
-    (_refused(_of("decompose_reduction")),),
-    (_merged, _refused(_of("decompose_reduction"))),
-    (_staged, _refused(_concurrent), _refused(_doubled)),
-    (_staged, _concurrent, _refused(_doubled)),
-    (_staged, _concurrent, _refused(_piped)),
-    (_all_tiled, _refused(_isolated)),
-    (_all_tiled, _refused(_isolated)),
-    (_refused(_of("reverse_compute_at")),),
-    (_refused(_computed_after),),
-    (_merged, _refused(_skewed)),
-    (_refused(_skewed),),
-    (_refused(_reduced_apart),),
-    (_merged, _refused(_reduced_apart)),
-    (_refused(_of("stage")),),
-    (_tiled, _refused(_of("stage"))),
-    (_refused(_of("partition")),),
-    (_refused(_of("partition")),),
-    (_refused(_of("compute_at")),),
-    (_refused(_computed_at),),
-    (_refused(_inlined),),
-    (_refused(_of("tile")),),
-    (_refused(_of("unroll_jam")),),
-    (_refused(_of("affine_rows")),),
-    (_decomposed, _tiled, _operand, _operand, _refused(_padded)),
+SELDOM: tuple[Sequence[Lead], ...] = (  # the last step is of a kind seldom refused; the others make it likely
+    *((_of("decompose_reduction"),),) * 4,
+    (_merged, _of("decompose_reduction")),
+    (_staged, _concurrent, _doubled),
+    (_staged, _concurrent, _piped),
+    *((_all_tiled, _isolated),) * 3,
+    *((_of("reverse_compute_at"),),) * 3,
+    *((_computed_after,),) * 3,
+    *((_merged, _skewed),) * 3,
+    *((_reduced_apart,),) * 5,
+    (_merged, _reduced_apart),
+    (_of("compute_at"),),
+    (_computed_at,),
+    *((_inlined,),) * 2,
+    *((_of("unroll_jam"),),) * 2,
+    (_of("reverse"),),
 )
+
+
+def refused(schedule: Schedule, random: Random) -> list[Transform]:
+    """Steps the last of which the product refuses, if some are found soon; whether that is right is judged afterwards.
+
+    Chance alone finds too few refusals of the kinds that are nearly always right.
+    """
+    for _ in range(5):
+        *first, make = random.choice(SELDOM)
+        steps, here = [], schedule
+        for each in first:
+            after = _taken(each(here, random), here)
+            if after is not None and after.verdict:
+                here = after
+                steps.append(after.trace[-1])
+        for _ in range(5):
+            after = _taken(make(here, random), here)
+            if after is not None and not after.verdict:
+                return [*steps, after.trace[-1]]
+    return []
+
+
+def _taken(step: Transform | None, schedule: Schedule) -> Schedule | None:
+    try:
+        return None if step is None else step.on(schedule)
+    except (ScheduleError, BudgetExceeded):
+        return None
 
 
 def lead(program: str, random: Random) -> list[Lead]:
     """Steps that belong together, to be asked for one after another; often such as fit the kind of program."""
-    if random.random() < 0.4:
-        return list(random.choice(SELDOM))
     return list(random.choice(FITTING[program] if program in FITTING and random.random() < 0.7 else LEADS))

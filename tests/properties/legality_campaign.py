@@ -21,7 +21,7 @@ from random import Random
 
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import Disagreement, judged, repairs
-from tests.properties.leads import kernels, lead
+from tests.properties.leads import Lead, kernels, lead, refused
 from tests.properties.plain import Unknown
 from tests.properties.wild_steps import wild_step
 from workbench import schedules
@@ -29,7 +29,8 @@ from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.schedules import Schedule
 
 WALKS = 5  # step lists tried on a program
-LED = 0.32  # of the step lists begin with steps that belong together
+LED = 0.2  # of the step lists begin with steps that belong together
+SOUGHT = 0.25  # of them with a step of a kind that is seldom refused, and is
 WRONG = 0.35  # of the refused steps are taken all the same, and others follow
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
@@ -111,8 +112,7 @@ def tries(found: Subject, random: Random, tally: Tally, walks: int) -> None:
 
 def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> Iterator[Schedule]:
     """One list of steps: each prefix is a case, judged by the product and by enumeration."""
-    first = lead(found.op.name, random) if random.random() < LED else []
-    for asked in (*first, *[wild_step] * random.choice((1, 2, 2, 3, 4))):
+    for asked in (*_first(found, schedule, random), *[wild_step] * random.choice((1, 2, 2, 3, 4))):
         step = asked(schedule, random)
         if step is None:
             continue
@@ -134,6 +134,16 @@ def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> It
         yield after
         if outcome == "legal" or random.random() < WRONG:
             schedule = after
+
+
+def _first(found: Subject, schedule: Schedule, random: Random) -> list[Lead]:
+    """What a list of steps begins with: often nothing in particular."""
+    chosen = random.random()
+    if chosen < LED:
+        return lead(found.op.name, random)
+    if chosen > 1 - SOUGHT:
+        return [lambda *_, step=step: step for step in refused(schedule, random)]
+    return []
 
 
 def note(found: Subject, after: Schedule, tally: Tally) -> None:

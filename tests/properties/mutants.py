@@ -151,7 +151,7 @@ MUTANTS = {
     "the innermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:-1]))),
     "the outermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
     "instances may share a time": Mutant(order, "collisions", always(None), 30),
-    "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only),
+    "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only, 151),
     "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, pairs:
         list(original(p, tree, s, t, pairs))[:-1] if s != t else original(p, tree, s, t, pairs)),
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:

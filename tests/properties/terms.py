@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import add, mul
 from typing import Any
 
 from tests.properties.touching import Cell, Event, Shape
 
 NEUTRAL = {"+": {0}, "*": {1}, "max": {float("-inf")}, "min": {float("inf")}}
+
+EXACT = {"+": add, "*": mul}  # worked out on numbers: what padding adds is neutral
 
 
 class Terms:
@@ -81,7 +84,13 @@ class Memory:
             return self.read(parts[0])
         if what == "number":
             return self.terms.number(("number", _plain(parts[0])))
-        return self.terms.number((what, *map(self.value, parts)))
+        operands = [self.value(part) for part in parts]
+        known = [self.terms.terms[n] for n in operands]
+        if what in EXACT and all(term[0] == "number" for term in known):
+            found = EXACT[what](*(term[1] for term in known))
+            if found in (0, 1) or abs(found) == float("inf"):  # what steps fill gaps with; NaN is none of it
+                return self.terms.number(("number", _plain(found)))
+        return self.terms.number((what, *operands))
 
     def run(self, event: Event) -> None:
         """Execute one instance."""
