@@ -57,7 +57,7 @@ def checked(
     checker = Checker(program, raised, arrays, meanings)
     checker.check()
     for loop in checker.loops:
-        require_no_race(raised, checker.mine.paths, loop)
+        require_no_race(raised, checker.mine.paths, loop, checker.atomic)
     split = dict.fromkeys(g.who.name for g in checker.groups if g.combines)
     computing = sum(len(g.steps) for g in checker.groups if not g.combines)
     helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))

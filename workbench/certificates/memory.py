@@ -43,22 +43,33 @@ def require_inside(raised: Program, text: str) -> None:
                 raise CertificationError(f"{s.name}: the text touches memory beyond the {extents[0]} of {array.name}")
 
 
-def require_no_race(raised: Program, paths: dict[str, tuple[str, ...]], loop: ProgramStatement) -> None:
-    """No iteration of the loop around a statement writes what another one of its iterations reads or writes."""
+def require_no_race(
+    raised: Program, paths: dict[str, tuple[str, ...]], loop: ProgramStatement, atomic: set[str]
+) -> None:
+    """No iteration of the loop around a statement writes what another one of its iterations reads or writes; atomic
+    updates of one cell may meet.
+    """
     around, depth = paths[loop.id][:-1], len(loop.dims)
     inside = [s for s in raised.statements if paths[s.id][: len(around)] == around]
     outer = [f"o{d}" for d in range(depth - 1)]
     others = isl.parse_union_map(f"{{ [{', '.join([*outer, 'i'])}] -> [{', '.join([*outer, 'j'])}] : i != j }}")
     for array in sorted({a.array for s in inside for a in s.writes if not a.array.startswith("claim_")}):
-        touched = [(a.kind, _by_iteration(s, a, depth)) for s in inside for a in s.accesses if a.array == array]
-        written = union([relation for kind, relation in touched if kind == "write"])
-        pairs = written.apply_range(union([relation for _, relation in touched]).reverse()).intersect(others)
+        touched = [(s.id in atomic and a.subscripts == s.targets[0][1], a.kind == "write", _by_iteration(s, a, depth)) for s in inside for a in s.accesses
+                   if a.array == array]  # fmt: skip
+        pairs = _meeting(touched, {True, False}, {False}).union(_meeting(touched, {False}, {True, False}))
+        pairs = pairs.intersect(others)
         if not pairs.is_empty():
             first = list(unpack.point(unpack.maps(pairs)[0].lexmin().wrap().flatten()) or [0] * (2 * depth))
             both = f"{first[depth - 1]} and {first[-1]}"
             raise CertificationError(
                 f"the loop {loop.dims[-1]} is parallel, but its iterations {both} may meet in a cell of {array}"
             )
+
+
+def _meeting(touched: list[tuple[bool, bool, isl.Map]], writers: set[bool], others: set[bool]) -> isl.UnionMap:
+    """Iterations of which one writes a cell and the other one touches it, for (not) atomic writers and others."""
+    written = union([cells for atomic, writes, cells in touched if writes and atomic in writers])
+    return written.apply_range(union([cells for atomic, _, cells in touched if atomic in others]).reverse())
 
 
 def _by_iteration(s: ProgramStatement, access: Access, depth: int) -> isl.Map:

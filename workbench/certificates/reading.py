@@ -42,6 +42,7 @@ class Text:
         self.groups: list[Group] = []
         self.held: dict[str, Step] = {}
         self.loops: list[ProgramStatement] = []
+        self.atomic: set[str] = set()
         self.types = {c: a.dtype for c, a in layouts.items()}, {a.name: a.dtype for a in program.arrays.values()}
         self.theirs = Sources(
             program, {to_isl(a.name): _opening(a) for a in program.arrays.values()}, lambda relation: relation
@@ -68,6 +69,7 @@ class Text:
     def written_steps(self) -> Iterator[Step]:
         """The text's assignments; those behind a claim come into its group, the others are held."""
         pending: Group | None = None
+        atomic = False
         for s in self.raised.statements:
             access, name = s.writes[0], f"T{s.id[1:]}"
             cells = isl.parse_map(access.relation).set_tuple_name(isl.dim.in_, name)
@@ -77,6 +79,8 @@ class Text:
             )
             if access.array == "claim_parallel":
                 self.loops.append(s)
+            elif access.array == "claim_atomic":
+                atomic = True
             elif access.array.startswith("claim_"):
                 pending = self.claimed(step)
                 self.groups.append(pending)
@@ -85,7 +89,9 @@ class Text:
                 yield step
             else:
                 yield self.joined(step, pending)
+                self.atomic |= {s.id} if atomic and pending.who.kind == "update" else set()
                 pending = pending if len(pending.steps) < len(pending.who.targets) else None
+                atomic = atomic and pending is not None
 
     def claimed(self, claim: Step) -> Group:
         """What a claim says; the instances stand for what they say, nothing else."""

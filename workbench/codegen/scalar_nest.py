@@ -1,8 +1,8 @@
 """The final nest without vectors: lanes are loops, registers are small arrays, every instance says which it is.
 
 Before each write of a statement stands a *claim*: a write to an array `claim_S1` whose subscripts are the instance (to
-`claim_combine_S1` where partial results of S1 are combined), and in each parallel loop one to `claim_parallel`.
-Whoever checks the text may use claims, and has to prove them.
+`claim_combine_S1` where partial results of S1 are combined).  Before an atomic update stands one to `claim_atomic`, and
+in each parallel loop one to `claim_parallel`.  Whoever checks the text may use claims, and has to prove them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ class Scalars:
     def write(self, write: Write, lane: Lane) -> Nest:
         """The claim and the write, for every lane."""
         own = replace(write, cells=tuple(map(self.cell, write.cells)), values=tuple(map(self.value, write.values)))
-        return self.lanes(self.after_claim(own, self.claims.get(write.statement)), lane)
+        claimed = self.after_claim(own, self.claims.get(write.statement))
+        if write.atomic:
+            claimed = Block((self.claim(_made("claim_atomic", INT32, [], [], "output")), claimed))
+        return self.lanes(claimed, lane)
 
     def lanes(self, nest: Nest, lane: Lane) -> Nest:
         if not lane.variable:
