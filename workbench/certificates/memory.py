@@ -54,8 +54,11 @@ def require_no_race(
     outer = [f"o{d}" for d in range(depth - 1)]
     others = isl.parse_union_map(f"{{ [{', '.join([*outer, 'i'])}] -> [{', '.join([*outer, 'j'])}] : i != j }}")
     for array in sorted({a.array for s in inside for a in s.writes if not a.array.startswith("claim_")}):
-        touched = [(s.id in atomic and a.subscripts == s.targets[0][1], a.kind == "write", _by_iteration(s, a, depth)) for s in inside for a in s.accesses
-                   if a.array == array]  # fmt: skip
+        uses = [(s, a) for s in inside for a in s.accesses if a.array == array]
+        alone = [s.id not in atomic or a.subscripts != s.targets[0][1] for s, a in uses]
+        touched = [
+            (not x, a.kind == "write", _by_iteration(s, a, depth)) for x, (s, a) in zip(alone, uses, strict=True)
+        ]
         pairs = _meeting(touched, {True, False}, {False}).union(_meeting(touched, {False}, {True, False}))
         pairs = pairs.intersect(others)
         if not pairs.is_empty():
