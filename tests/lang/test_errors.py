@@ -75,6 +75,12 @@ def test_two_unrelated_defs_are_not_one_operator():
         operator(text)
 
 
+def test_a_chain_of_operators_without_end_is_refused():
+    chain = "+".join(["A(i)"] * 3000)
+    with pytest.raises(OperatorError, match="operands in a row"):
+        operator(f"def f(float(N) A) -> (O) {{ O(i) = {chain} }}")
+
+
 def test_too_many_statements_are_refused():
     with pytest.raises(OperatorError, match="more than 4000 statements"):
         operators("def f(float(N) A) -> (B) {" + "B(i) = A(i)\n" * 5000 + "}")

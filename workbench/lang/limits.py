@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.expr import Expr, children
 from workbench.lang.terms import Span, Term, operands
@@ -12,8 +14,10 @@ DEEPEST_BRACKETS = 200
 DEEPEST_TERM = 200
 DEEPEST_EXPR = 250
 LARGEST_EXPR = 20_000
+LONGEST_CHAIN = 2_000
 MOST_STATEMENTS = 4_000
 DEEPEST_CALLS = 16
+CHAINS = {"-": "+", "/": "*", "%": "*", **{x: x for x in ("+", "*", "&&", "||", "&", "|", "^")}}
 
 
 def count_statement(diagnostics: Diagnostics, span: Span) -> None:
@@ -34,6 +38,24 @@ def check_depth(term: Term) -> None:
             return
     message = f"the expression nests more than {DEEPEST_TERM} levels deep"
     raise Problem(message, term.span, "compute parts of it in temporaries")
+
+
+def check_chains(words: Iterable[tuple[str, Span]], diagnostics: Diagnostics) -> None:
+    """Report `a + a + ...` that is far too long at once, before a tree is made of it."""
+    chains: list[tuple[str, int]] = [("", 0)]
+    for word, span in words:
+        if word == "(":
+            chains.append(("", 0))
+        elif word == ")":
+            chains = chains[:-1] or [("", 0)]
+        elif not (word[0].isalnum() or word[0] in "_."):
+            operator, count = chains[-1]
+            own = CHAINS.get(word, "")
+            chains[-1] = (own, count + 1 if own and own == operator else 1)
+            if chains[-1][1] > LONGEST_CHAIN:
+                message = f"more than {LONGEST_CHAIN} operands in a row, and at most {DEEPEST_TERM} levels may nest"
+                diagnostics.add(Problem(message, span, "compute parts of it in temporaries"))
+                return
 
 
 def check_resolved_depth(expr: Expr, span: Span) -> None:

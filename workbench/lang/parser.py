@@ -11,7 +11,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from workbench.errors import OperatorError
 from workbench.lang.diagnostics import Diagnostics, Problem
-from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT
+from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT, check_chains
 from workbench.lang.recovery import without_statement
 from workbench.lang.syntax import (
     Assign,
@@ -87,6 +87,7 @@ def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
         if depth > DEEPEST_BRACKETS:
             diagnostics.add(Problem(f"brackets are nested more than {DEEPEST_BRACKETS} deep", span(token)))
             break
+    check_chains(((str(token), span(token)) for token in tokens), diagnostics)
     diagnostics.check()
 
 
