@@ -66,7 +66,7 @@ class Times:
             case Leaf(s):
                 self.components[s] = above
             case Mark(name, _, child):
-                self._visit(_at_once(child) if name == "replace" else child, above)
+                self._visit(_at_once(child) if name == "replace" and _single(child) else child, above)
             case Band(loops, child):
                 self._visit(child, [*above, *((loop, None) for loop in loops)])
             case Children(parts):
@@ -147,6 +147,14 @@ class Times:
                 values = values // mixed["width"]
             columns.append(values)
         return [*columns, *lanes]
+
+
+def _single(tree: Tree) -> bool:
+    """Whether loops stand around one statement: of anything else no micro-kernel is made."""
+    match tree:
+        case Band(_, child) | Mark(_, _, child):
+            return _single(child)
+    return isinstance(tree, Leaf)
 
 
 def _at_once(tree: Tree) -> Tree:
