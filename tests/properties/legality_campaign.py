@@ -34,6 +34,17 @@ SOUGHT = 0.25  # of them with a step of a kind that is seldom refused, and is
 WRONG = 0.35  # of the refused steps are taken all the same, and others follow
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
+NEVER = {  # steps that cannot be illegal, and why
+    "add_unit_loop": "one iteration around what there was",
+    "fuse": "the same order in one loop",
+    "pad": "what is not neutral does not fit",
+    "prefetch": "memory is not changed",
+    "replace": "iterations that depend on one another do not fit",
+    "split": "the same order in blocks",
+    "storage_align": "gaps between rows",
+    "transform_layout": "two cells in one place do not fit",
+    "unroll": "the same order without a loop",
+}
 OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "harmless", "unknown", "does not fit")
 
 
@@ -64,8 +75,18 @@ class Tally:
         return sorted({name.partition(": ")[0] for name in self.counts if ": " in name})
 
     def rare(self, enough: int) -> list[str]:
-        """Steps that were accepted too seldom, or refused too seldom though they can be."""
-        return [s for s in self.steps() if self.of(s, "legal") < enough or 0 < self.of(s, "illegal") < enough]
+        """Steps that were accepted too seldom, or refused too seldom though they can be, or though they cannot."""
+
+        def seldom(step: str) -> bool:
+            refused = self.of(step, "illegal")
+            return self.of(step, "legal") < enough or (refused > 0 if step in NEVER else refused < enough)
+
+        return [step for step in self.steps() if seldom(step)]
+
+    def line(self, step: str) -> str:
+        """A row of the table, with the reason why a step is never refused."""
+        counts = "".join(f"{self.of(step, o):>13}" for o in OUTCOMES)
+        return f"{step:22}{counts}" + (f"   never illegal: {NEVER[step]}" if step in NEVER else "")
 
     def lines(self) -> list[str]:
         """The table at the end of a run."""
@@ -75,7 +96,7 @@ class Tally:
             ", ".join(f"{100 * self.share(s):.1f} % {s}" for s in shares),
             f"{self.counts['repairs']} repairs of {self.counts['asked for repairs']} refused steps, all accepted",
             f"{'':22}" + "".join(f"{o:>13}" for o in OUTCOMES),
-            *(f"{name:22}" + "".join(f"{self.of(name, o):>13}" for o in OUTCOMES) for name in self.steps()),
+            *map(self.line, self.steps()),
         ]
 
 

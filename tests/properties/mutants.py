@@ -122,12 +122,12 @@ MUTANTS = {
     "certain dependences are taken for possible": Mutant(order, "dependences", changed(exact=False)),
     "one inexact violation makes all of them so":
         Mutant(legality, "judge", renamed("illegal", "unproved", some_inexact), 2),
-    "unproved is called illegal": Mutant(legality, "judge", renamed("unproved", "illegal", some_inexact), 2),
-    "unproved is called legal": Mutant(legality, "judge", renamed("unproved", "legal", some_inexact), 2),
+    "unproved is called illegal": Mutant(legality, "judge", renamed("unproved", "illegal", some_inexact), 22),
+    "unproved is called legal": Mutant(legality, "judge", renamed("unproved", "legal", some_inexact), 22),
     "backwards is allowed by one": Mutant(order, "compare_text", compared(more="> 1 +")),
     "standing still is forbidden": Mutant(order, "compare_text", compared(more=">=")),
     "iterations that differ may race upwards": Mutant(order, "compare_text", compared(differ=">")),
-    "iterations that differ may race downwards": Mutant(order, "compare_text", compared(differ="<"), 34),
+    "iterations that differ may race downwards": Mutant(order, "compare_text", compared(differ="<"), 6),
     "inner loops are judged under smaller outer ones": Mutant(order, "compare_text", compared(equal="<=")),
     "inner loops are judged under larger outer ones": Mutant(order, "compare_text", compared(equal=">=")),
     "inner loops are judged under other outer ones": Mutant(order, "compare_text", compared(equal="!=")),
@@ -143,19 +143,20 @@ MUTANTS = {
         Mutant(order, "_out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
             p, lanes, ends, replace(common, position=-1), depth)),
     "serial loops may run backwards": Mutant(order, "_forbidden", ruled("serial", None)),
-    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 60),
+    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 35),
     "reductions keep their order": Mutant(order, "_forbidden", ruled("serial", ">")),
     "the order of statements does not matter": Mutant(order, "shared", shared(lambda s: replace(s, position=-1))),
     "later statements count as too late": Mutant(order, "shared", shared(lambda s: replace(s, position=1))),
     "only the outermost loop is looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:1]))),
     "the innermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[:-1]))),
     "the outermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
-    "instances may share a time": Mutant(order, "collisions", always(None), 30),
+    "instances may share a time": Mutant(order, "collisions", always(None), 3),
     "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only, 151),
     "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, pairs:
         list(original(p, tree, s, t, pairs))[:-1] if s != t else original(p, tree, s, t, pairs)),
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:
         original(p, "reduction" if kind == "anti" and rest[1] is rest[2] and rest[1].relaxed else kind, *rest), 11),
     "what copies bring is not looked at": Mutant(poly, "differences", always(()), 9),
+    "micro-kernels are taken to run in order": Mutant(legality, "executed", lambda original: lambda tree: tree, 35),
     "a local array has one place too few": Mutant(poly, "storage_of", one_place_less, 6),
 }  # fmt: skip

@@ -115,10 +115,13 @@ def judge(program: Program, tree: Tree) -> Verdict:
 
 
 def executed(tree: Tree) -> Tree:
-    """The tree as it runs: a micro-kernel may execute the iterations of its part in any order, as if in lanes."""
+    """The tree as it runs: a micro-kernel may execute the iterations of its part in any order, as if in lanes.
+
+    Where later steps put other statements into the part, no micro-kernel can execute it any more.
+    """
     match tree:
         case Mark(name, value, child):
-            inner = in_lanes(child) if name == MARK else executed(child)
+            inner = in_lanes(child) if name == MARK and len(statements(child)) == 1 else executed(child)
             return tree if inner is child else Mark(name, value, inner)
         case Band(own, child):
             inner = executed(child)

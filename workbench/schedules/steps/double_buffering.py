@@ -22,7 +22,8 @@ class DoubleBuffer(Transform):
     before → after:  for k_o: { A_local(…) = …; … A_local(…) }   →   for k_o: { A_local(k_o % 2, …) = …; … }
 
     Then the next iteration's values may be loaded while this one's are in use (`shift` of the load, or `pipeline`,
-    which does both).  Always legal.  TVM's double_buffer.
+    which does both).  Legal unless iterations of that loop run at once: they would meet in the two places.  TVM's
+    double_buffer.
     """
 
     name: ClassVar[str] = "double_buffer"
