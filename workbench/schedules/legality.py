@@ -16,7 +16,7 @@ from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.timemap import collisions
-from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops
+from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements
 from workbench.poly.waiting import divergent
 from workbench.schedules.gathers import data_conditions
 from workbench.schedules.micro_kernels import MARK
