@@ -3,19 +3,20 @@
 Two instances are in order if the first time component in which they differ is a position in a sequence or the value
 of a serial or unrolled loop.  A parallel loop orders nothing.  The lanes of a vector loop run in lockstep, as many at
 a time as a register holds: of two instances in different lanes one comes first if its lane does and it would come
-first in one lane, too.
+first in one lane, too.  Blocks and threads order nothing either, but a barrier orders what it parts (`barriers.py`).
 
 Rows are evaluated with NumPy; nothing is asked of `workbench/poly` or `workbench/schedules`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tests.properties.barriers import Places, in_phases, passed, threaded
 from tests.properties.plain import column
 from tests.properties.touching import Event, Key
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree
@@ -59,7 +60,23 @@ class Times:
     def __init__(self, instances: Instances, tree: Tree) -> None:
         self.instances, self.tree = instances, tree
         self.components: dict[str, list[tuple[Loop | None, Any]]] = {}
+        self.atomic: set[str] = set()
         self._visit(tree, [])
+        self.places = Places.of(tree)
+        if self.places.barriers:
+            passed(self.places, self._rows())
+
+    def _rows(self) -> Iterator[tuple[str, list[int]]]:
+        """Every instance: its statement and its time."""
+        for statement, numbers in self.instances.numbers.items():
+            columns = [values for _, values in self.values(statement)]
+            for at in range(len(numbers)):
+                yield statement, [int(values[at]) for values in columns]
+
+    @property
+    def divergent(self) -> bool:
+        """Whether some threads wait where others of their block do not."""
+        return any(barrier.uneven() for barrier in self.places.barriers)
 
     def _visit(self, tree: Tree, above: list[tuple[Loop | None, Any]]) -> None:
         match tree:
@@ -67,6 +84,7 @@ class Times:
                 self.components[s] = above
             case Mark(name, _, child):
                 self._visit(_at_once(child) if name == "replace" and _single(child) else child, above)
+                self.atomic |= _statements(child) if name == "atomic" else set()
             case Band(loops, child):
                 self._visit(child, [*above, *((loop, None) for loop in loops)])
             case Children(parts):
@@ -100,7 +118,7 @@ class Times:
         result, lanes = np.zeros(len(a), dtype=np.int64), np.zeros(len(a), dtype=np.int64)
         open_, names = np.ones(len(a), dtype=bool), [""] * len(a)
         lane_names = [""] * len(a)
-        for (loop, x), (_, y) in zip(self.values(source), self.values(target), strict=False):
+        for place, ((loop, x), (_, y)) in enumerate(zip(self.values(source), self.values(target), strict=False)):
             sign = np.sign(y[second] - x[first])
             here = open_ & (sign != 0)
             if not here.any():
@@ -112,15 +130,28 @@ class Times:
                 _name(lane_names, here, loop.name)
                 open_ &= ~clash
                 continue
-            if kind != "parallel":
+            if not threaded(kind):
                 agrees = here & ((lanes == 0) | (lanes == sign))
                 result[agrees] = sign[agrees]
+            elif self.places.barriers:
+                self._meet(result, np.flatnonzero(here), (source, target), (first, second), place)
             if loop is not None:
                 _name(names, here, loop.name)
             open_ &= ~here
             if loop is None:
                 break
         return result, [lane or inner for inner, lane in zip(names, lane_names, strict=True)], lanes != 0
+
+    def _meet(self, result: Ids, pairs: Ids, ends: tuple[str, str], at: tuple[Ids, Ids], place: int) -> None:
+        """The order that barriers give to pairs on different threads of the loop at a place in their paths."""
+        key = self.places.keys[ends[0]][place]
+        for barrier in (b for b in self.places.barriers if key in b.waiting):
+            for n in pairs.tolist():
+                times = []
+                for end, ids in zip(ends, at, strict=True):
+                    own = [int(values[ids[n]]) for _, values in self.values(end)]
+                    times.append(barrier.time_of(self.places.keys[end], own))
+                result[n] = result[n] or barrier.parts(*times)
 
     def dates(self, mixed: Mapping[str, Any] | None = None) -> list[tuple[int, ...]]:
         """A time for each event: one execution that the tree allows.
@@ -140,13 +171,28 @@ class Times:
         columns, lanes = [], []
         for loop, values in self.values(statement):
             kind = "" if loop is None else loop.kind
-            if kind == "parallel" and "parallel" in mixed:
+            if threaded(kind) and "parallel" in mixed:
                 values = mixed["parallel"](values)
             elif kind == "vector" and "vector" in mixed:
                 lanes.append(mixed["vector"](values))
                 values = values // mixed["width"]
             columns.append(values)
+        if self.places.barriers:
+            columns = [columns[n] for n in in_phases(self.places, statement)]
         return [*columns, *lanes]
+
+
+def _statements(tree: Tree) -> set[str]:
+    """Ids of the statements below, but for those of micro-kernels."""
+    match tree:
+        case Leaf(s):
+            return {s}
+        case Mark("replace", _, _):
+            return set()
+        case Band(_, child) | Mark(_, _, child):
+            return _statements(child)
+        case Children(parts):
+            return set().union(*map(_statements, parts))
 
 
 def _single(tree: Tree) -> bool:

@@ -65,6 +65,8 @@ def _confirm_legal(subject: Subject, after: Schedule, random: Random) -> None:
     for sizes in _sizes(subject, random):
         for filling in _fillings(subject):
             scene = subject.at(sizes, filling)
+            if Times(scene.run(after.program).instances, after.tree).divergent:
+                raise Disagreement(f"accepted, but at {sizes} a barrier is not reached by every thread")
             for wrong in scene.run(after.program).wrong(after.tree)[:1]:
                 raise Disagreement(f"accepted, but at {sizes}, contents {filling}: {wrong}")
             changed = scene.changed(after.program, after.tree, random)
@@ -80,6 +82,10 @@ def _confirm_illegal(subject: Subject, after: Schedule, random: Random) -> None:
     verdict = after.verdict
     if not verdict.violations and not verdict.reason:
         raise Disagreement("refused without a reason")
+    if verdict.reason.startswith("divergent") and not after.program.symbols:
+        run = subject.at(subject.some_sizes(random)).run(after.program)
+        if not Times(run.instances, after.tree).divergent:
+            raise Disagreement(f"every thread reaches every barrier: {verdict.reason}")
     if verdict.violations and all(map(_inexact, verdict.violations)):
         raise Disagreement(f"illegal, but data decide: {verdict.violations[0]}")
     for violation in verdict.violations:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.properties.barriers import threaded
 from tests.properties.happening import Times
 from tests.properties.plain import nothing, number
 from tests.properties.touching import Cell, Event, Shape
@@ -48,7 +49,7 @@ class _Homes:
         own = self.values[self.instances.statement[n]][: len(self.storage.home)]
         at = int(self.instances.place[n])
         env = {**sizes, **{loop.name: int(values[at]) for loop, values in own}}
-        private = tuple(int(values[at]) for loop, values in own if loop.kind == "parallel")
+        private = tuple(int(values[at]) for loop, values in own if threaded(loop.kind))
         coordinates = tuple(self._coordinate(cell, env))
         return f"place of {cell[0]}", (*private, *coordinates)
 

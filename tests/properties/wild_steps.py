@@ -9,6 +9,7 @@ from random import Random
 from tests.poly.trees import scramble
 from tests.properties.ways import resized
 from tests.properties.wild_orders import ORDERS
+from tests.properties.wild_threads import THREADS
 from workbench import schedules
 from workbench.errors import ScheduleError
 from workbench.poly.tree import loops, path
@@ -18,7 +19,7 @@ HARMLESS = ("split", "unroll", "add_unit_loop", "fuse", "tile", "prefetch")  # t
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
 BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "storage_align", "transform_layout")
 KINDS = dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 8) | dict.fromkeys(BUFFERS, 5)
-WEIGHTS = KINDS | {"affine": 28, "arrange": 12, "unroll_jam": 2, "skew": 2, "fuse": 2, "reverse": 2}
+WEIGHTS = KINDS | {"affine": 28, "arrange": 12, "unroll_jam": 2, "skew": 2, "fuse": 2, "atomic": 3, "barrier": 12, "bind": 5, "reverse": 2}
 
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:
@@ -136,6 +137,7 @@ WILD: dict[str, Callable[[Schedule, list[str], Random], Transform | None]] = {
     "tile": _tile,
     "transform_layout": _transform_layout,
     **ORDERS,
+    **THREADS,
 }
 
 

@@ -123,9 +123,9 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
             bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
             if bad is not None and loop.kind == "vector":
                 bad = _out_of_lockstep(program, bad, (s, t), common, depth)
-            elif bad is not None and at_once(loop.kind):
-                bad = _unordered(program, tree, dependence, bad, depth)
-            if bad is not None:
+            if bad is not None and at_once(loop.kind):
+                yield from ((pairs, why, loop.name) for pairs, why in _parted(program, tree, dependence, bad, depth))
+            elif bad is not None:
                 yield bad, reason, loop.name
         alike = (*alike, compare_text(program, loop, s, t, "="))
         if _alike(dependence.relation, alike) is None:
@@ -136,17 +136,26 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         yield pairs, "order", None
 
 
-def _unordered(program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int) -> isl.Map | None:
-    """Of pairs that the loop at a depth separates, those that run at once or in the wrong order for all barriers."""
+def _parted(
+    program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int
+) -> Iterator[tuple[isl.Map, Reason]]:
+    """Of pairs that the loop at a depth separates, those that run at once, and those that barriers order wrongly."""
     ends, reduction = (dependence.source, dependence.target), dependence.kind == "reduction"
     if reduction and atomic_statements(tree).issuperset(ends):
-        return None
-    ordered = [parted(program, tree, *ends, depth)]
-    if reduction:  # either may come first
-        ordered += [None if m is None else m.reverse() for m in [parted(program, tree, *ends[::-1], depth)]]
-    for between in ordered:
-        pairs = pairs if between is None else pairs.subtract(between)
-    return None if pairs.is_empty() else pairs
+        return
+    right, wrong = parted(program, tree, *ends, depth), parted(program, tree, *ends[::-1], depth)
+    if right is not None:
+        pairs = pairs.subtract(right)
+    if wrong is not None:
+        reversed_ = pairs.intersect(wrong.reverse())
+        pairs = pairs.subtract(reversed_)
+        if not reduction and not reversed_.is_empty():
+            if not pairs.is_empty():
+                yield pairs, "race"
+            yield reversed_, "order"
+            return
+    if not pairs.is_empty():
+        yield pairs, "race"
 
 
 def _out_of_lockstep(

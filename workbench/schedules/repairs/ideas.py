@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.blocks_of_lanes import lanes_within_distance
 from workbench.schedules.repairs.looser_fusion import fewer_common_loops
+from workbench.schedules.repairs.meeting import atomic_updates, fewest_barriers
 from workbench.schedules.repairs.other_loops import another_loop, fewer_loops
 from workbench.schedules.repairs.private_results import split_the_reduction
 from workbench.schedules.repairs.separate_nests import distribute_first
@@ -20,6 +21,6 @@ Idea = Callable[[Schedule, Transform, Verdict], Iterator[Transform]]
 
 KEEPING: tuple[Idea, ...] = (
     split_the_reduction, skew_first, shift_first, reverse_first, distribute_first, lanes_within_distance,
-    every_statement,
+    every_statement, fewest_barriers, atomic_updates,
 )  # fmt: skip
 ELSEWHERE: tuple[Idea, ...] = (another_loop, fewer_loops, fewer_common_loops, wavefront)
