@@ -79,11 +79,23 @@ def _interactive(folder: Path, quick: bool) -> Iterator[Latency]:
 
 
 def _stepping(folder: Path, quick: bool) -> Iterator[Latency]:
-    for sizes, rounds in _run("bench.stepping", folder, "2" if quick else "9").items():
+    found = _run("bench.stepping", folder, "2" if quick else "9")
+    for sizes, rounds in found["questions"].items():
         group = f"questions about a schedule of a convolution of 7 loops, {sizes}"
         for part in rounds[0]:
             timing = _timing([seconds for asked in rounds for seconds in asked[part]])
             yield Latency(group, part, timing, STEP_LIMITS.get(part, _storage_limit(part)))
+    for kind, taken in found["steps"].items():
+        yield from _step_kind(kind, taken)
+
+
+def _step_kind(kind: str, taken: list[tuple[float, float, str]]) -> Iterator[Latency]:
+    """A kind of step over operators: CPU seconds, and beside them the wall clock, which others may have held up."""
+    group = "storage and instance steps over operators, symbolic sizes, legality included"
+    worst = max(taken, key=lambda t: t[1])
+    how = f"worst {1000 * worst[1]:.0f} ms: {worst[2]}"
+    yield Latency(group, f"{kind}, CPU", _timing([cpu for _, cpu, _ in taken]), STORAGE_STEP_LIMIT, how)
+    yield Latency(group, f"{kind}, wall", _timing([wall for wall, _, _ in taken]), None)
 
 
 def _storage_limit(part: str) -> float | None:

@@ -2,7 +2,8 @@
 
     python -m bench.stepping ROUNDS
 
-Each round has indices of other names, so that nothing remembered from an earlier one helps.
+Each round has indices of other names, so that nothing remembered from an earlier one helps.  Beside them, for each
+storage and instance step, its wall and CPU seconds on several operators; `python -m bench.step_kinds` prints those.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 import workbench as wb
+from bench import step_kinds
 from workbench.schedules import Schedule, Transform
 
 BOUND = {"N": 2, "C": 64, "H": 58, "W": 58, "F": 64, "KH": 3, "KW": 3}
@@ -103,7 +105,8 @@ def main(rounds: int) -> None:
     asked(999, BOUND)
     bound = [asked(number, {**BOUND, "N": 3 + number}) for number in range(rounds)]
     symbolic = [asked(100 + number, {}) for number in range(rounds)]
-    print(json.dumps({"bound": bound, "symbolic": symbolic}))
+    kinds = {kind: times.taken for kind, times in step_kinds.measured(1 + rounds // 5).items()}
+    print(json.dumps({"questions": {"bound": bound, "symbolic": symbolic}, "steps": kinds}))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bench import latency, stepping
+from bench import latency, step_kinds, stepping
 from bench.__main__ import main
 from bench.record import Comparison, Timing, read
 from bench.suite import CASES
@@ -105,6 +105,15 @@ def test_every_limit_of_a_question_about_a_schedule_has_its_times():
     found = stepping.asked(3, stepping.BOUND)
     assert set(latency.STEP_LIMITS) <= set(found)
     assert all(found.values())
+
+
+def test_a_kind_of_step_has_its_wall_and_cpu_time(monkeypatch):
+    start = step_kinds.starts()["product, tiles"]
+    monkeypatch.setattr(step_kinds, "starts", lambda: {"product": start})
+    monkeypatch.setattr(step_kinds, "KINDS", ("stage",))
+    found = step_kinds.measured(1)["stage"]
+    assert all(wall > 0 and cpu > 0 and operator.endswith("on product") for wall, cpu, operator in found.taken)
+    assert found.row("stage").startswith("stage ")
 
 
 def test_the_call_is_timed_in_every_form(tmp_path):
