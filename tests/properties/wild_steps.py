@@ -19,7 +19,8 @@ HARMLESS = ("split", "unroll", "add_unit_loop", "fuse", "tile", "prefetch")  # t
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
 BUFFERS = ("double_buffer", "fold_storage", "inline", "pad", "pipeline", "storage_align", "transform_layout")
 KINDS = dict.fromkeys(HARMLESS, 0.4) | dict.fromkeys(DARING, 8) | dict.fromkeys(BUFFERS, 5)
-WEIGHTS = KINDS | {"affine": 28, "arrange": 12, "unroll_jam": 2, "skew": 2, "fuse": 2, "atomic": 3, "barrier": 12, "bind": 5, "reverse": 2}
+WEIGHTS = KINDS | {"affine": 28, "arrange": 12, "unroll_jam": 2, "skew": 2, "fuse": 2, "reverse": 2}
+WEIGHTS |= {"atomic": 3, "barrier": 12, "bind": 5}
 
 
 def wild_step(schedule: Schedule, random: Random) -> Transform | None:

@@ -10,9 +10,9 @@ NAMES = {"+": "add", "*": "multiply"}
 
 def atomic_update(values: Values, reduction: str, cell: str, text: str, dtype: DType) -> list[str]:
     """Lines that combine a value with a cell that other threads may be updating."""
-    if values.threads == "openmp" and reduction in NAMES and not dtype.is_half and dtype.kind != "bool":
-        if cell not in text:  # OpenMP forbids a value that looks at the cell
-            return ["#pragma omp atomic", f"{cell} {reduction}= {text};"]
+    plain = reduction in NAMES and not dtype.is_half and dtype.kind != "bool"
+    if values.threads == "openmp" and plain and cell not in text:  # OpenMP forbids a value that looks at the cell
+        return ["#pragma omp atomic", f"{cell} {reduction}= {text};"]
     return [f"{_helper(values, reduction, dtype)}(&{cell}, {text});"]
 
 

@@ -116,9 +116,10 @@ def _misbound(loop: Loop, around: tuple[Loop, ...]) -> Iterator[str]:
         return
     for outer in around:
         if outer.kind == loop.kind:
-            yield f"loops {outer.name} and {loop.name} are both bound to {loop.kind}; an axis can be used once around a statement"
+            yield f"loops {outer.name} and {loop.name} are both bound to {loop.kind}, an axis for one loop of a nest"
         elif is_block(loop.kind) and outer.kind.startswith("thread."):
-            yield f"loop {loop.name} is bound to {loop.kind} inside {outer.name}, which is bound to {outer.kind}; blocks hold threads"
+            inside = f"{loop.name} ({loop.kind}) stands inside loop {outer.name} ({outer.kind})"
+            yield f"loop {inside}; blocks hold threads"
         elif outer.kind == "vector":
             yield f"loop {loop.name} is bound to {loop.kind} inside the lanes of {outer.name}"
 

@@ -11,7 +11,7 @@ from workbench.lang.operator import Monoid
 from workbench.poly.concurrency import ATOMIC, atomic_statements
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.questions import statement_id
-from workbench.poly.tree import Leaf, Mark, at_once, path, statements
+from workbench.poly.tree import Leaf, Mark, statements
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -48,8 +48,7 @@ class Atomic(Transform):
         for identifier in statements(schedule.tree):
             own = schedule.program.statement(identifier)
             if identifier not in done and not _unfit(schedule.program, own):
-                if any(at_once(x.kind) or x.kind == "serial" for x in path(schedule.tree, identifier)):
-                    yield cls(own.name)
+                yield cls(own.name)
 
     def __str__(self) -> str:
         return f"atomic({self.statement!r})"

@@ -25,10 +25,10 @@ class Bind(Transform):
                      bind("m_o", "block.x") | bind("m_i", "thread.x")
 
     As legal as `parallelize`: an axis orders nothing, and contributions to one cell would race.  The threads of a block
-    can wait for one another at a `barrier`, blocks cannot.  An axis is used once around a statement, and blocks hold
-    threads.  On a processor blocks run in parallel and the threads of a block one after another.  TVM's bind, whose
-    names (blockIdx.x, threadIdx.x) are understood; the axes are block.x, y, z and thread.x, y, z.  An unknown axis
-    lists the known ones (ScheduleError).
+    can wait for one another at a `barrier`, blocks cannot.  What follows a bound loop waits for all of it.
+    An axis is used once around a statement, and blocks hold threads.  On a processor blocks run in parallel and the
+    threads of a block one after another.  TVM's bind, whose names (blockIdx.x, threadIdx.x) are understood; the axes
+    are block.x, y, z and thread.x, y, z.  An unknown axis lists the known ones (ScheduleError).
     """
 
     name: ClassVar[str] = "bind"

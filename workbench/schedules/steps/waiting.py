@@ -25,11 +25,10 @@ class Barrier(Transform):
     What waits are the iterations of the loops around that run at once (parallel ones, and those bound to threads), up
     to the innermost loop bound to blocks: blocks never wait.  Two instances on different threads are in order if some
     barrier comes after the one and before the other; on one thread nothing changes, and where nothing runs at once a
-    barrier does nothing.  The part is what `before` stands in among the statements
-    it shares its loops with, or, given `inside`, the one directly in that loop.  Always legal, if every thread comes to it: a
-    loop between the threads and the barrier whose bounds differ from thread to thread makes it divergent, which is
-    refused with a witness, and lanes cannot wait.  On a processor the threads' loop goes around each part between
-    barriers.
+    barrier does nothing.  The part is what `before` stands in among the statements it shares its loops with, or, given
+    `inside`, the one directly in that loop.  Always legal, if every thread comes to it: a loop between the threads and
+    the barrier whose bounds differ from thread to thread makes it divergent, which is refused with a witness, and lanes
+    cannot wait.  On a processor the threads' loop goes around each part between barriers.
     """
 
     name: ClassVar[str] = "barrier"
@@ -75,7 +74,7 @@ class Barrier(Transform):
 
 
 def part_of(tree: Tree, statement: str) -> Path:
-    """The path to the part of the innermost sequence around a statement in which it stands; its leaf if there is none."""
+    """The path to the part of the innermost sequence around a statement in which it stands, or to its leaf."""
     leaf = leaf_path(tree, statement)
     parents = [depth for depth in range(len(leaf)) if len(children(at(tree, leaf[:depth]))) > 1]
     return leaf[: parents[-1] + 1] if parents else leaf
