@@ -134,7 +134,7 @@ def _replaced(schedule: Schedule, random: Random) -> Transform | None:
 
 def _merged(schedule: Schedule, random: Random) -> Transform | None:
     offered = list(Merge.choices(schedule))
-    return random.choice(offered) if offered else None
+    return replace(random.choice(offered), depth=random.choice((1, 2))) if offered else None
 
 
 def _kept(schedule: Schedule, random: Random) -> list[str]:
@@ -177,14 +177,14 @@ def _concurrent(schedule: Schedule, random: Random) -> Transform | None:
 
 def _skewed(schedule: Schedule, random: Random) -> Transform | None:
     """One statement of several that share two loops moves against the others."""
+    shared = [loop.name for loop in loops(schedule.tree) if len(loop.rows) > 1]
     own = random.choice(schedule.program.statements)
     around = [loop.name for loop in path(schedule.tree, own.id)]
-    if len(around) < 2:
+    inner = [n for n in range(1, len(around)) if around[n] in shared] or list(range(1, len(around)))
+    if not inner:
         return None
-    outer, inner = sorted(random.sample(range(len(around)), 2))
-    loop, by = around[inner], around[outer]
-    name = f"{own.name}/{loop}" if random.random() < 0.7 else loop
-    return schedules.skew(name, by, factor=random.choice((-1, 1, 1, 2)))
+    place = random.choice(inner)
+    return schedules.skew(f"{own.name}/{around[place]}", around[place - 1], factor=random.choice((-2, -1, -1, 1, 2)))
 
 
 def _reduced_apart(schedule: Schedule, random: Random) -> Transform | None:

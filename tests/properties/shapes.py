@@ -59,7 +59,7 @@ class Producers:
         if self.random.random() < 0.55:
             readers.insert(self.random.randrange(len(readers) + 1), self.overwriting())
         body += readers
-        if self.random.random() < 0.25:
+        if self.random.random() < 0.4:
             axis = span("t", self.random.choice((2, "N")), "sequential")
             body = [For(axis, tuple(self.inside(s, axis) for s in body if isinstance(s, Statement)))]
         tensors += [tensor(n, "temporary", CELLS, lower=LOWEST) for n in names]
@@ -138,8 +138,8 @@ class Recurrences(Producers):
 
     def plane(self) -> Step:
         """A cell from its neighbours in two dimensions."""
-        i, j = (span(self.fresh("i"), self.random.choice(("N", "M", 3, 4))) for _ in "ij")
-        if self.random.random() < 0.3:
+        i, j = (span(self.fresh("i"), self.random.choice(("N", "M", 4, 5))) for _ in "ij")
+        if self.random.random() < 0.6:
             j = Range(j.index, num(0), calc(i.index, "+", 1), "free")
         near: list[Expr] = [calc(i.index, "+", self.random.choice((-1, 0, 0, 1))), self.near(j)]
         if self.random.random() < 0.2:
