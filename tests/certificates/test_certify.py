@@ -27,10 +27,21 @@ SCHEDULES: dict[str, Callable[[], wb.Schedule]] = {
     "dot": lambda: matmul(M=3, N=2, K=45) | wb.vectorize("k") | wb.parallelize("m"),
     "packed": lambda: matmul(M=5, N=18, K=6) | wb.tile(n=8) | wb.stage("B", "n_o") | wb.vectorize("n_i"),
     "empty sum": lambda: matmul(M=3, N=2, K=0),
+    "nothing": lambda: matmul(M=3, N=0, K=5),
     "seidel": lambda: wb.schedule(wb.ops.load("seidel_2d"), N=6, M=5, steps=2),
     "split sum": lambda: matmul(M=3, N=4, K=10) | wb.split_reduction("k", 4) | wb.parallelize("k_o"),
     "tiles of partial results": lambda: matmul(M=7, N=9, K=6) | wb.tile(k=2) | wb.split_reduction("k_o"),
     "atomic sum": lambda: matmul(M=3, N=4, K=10) | wb.atomic("C") | wb.parallelize("k"),
+    "padded tiles": lambda: (
+        matmul(M=6, N=9, K=5)
+        | wb.decompose_reduction("C")
+        | wb.tile({"C/m": 4, "C/n": 8, "C/k": 4})
+        | wb.interchange("k_i", "m_i", "n_i")
+        | wb.stage("C", "n_o")
+        | wb.stage("A", "C/k_o")
+        | wb.stage("B", "C/k_o")
+        | wb.pad("C/k_o")
+    ),
     "threads with panels": lambda: matmul(M=8, N=9, K=6) | wb.tile(m=4) | wb.stage("B", "m_o") | wb.parallelize("m_o"),
     "largest": lambda: wb.schedule(wb.ops.load("argmax"), M=3, N=20) | wb.vectorize("V/n"),
     "largest in parts": lambda: wb.schedule(wb.ops.load("argmax"), M=3, N=20) | wb.split_reduction("n", 4),
@@ -121,6 +132,11 @@ def declared_before(line: str, loop: str) -> Callable[[str], str]:
     return change
 
 
+def ones_for_zeros(text: str) -> str:
+    """What fills the panels up is 1."""
+    return re.sub(r"([AB]_local\[.*\]) = 0\.0f;", r"\1 = 1.0f;", text)
+
+
 def replaced(old: str, new: str) -> Callable[[str], str]:
     return lambda text: text.replace(old, new, 1)
 
@@ -152,6 +168,7 @@ BUGS = {
     "a field that begins with 0": ("largest", replaced("I_r2[n_lane] = 2147483647", "I_r2[n_lane] = 0")),
     "a field read too late": ("largest", replaced("const float wb_a_v = V_r3[0]", "const float wb_a_v = V[m]")),
     "a parallel loop that carries a sum": ("dot", moved_claim("k_lane")),
+    "padding that is not the identity": ("padded tiles", ones_for_zeros),
     "a sum of threads that is not atomic": ("atomic sum", replaced("claim_atomic[0] = 0;", "")),
     "threads that share a panel": ("threads with panels", declared_before("float B_local", "    for (int64_t m_o")),
     "a gather from the wrong row": ("gather", replaced("idx_v*11", "idx_v*10")),

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from workbench.certificates.reading import Text
-from workbench.certificates.sources import union
-from workbench.certificates.spelling import same_constant
+from workbench.certificates.sources import Step, union
+from workbench.certificates.spelling import head, plain, same_constant
 from workbench.errors import CertificationError
-from workbench.lang.expr import Const, Expr
+from workbench.lang.expr import Binary, Call, Const, Expr, Read, Select, children, reads
 from workbench.lang.identities import identity
 from workbench.poly import isl
+from workbench.poly.affine import guard
 from workbench.poly.program import ProgramStatement
 from workbench.poly.unpack import maps, point
+
+KNOWN = {"abs": lambda given: abs(given[0]), "max": max, "min": min}
 
 
 class Following(Text):
@@ -20,8 +23,59 @@ class Following(Text):
 
     def follow(self, found: isl.UnionMap) -> isl.UnionMap:
         """Sources behind what only moves values, as instances of the program."""
-        named = [(p, self.names.get(str(p.get_tuple_name(isl.dim.out)))) for p in maps(self.behind(found))]
-        return union([p if origin is None else p.apply_range(origin) for p, origin in named])
+        named: list[isl.Map] = []
+        for piece in maps(self.behind(found)):
+            name = str(piece.get_tuple_name(isl.dim.out))
+            origin = self.names.get(name)
+            if origin is None:
+                named.append(piece)
+                continue
+            named.append(piece.apply_range(origin))
+            idle = piece.range().subtract(origin.domain())
+            if not idle.is_empty() and not self.changes_nothing(self.mine.steps[name], idle):
+                named.append(piece.intersect_range(idle))
+        return union(named)
+
+    def changes_nothing(self, step: Step, instances: isl.Set) -> bool:
+        """Whether these instances of an update, which stand for none of the operator's, add the identity."""
+        who = next(g.who for g in self.groups if step.id in {s.id for s in g.steps})
+        target, whole = step.own.targets[0], plain(step.value, self.types[0])
+        parts = children(whole)
+        added = [e for e in parts if not (isinstance(e, Read) and (e.tensor, e.subscripts) == target)]
+        if not isinstance(who.reduction, str) or head(whole)[0] != who.reduction or len(parts) != 2 or len(added) != 1:
+            return False
+        value = self.constant(added[0], step, instances)
+        wanted = identity(who.reduction, 0, who.values[0].dtype)
+        return value is not None and isinstance(wanted, Const) and value == wanted.value
+
+    def constant(self, expr: Expr, step: Step, instances: isl.Set) -> float | None:
+        """The number that an expression is at all of these instances, by what its buffers were filled with."""
+        expr = plain(expr, self.types[0])
+        match expr:
+            case Const(value, _):
+                return float(value)
+            case Select(condition, then, otherwise, _):
+                text, exact = guard(condition)
+                holds = instances.intersect(isl.parse_set(f"{{ {step.tuple} : {text or 'true'} }}"))
+                rest = instances.subtract(holds) if exact else instances
+                cases = [(then, holds), (otherwise, rest)]
+                found = {self.constant(e, step, where) for e, where in cases if not where.is_empty()}
+            case Read() if not any(reads(*expr.subscripts)):
+                sources = self.behind(self.mine.read(step, expr).intersect_domain(isl.UnionSet.from_set(instances)))
+                ranges = [(str(p.get_tuple_name(isl.dim.out)), p.range()) for p in maps(sources)]
+                found = {
+                    self.constant(self.held[n].value, self.held[n], r) if n in self.held else None for n, r in ranges
+                }
+            case Binary("+" | "-" | "*" as op, left, right, _):
+                a, b = self.constant(left, step, instances), self.constant(right, step, instances)
+                found = {None if a is None or b is None else {"+": a + b, "-": a - b, "*": a * b}[op]}
+            case Call("abs" | "max" | "min" as name, arguments, _):
+                values = [self.constant(a, step, instances) for a in arguments]
+                given = [v for v in values if v is not None]
+                found = {KNOWN[name](given) if len(given) == len(values) else None}
+            case _:
+                return None
+        return found.pop() if len(found) == 1 else None
 
     def behind(self, found: isl.UnionMap) -> isl.UnionMap:
         """Sources behind what only moves values."""
@@ -45,7 +99,7 @@ class Following(Text):
         return union([p for p in maps(found) if not self.is_constant(str(p.get_tuple_name(isl.dim.out)), wanted)])
 
     def is_constant(self, name: str, wanted: Expr) -> bool:
-        value = self.held[name].value if name in self.held else None
+        value = plain(self.held[name].value, self.types[0]) if name in self.held else None
         return isinstance(value, Const) and isinstance(wanted, Const) and same_constant(value, wanted)
 
     def require_once(self, raw: isl.UnionMap, what: str) -> None:

@@ -13,7 +13,6 @@ from workbench.lang.expr import Binary, Const, Expr, Read, children, integer, re
 from workbench.lang.printer import show
 from workbench.poly import isl
 from workbench.poly.affine import NotAffine, affine
-from workbench.poly.names import to_isl
 from workbench.poly.unpack import maps
 
 DEEPEST = 24
@@ -79,8 +78,7 @@ class Matching(Following):
     def number(self, expr: Expr, step: Step) -> isl.Map:
         """The value of index arithmetic, as a relation; NotAffine if it has none."""
         sizes = {name: Const(value, INT64) for name, value in self.program.sizes.items()}
-        dims = ", ".join(map(to_isl, step.own.dims))
-        return isl.parse_map(f"{{ {step.id}[{dims}] -> [{affine(substitute(expr, dict(sizes)))}] }}")
+        return isl.parse_map(f"{{ {step.tuple} -> [{affine(substitute(expr, dict(sizes)))}] }}")
 
     def hole(self, mine: Expr, m: At, theirs: Read) -> str:
         """What stood in a target (@) is read there, at that time; a partial result (?) is looked through."""
@@ -105,6 +103,7 @@ class Matching(Following):
             return "" if self.group.holes.setdefault(part, found).is_equal(found) else "two partial results at once"
         claiming = m.where.get_tuple_name(isl.dim.in_)
         cells, time = (r.set_tuple_name(isl.dim.in_, claiming) for r in (target.cells, self.mine.time(target)))
+        cells = cells.intersect_domain(m.where.domain())
         same = m.where.apply_range(self.mine.cells(m.step.reading(mine))).is_equal(cells) and found.is_equal(
             self.mine.of(cells, time)
         )

@@ -108,14 +108,13 @@ class Text:
         who, part, origin = group.who, len(group.steps), group.origin(step)
         if self.mine.paths[step.own.id][:-1] != group.path:
             raise CertificationError(f"{who.name}: a claim, but nothing that computes it")
-        if not group.combines:
-            if not step.domain.is_subset(origin.domain()):
-                raise CertificationError(f"{who.name}: instances that stand for none of the operator's, as `pad` makes "
-                                         "them: that they change nothing is not followed")  # fmt: skip
-            if not origin.is_single_valued() or not origin.range().is_subset(isl.parse_set(who.domain)):
-                raise CertificationError(f"{who.name}: the text claims instances that the statement does not have")
+        known = origin.is_single_valued() and origin.range().is_subset(isl.parse_set(who.domain))
+        if not group.combines and not known:
+            raise CertificationError(f"{who.name}: the text claims instances that the statement does not have")
         cells = step.cells
         if any(reads(*step.own.targets[0][1])) and not group.combines:
+            if not step.domain.is_subset(origin.domain()):
+                raise CertificationError(f"{who.name}: instances of none of the operator's that data send somewhere")
             their = self.theirs.steps[f"{who.id}_{part}"]
             cells = group.origin(step, their.id).apply_range(their.cells).apply_range(self.place(step.array))
         certain = step.certain and not group.combines and who.kind != "update"

@@ -33,6 +33,11 @@ class Step:
         return reduce(isl.Map.union, [isl.parse_map(a.relation) for a in found]).set_tuple_name(isl.dim.in_, self.id)
 
     @property
+    def tuple(self) -> str:
+        """isl text of an instance."""
+        return f"{self.id}[{', '.join(map(to_isl, self.own.dims))}]"
+
+    @property
     def domain(self) -> isl.Set:
         return isl.parse_set(self.own.domain).set_tuple_name(self.id)
 
@@ -51,7 +56,7 @@ class Sources:
         """From instances to the time when they read, or (`late=1`) write."""
         path = self.paths[step.own.id]
         parts = [*path, *["0"] * (self.length - len(path)), str(late)]
-        return isl.parse_map(f"{{ {step.id}[{', '.join(map(to_isl, step.own.dims))}] -> [{', '.join(parts)}] }}")
+        return isl.parse_map(f"{{ {step.tuple} -> [{', '.join(parts)}] }}")
 
     def end(self, rank: int) -> isl.Map:
         """The time after everything, for `each[...]` of so many dimensions."""

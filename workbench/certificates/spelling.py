@@ -39,6 +39,8 @@ def plain(expr: Expr, stored: Mapping[str, DType]) -> Expr:
             return Binary(op * 2, left, right, BOOL)
         case Call("select", (condition, then, otherwise), dtype):
             return Select(condition, then, otherwise, dtype)
+        case Binary() | Unary() if is_number(expr) and (found := constant(expr)) is not None:
+            return Const(int(found), expr.dtype)
     return expr
 
 
