@@ -124,5 +124,5 @@ def _divergent(program: Program, barrier: Barrier) -> str:
     shown = f" for {sizes}" if sizes else ""
     return (
         f"divergent barrier before {name}: thread {there} reaches it at {said(proof.source, repeated)}, "
-        f"thread {absent} does not{shown}; the loops between threads and a barrier must have bounds that are the same for all threads"
+        f"thread {absent} does not{shown}; the loops between threads and a barrier must have the same bounds for all of them"
     )
