@@ -50,7 +50,17 @@ SCHEDULES: dict[str, Callable[[], wb.Schedule]] = {
     "gather": lambda: wb.schedule(wb.ops.load("embedding"), V=9, D=11, N=5) | wb.vectorize("d"),
     "scatter": lambda: wb.schedule(wb.ops.load("embedding_gradient"), sizes=SCATTER),
 }
-CERTIFIED = ("gemm", "fourier", "online_softmax", "causal_attention", "lookup", "histogram", "permute_rows", "top_k")
+CERTIFIED = (
+    "gemm",
+    "dot",
+    "fourier",
+    "online_softmax",
+    "causal_attention",
+    "lookup",
+    "histogram",
+    "permute_rows",
+    "top_k",
+)
 CERTIFIED += ("matmul_bf16", "linear_int8", "life", "wavenet", "welford", "adam", "lu")
 EVERY = tuple(wb.ops.list())
 

@@ -48,7 +48,7 @@ class Text:
             program, {to_isl(a.name): _opening(a) for a in program.arrays.values()}, lambda relation: relation
         )
         self.theirs.steps |= {s.id: s for s in self.expected_steps()}
-        known = {to_isl(n): address(a, to_isl(n)) for n, a in layouts.items() if n not in meanings and a.rank}
+        known = {to_isl(n): address(a, to_isl(n)) for n, a in layouts.items() if n not in meanings}
         self.addresses = {n: found for n, found in known.items() if found.is_injective()}
         self.mine = Sources(raised, {to_isl(n): self.opening(a) for n, a in raised.arrays.items()}, self.cells)
         self.mine.steps |= {s.id: s for s in self.written_steps()}
@@ -156,7 +156,7 @@ class Text:
     def held_cells(self, relation: isl.Map) -> isl.Map:
         """The cells among elements of memory; a temporary may have others, which nothing reads."""
         name = str(relation.get_tuple_name(isl.dim.out))
-        if name not in self.addresses:
+        if name not in self.addresses or not relation.dim(isl.dim.out):
             return relation
         return relation.apply_range(self.addresses[name].reverse().set_tuple_name(isl.dim.out, name))
 
