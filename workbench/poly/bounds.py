@@ -90,11 +90,15 @@ def _is_affine_box(array: Array) -> bool:
 
 def box(program: Program, array: Array, dimensions: tuple[int, ...] | None = None) -> isl.Set:
     """The cells of an array (bounds in some dimensions only, if given) as a set."""
-    chosen = range(array.rank) if dimensions is None else dimensions
+    chosen = tuple(range(array.rank)) if dimensions is None else dimensions
+    return _cells(array, chosen, program.symbols)
+
+
+def _cells(array: Array, dimensions: tuple[int, ...], symbols: tuple[str, ...]) -> isl.Set:
     cells = [f"cell{d}'" for d in range(array.rank)]  # a prime: no symbol is spelt like this
-    names = ", ".join(map(to_isl, program.symbols))
+    names = ", ".join(map(to_isl, symbols))
     prefix = f"[{names}] -> " if names else ""
-    inside = both(*(whole_extent(array, d, cells[d]) for d in chosen)) or "true"
+    inside = both(*(whole_extent(array, d, cells[d]) for d in dimensions)) or "true"
     return isl.parse_set(f"{prefix}{{ {to_isl(array.name)}[{', '.join(cells)}] : {inside} }}")
 
 
@@ -108,8 +112,16 @@ def inside_context(program: Program) -> str:
     context = isl.parse_set(program.context)
     for own in program.statements:
         for access in own.accesses:
-            relation = isl.parse_map(access.relation).intersect_params(context)
-            cells = box(program, array := program.arrays[access.array], tuple(range(array.times, array.rank)))
-            if access.exact and not relation.range().is_subset(cells):
-                context = context.subtract(relation.subtract_range(cells).params())
+            array = program.arrays[access.array]
+            outside = _leaving(access.relation, array, program.symbols, program.context) if access.exact else None
+            if outside is not None:
+                context = context.subtract(outside)
     return isl.text_of(context.coalesce())
+
+
+@lru_cache(maxsize=4096)
+def _leaving(relation: str, array: Array, symbols: tuple[str, ...], context: str) -> isl.Set | None:
+    """The sizes for which an access leaves its array; None if there are none."""
+    touched = isl.parse_map(relation).intersect_params(isl.parse_set(context))
+    cells = _cells(array, tuple(range(array.times, array.rank)), symbols)
+    return None if touched.range().is_subset(cells) else touched.subtract_range(cells).params()

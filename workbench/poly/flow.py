@@ -17,10 +17,11 @@ from itertools import product
 from workbench.poly import isl, unpack
 from workbench.poly.naive import naive_tree
 from workbench.poly.precedence import Touch as Touched
-from workbench.poly.precedence import surely_written
+from workbench.poly.precedence import same_iteration, surely_written
 from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
 from workbench.poly.promised import cells_of, meetings, promises
 from workbench.poly.timemap import before, time_map
+from workbench.poly.tree import Loop
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
 
@@ -106,7 +107,8 @@ def _memory_based(program: Program, array: str, source: Touch, target: Touch) ->
     for kind, accesses in kinds:
         pairs, exact = _meeting(program, source, accesses, target)
         if pairs is not None:
-            yield from _made(program, kind, array, source, target, _in_order(program, source, pairs, target), exact)
+            ordered = _in_order(program, source, accesses, pairs, target)
+            yield from _made(program, kind, array, source, target, ordered, exact)
 
 
 def _meeting(
@@ -117,12 +119,20 @@ def _meeting(
     return meetings(program, first, [(target.statement, a) for a in target.writing])
 
 
-def _in_order(program: Program, source: Touch, pairs: isl.Map, target: Touch) -> isl.Map | None:
-    """The pairs whose source comes earlier than their target."""
+def _in_order(
+    program: Program, source: Touch, accesses: tuple[Access, ...], pairs: isl.Map, target: Touch
+) -> isl.Map | None:
+    """The pairs, on cells that these accesses of the source touch, whose source comes earlier than their target."""
     pairs = pairs.intersect_params(isl.parse_set(program.context))
     if pairs.is_empty():
         return None
-    levels = list(before(program, naive_tree(program), source.statement.id, target.statement.id, pairs))
+    ends = [((source.statement, a), (target.statement, b)) for a in accesses for b in target.writing]
+
+    def together(loop: Loop) -> bool:
+        return all(same_iteration(program, loop, a, b) for a, b in ends)
+
+    own = source.statement.id, target.statement.id
+    levels = list(before(program, naive_tree(program), *own, pairs, together))
     return reduce(isl.Map.union, levels) if levels else None
 
 

@@ -16,7 +16,7 @@ from workbench.lang.normal_form import simplify
 from workbench.poly import isl
 from workbench.poly.injectivity import determines
 from workbench.poly.program import Access, Program, ProgramStatement
-from workbench.poly.timemap import compare, row, shared
+from workbench.poly.timemap import before, compare, row, shared
 from workbench.poly.tree import Loop, Tree
 
 
@@ -46,25 +46,21 @@ def earlier(program: Program, tree: Tree, first: Touch, second: Touch) -> isl.Ma
     pairs = first.relation.apply_range(second.relation.reverse())
     if pairs.is_empty():
         return None
-    common = shared(tree, first.statement.id, second.statement.id)
-    found = []
-    for loop in common.loops:
-        if _same(program, loop, first, second):
-            continue
-        sooner = pairs.intersect(compare(program, loop, first.statement, second.statement, "<"))
-        if not sooner.is_empty():
-            found.append(sooner)
-        pairs = pairs.intersect(compare(program, loop, first.statement, second.statement, "="))
-        if pairs.is_empty():
-            break
-    else:
-        found += [pairs] if common.position < 0 else []
+    ends = first.statement.id, second.statement.id
+    found = list(before(program, tree, *ends, pairs, lambda loop: _same(program, loop, first, second)))
     return reduce(isl.Map.union, found) if found else None
 
 
 def _same(program: Program, loop: Loop, first: Touch, second: Touch) -> bool:
     """Whether touching one cell means standing in one iteration of the loop, by the look of the subscripts."""
-    ends = [_of_cell(row(loop, x.statement, program), x.access.subscripts) for x in (first, second)]
+    return same_iteration(program, loop, (first.statement, first.access), (second.statement, second.access))
+
+
+def same_iteration(
+    program: Program, loop: Loop, first: tuple[ProgramStatement, Access], second: tuple[ProgramStatement, Access]
+) -> bool:
+    """Whether two accesses to one cell surely stand in one iteration of a loop around both."""
+    ends = [_of_cell(row(loop, s, program), a.subscripts) for s, a in (first, second)]
     return ends[0] is not None and ends[0] == ends[1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -149,13 +149,22 @@ def compare_text(
     return f"{prefix(program)}{{ {pair} : {left} {comparison} {right} }}"
 
 
-def before(program: Program, tree: Tree, source: str, target: str, pairs: isl.Map) -> Iterator[isl.Map]:
+def before(
+    program: Program,
+    tree: Tree,
+    source: str,
+    target: str,
+    pairs: isl.Map,
+    together: Callable[[Loop], bool] = lambda _: False,
+) -> Iterator[isl.Map]:
     """The pairs of instances that the tree, with every loop serial, executes in this order; one relation a
-    level.
+    level.  `together` says of which loops it is known that both instances of each pair stand in one iteration.
     """
     common = shared(tree, source, target)
     s, t = program.statement(source), program.statement(target)
     for loop in common.loops:
+        if together(loop):
+            continue
         earlier = pairs.intersect(compare(program, loop, s, t, "<"))
         if not earlier.is_empty():
             yield earlier

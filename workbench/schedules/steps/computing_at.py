@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from workbench import poly
 from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, substitute
@@ -14,6 +13,7 @@ from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.localising import Copy, Localised, localised, stands_still
 from workbench.poly.names import unique
 from workbench.poly.program import Program
+from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.schedules.edit import normal, spelt
 from workbench.schedules.insertion import first_user, within
@@ -91,7 +91,8 @@ class ComputeAt(Transform):
         kept = restrict(after, {s.id for s in derived.statements})
         assert kept is not None
         derived = derive(program, derived.statements, derived.arrays, normal(kept))
-        poly.storage_of(derived, normal(kept))
+        for array in made.arrays:
+            place_of(derived, normal(kept), array.name)
         return schedule.with_program(derived, normal(kept), self)
 
     def _derived(self, program: Program, tree: Tree, place: Target, made: Localised) -> Program:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, reads
 from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.partials import adds_up, partials
 from workbench.poly.program import Access, Program, ProgramStatement
+from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
 from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
@@ -121,7 +121,8 @@ def _split(program: Program, tree: Tree, site: Site, user: ProgramStatement) -> 
     own = tuple(made.user if s.id == user.id else s for s in program.statements)
     arrays = {**program.arrays, **{a.name: a for a in made.arrays}}
     derived = derive(program, (*own, made.neutral, made.combining), arrays, after)
-    poly.storage_of(derived, after)
+    for array in made.arrays:
+        place_of(derived, after, array.name)
     return after, derived
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workbench import poly
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.expr import Index
 from workbench.poly.buffers import Buffer, Filling, buffer
 from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
 from workbench.schedules.arguments import new_name
 from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
@@ -66,7 +66,7 @@ class Stage(Transform):
         before, after = ([copies(s, made) for s in part] for part in (made.before, made.after))
         new = beside(tree, site, before, after, made.times)
         derived = derive(program, with_users(program, made), {**program.arrays, name: made.array}, new)
-        poly.storage_of(derived, new)
+        place_of(derived, new, name)
         return schedule.with_program(derived, new, self)
 
     @classmethod
