@@ -78,6 +78,13 @@ def _all_tiled(schedule: Schedule, random: Random) -> Transform | None:
     return schedules.tile({f"{own.name}/{n}": 2 for n in around}) if around else None
 
 
+def _one_tiled(schedule: Schedule, random: Random) -> Transform | None:
+    """One loop around the statement that reads most."""
+    own = max(schedule.program.statements, key=lambda s: len(list(s.reads)))
+    around = [loop.name for loop in path(schedule.tree, own.id)]
+    return schedules.tile({f"{own.name}/{random.choice(around)}": random.choice((2, 2, 3, 4))}) if around else None
+
+
 def _staged(schedule: Schedule, random: Random) -> Transform | None:
     """What is read, often what is written by somebody else, too."""
     offered = list(Stage.choices(schedule))
@@ -91,7 +98,8 @@ def _staged(schedule: Schedule, random: Random) -> Transform | None:
 
 def _operand(schedule: Schedule, random: Random) -> Transform | None:
     """A buffer in a loop over tiles."""
-    offered = [x for x in Stage.choices(schedule) if x.at.endswith("_o")]
+    there = schedule.program.arrays
+    offered = [x for x in Stage.choices(schedule) if x.at.endswith("_o") and f"{x.array}_local" not in there]
     return random.choice(offered) if offered else None
 
 
@@ -198,9 +206,12 @@ def _reduced_apart(schedule: Schedule, random: Random) -> Transform | None:
 
 
 PADDED = (_decomposed, _tiled, _operand, _operand, _padded)
+ONE_PADDED = (_decomposed, _one_tiled, _operand, _operand, _operand, _padded)
 ISOLATED = (_all_tiled, _isolated)
 LEADS: tuple[Sequence[Lead], ...] = (
     PADDED,
+    ONE_PADDED,
+    ONE_PADDED,
     ISOLATED,
     (_tiled, _isolated),
     (_decomposed, _tiled, _isolated),
@@ -222,7 +233,7 @@ LEADS: tuple[Sequence[Lead], ...] = (
     (_merged, _merged, _skewed),
 )
 FITTING: dict[str, tuple[Sequence[Lead], ...]] = {
-    "product": (*(PADDED,) * 5, (_decomposed, _tiled, _replaced), (_staged, _concurrent, _doubled)),
+    "product": (PADDED, *(ONE_PADDED,) * 5, (_decomposed, _tiled, _replaced), (_staged, _concurrent, _doubled)),
     "producers": ((_computed_at,), (_computed_after,), (_inlined,), (_merged, _skewed), (_merged, _rooted)),
     "recurrences": (ISOLATED, ISOLATED, ISOLATED, (_staged, _concurrent, _doubled), (_reduced_apart,), (_skewed,)),
 }
@@ -248,6 +259,9 @@ SELDOM: tuple[Sequence[Lead], ...] = (  # the last step is of a kind seldom refu
     *((_inlined,),) * 2,
     *((_of("unroll_jam"),),) * 2,
     (_of("reverse"),),
+    (_of("barrier"),),
+    (_of("bind"), _of("barrier")),
+    (_of("bind"), _of("bind"), _of("barrier")),
 )
 
 

@@ -30,12 +30,14 @@ from workbench.schedules import Schedule
 
 WALKS = 5  # step lists tried on a program
 LED = 0.2  # of the step lists begin with steps that belong together
+LED_PRODUCTS = 0.55
 SOUGHT = 0.25  # of them with a step of a kind that is seldom refused, and is
 WRONG = 0.35  # of the refused steps are taken all the same, and others follow
 REPAIRED = 0.01  # of the refused steps are asked for repairs, which take a second
 BLOCK = 40  # seeds between two lines of the journal
 NEVER = {  # steps that cannot be illegal, and why
     "add_unit_loop": "one iteration around what there was",
+    "atomic": "it orders more, never less",
     "fuse": "the same order in one loop",
     "pad": "what is not neutral does not fit",
     "prefetch": "memory is not changed",
@@ -160,7 +162,7 @@ def walk(found: Subject, schedule: Schedule, random: Random, tally: Tally) -> It
 def _first(found: Subject, schedule: Schedule, random: Random) -> list[Lead]:
     """What a list of steps begins with: often nothing in particular."""
     chosen = random.random()
-    if chosen < LED:
+    if chosen < (LED_PRODUCTS if found.op.name == "product" else LED):
         return lead(found.op.name, random)
     if chosen > 1 - SOUGHT:
         return [lambda *_, step=step: step for step in refused(schedule, random)]
