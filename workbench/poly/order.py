@@ -124,7 +124,8 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
             if bad is not None and loop.kind == "vector":
                 bad = _out_of_lockstep(program, bad, (s, t), common, depth)
             if bad is not None and at_once(loop.kind):
-                yield from ((pairs, why, loop.name) for pairs, why in _parted(program, tree, dependence, bad, depth))
+                for pairs, why in _parted(program, tree, dependence, bad, depth):
+                    yield pairs, why, loop.name
             elif bad is not None:
                 yield bad, reason, loop.name
         alike = (*alike, compare_text(program, loop, s, t, "="))
@@ -140,10 +141,10 @@ def _parted(
     program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int
 ) -> Iterator[tuple[isl.Map, Reason]]:
     """Of pairs that the loop at a depth separates, those that run at once, and those that barriers order wrongly."""
-    ends, reduction = (dependence.source, dependence.target), dependence.kind == "reduction"
-    if reduction and atomic_statements(tree).issuperset(ends):
+    source, target, reduction = dependence.source, dependence.target, dependence.kind == "reduction"
+    if reduction and atomic_statements(tree).issuperset((source, target)):
         return
-    right, wrong = parted(program, tree, *ends, depth), parted(program, tree, *ends[::-1], depth)
+    right, wrong = parted(program, tree, source, target, depth), parted(program, tree, target, source, depth)
     if right is not None:
         pairs = pairs.subtract(right)
     if wrong is not None:

@@ -13,7 +13,7 @@ from workbench.schedules.edit import Site, find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
-SPELT: dict[str, LoopKind] = {axis: axis for axis in AXES} | {axis.replace(".", "Idx."): axis for axis in AXES}
+SPELT: dict[str, LoopKind] = {name: axis for axis in AXES for name in (axis, axis.replace(".", "Idx."))}
 OFFERED: tuple[LoopKind, ...] = ("block.x", "block.y", "thread.x", "thread.y")
 
 
@@ -64,7 +64,8 @@ def _free(schedule: Schedule, site: Site) -> Iterator[LoopKind]:
     """The next block axis and the next thread axis that nothing around or inside the loop uses."""
     used = {x.kind for s in statements(site.band) for x in path(schedule.tree, s)}
     for which in ("block.", "thread."):
-        yield from [axis for axis in OFFERED if axis.startswith(which) and axis not in used][:1]
+        free: list[LoopKind] = [axis for axis in OFFERED if axis.startswith(which) and axis not in used]
+        yield from free[:1]
 
 
 def bind(loop: str, axis: str, /) -> Bind:
