@@ -63,6 +63,6 @@ def test_a_step_that_needs_more_than_its_cap_says_so():
 
 
 def test_an_order_that_is_not_judged_within_the_cap_is_refused():
-    start = wb.schedule(wb.ops.load("matmul"), M=42)
-    with wb.poly.budget(20), pytest.raises(IllegalSchedule, match="not known to be legal, so refused"):
-        _ = start | wb.interchange("m", "n")
+    start = wb.schedule(wb.ops.load("grouped_attention"), M=42)
+    with wb.poly.budget(100), pytest.raises(IllegalSchedule, match="not known to be legal, so refused"):
+        _ = start | wb.parallelize("S/b")
