@@ -150,3 +150,15 @@ def test_a_generic_operator_computes_in_the_type_of_its_arrays():
     a = np.random.default_rng(0).standard_normal((5, 5))
     assert evaluate(ops.softmax, a).dtype == np.float64
     np.testing.assert_allclose(evaluate(ops.softmax, a).sum(1), 1, rtol=1e-15)
+
+
+def test_a_recurrence_along_both_axes_has_no_index_of_its_own():
+    alignment = operator("""def alignment(int32(N) a, int32(M) b) -> (H) {
+        H(i,j) = 0 - i - j where i in 0:N+1, j in 0:M+1
+        for i in 1:N+1 { for j in 1:M+1 {
+            H(i,j) = max(max(H(i-1,j), H(i,j-1)) - 1, H(i-1,j-1) + (a(i-1) == b(j-1) ? 1 : -1))
+        } }
+    }""")
+    a, b = np.array([0, 1, 2, 1], "int32"), np.array([1, 2, 2], "int32")
+    expected = [[0, -1, -2, -3], [-1, -1, -2, -3], [-2, 0, -1, -2], [-3, -1, 1, 0], [-4, -2, 0, 0]]
+    assert evaluate(alignment, a, b).tolist() == expected

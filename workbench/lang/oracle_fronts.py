@@ -82,7 +82,7 @@ def _weights(rank: int, distances: list[tuple[int, ...]]) -> tuple[int, ...]:
 def fronts(block: Block, weights: tuple[int, ...]) -> Iterator[Front]:
     """The instances of a box, front by front."""
     kept = np.broadcast_to(True if block.mask is None else block.mask, block.shape).ravel().nonzero()[0]
-    places = np.unravel_index(kept, block.shape)
+    places = np.unravel_index(kept, block.shape) if block.shape else ()
     values = {name: at + block.starts[name] for name, at in zip(block.names, places, strict=True)}
     when = np.zeros(len(kept), np.int64)
     for weight, v in zip(weights, values.values(), strict=True):
