@@ -62,3 +62,10 @@ def test_boxes_hold_their_words():
 
 def test_text(golden):
     golden(viz.tree(tiled()).text)
+
+
+def test_loops_that_are_bound_have_a_badge_and_an_order():
+    bound = naive() | wb.decompose_reduction("C") | wb.bind("C/m", "block.x") | wb.bind("C/n", "thread.y")
+    assert "thread.y" in viz.tree(bound).svg
+    assert "block.x" in str(viz.tree(bound))
+    assert len(viz.order(bound, "m", "n", statement="C").data.threads) > 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.lang.expr import Binary, Expr, Index, index_names
-from workbench.poly.tree import Loop, path, statements
+from workbench.poly.tree import Loop, at_once, path, statements
 from workbench.viz.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.domain_data import Cell, chosen_groups
 from workbench.viz.frame import Asked, Frame, frames
@@ -114,7 +114,7 @@ def _first_visits(f: Frame, identifier: str, times: list[Coordinate]) -> tuple[d
 
 def _threads(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[Thread, ...]:
     """Visits split by the parallel loops; what differs only in a vector loop happens at once."""
-    parallel = [i for i, loop in enumerate(loops) if loop.kind == "parallel"]
+    parallel = [i for i, loop in enumerate(loops) if at_once(loop.kind)]
     serial = [i for i, loop in enumerate(loops) if loop.kind in ("serial", "unroll")]
     split: dict[Times, dict[Times, list[tuple[Times, Cell]]]] = {}
     for cell, when in first.items():

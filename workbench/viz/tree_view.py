@@ -17,7 +17,7 @@ from workbench.viz.tree_data import LoopNode, MarkNode, Node, StatementNode, tre
 LINE = 23.0
 PAD = 9.0
 FONT = 12.5
-BADGES = {"parallel": "s2", "vector": "s3", "unroll": "s1"}
+BADGES = {"parallel": "s2", "vector": "s3", "unroll": "s1", "block": "s2", "thread": "s0"}
 LONGEST = 76
 
 
@@ -96,13 +96,18 @@ def _words(node: Node) -> list[Text]:
             if detail:
                 texts.append(Text(sum(t.width for t in texts), 0, f" = {_short(detail)}", FONT, "soft", mono=True))
             if kind != "serial":
-                texts.append(Text(sum(t.width for t in texts) + 18, 0, kind, 11, BADGES[kind], bold=True))
+                texts.append(Text(sum(t.width for t in texts) + 18, 0, kind, 11, _badge(kind), bold=True))
             return texts
         case StatementNode(name, dims, number, line):
             title = Text(16, 0, f"{name}({', '.join(dims)})", FONT, statement_role(number), mono=True, bold=True)
             return [title, Text(title.width + 32, 0, _short(line), FONT, "soft", mono=True)]
         case MarkNode(text):
             return [Text(0, 0, f"@{text}", FONT, "directive", mono=True)]
+
+
+def _badge(kind: str) -> str:
+    """The colour of a kind; the axes of blocks share one, those of threads another."""
+    return BADGES[kind.partition(".")[0]]
 
 
 def _short(text: str) -> str:
@@ -122,7 +127,7 @@ def _draw(node: Node, width: float) -> tuple[list[Mark], float]:
         y += height + 5
     y += 3
     kind = node.kind if isinstance(node, LoopNode) else "serial"
-    edge = BADGES.get(kind, "grid")
+    edge = "grid" if kind == "serial" else _badge(kind)
     frame: list[Mark] = [Box(0, 0, width, y, "panel" if kind == "serial" else None, None, 6, 0.55)]
     frame.append(Box(0, 0, width, y, None, edge, 6))
     if kind != "serial":
