@@ -24,6 +24,7 @@ from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.certificates.certificate import Certificate
+    from workbench.codegen.comparing import Comparison
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
     from workbench.poly.program import Program
@@ -85,7 +86,6 @@ NAMES = {
     "prefetch": "workbench.schedules:prefetch",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
-    "compare": "workbench.codegen:compare",
     "trace_touches": "workbench.codegen:trace_touches",
     "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
@@ -123,6 +123,7 @@ __all__ = [
     "Target",
     "autoschedule",
     "certify",
+    "compare",
     "errors",
     "generate",
     "lower",
@@ -182,6 +183,11 @@ def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
 def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:
     """The nest before and after every named rewrite, for this machine ("c") or for a `Target`."""
     return _load("workbench.codegen:rewrites")(schedule, _here(target))
+
+
+def compare(a: Schedule, b: Schedule, /, target: str | Target = "c") -> Comparison:
+    """The steps, loops, counts, and the code for this machine ("c") or a `Target`, in which two schedules differ."""
+    return _load("workbench.codegen:compare")(a, b, _here(target))
 
 
 def _here(target: str | Target) -> str | Target:

@@ -54,11 +54,11 @@ def name_pair(loop: Any, names: Any) -> tuple[str, str]:
     return outer, inner
 
 
-def new_name(name: Any) -> str:
-    """A name for a loop: it becomes a variable of the generated code."""
+def new_name(name: Any, what: str = "loop") -> str:
+    """A name for a loop or buffer: it becomes a variable of the generated code."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         rule = f"letters a to z, digits and _, not starting with a digit, at most {LONGEST_NAME} of them"
-        raise ScheduleError(f"{shown(name)} cannot name a loop; expected {rule}")
+        raise ScheduleError(f"{shown(name)} cannot name a {what}; expected {rule}")
     return name
 
 

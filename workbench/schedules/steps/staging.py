@@ -48,7 +48,8 @@ class Stage(Transform):
             raise ScheduleError(f"stage: filling={shown(self.filling)} does not fit; expected one of {known}")
         site = find_loop(program, tree, self.at)
         users = tuple(statements(rest_of(site)))
-        name = new_name(self.buffer) if self.buffer else fresh_name(f"{self.array}_local", set(program.arrays))
+        own = new_name(self.buffer, "buffer") if self.buffer else ""
+        name = own or fresh_name(f"{self.array}_local", set(program.arrays))
         if name in program.arrays:
             raise ScheduleError(f"stage: there is an array {name} already; give another name with buffer=")
         found: list[Schedule] = []
