@@ -72,17 +72,17 @@ def turned(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 MUTANTS = {
-    "barriers order nothing": Mutant(order, "parted", always(None)),
-    "barriers order backwards": Mutant(order, "parted", turned),
-    "blocks wait for one another": Mutant(concurrency, "is_block", always(False)),
+    "barriers order nothing": Mutant(order, "parted", always(None), 47),
+    "barriers order backwards": Mutant(order, "parted", turned, 47),
+    "blocks wait for one another": Mutant(concurrency, "is_block", always(False), 128),
     "every update is atomic": Mutant(order, "atomic_statements", everything),
-    "no update is atomic": Mutant(order, "atomic_statements", always(frozenset())),
+    "no update is atomic": Mutant(order, "atomic_statements", always(frozenset()), 118),
     "threads never race": Mutant(order, "at_once", always(False)),
-    "nobody looks for divergent barriers": Mutant(legality, "divergent", always("")),
+    "nobody looks for divergent barriers": Mutant(legality, "divergent", always(""), 26),
     "every barrier stands at the end of what it is before": Mutant(waiting, "_side", lambda original:
         lambda program, tree, number, statement, sign: original(program, tree, number, statement, sign)
         if statement not in concurrency.barriers(tree)[number].behind
-        else original(program, tree, number, statement, "<>".replace(sign, ""))),
+        else original(program, tree, number, statement, "<>".replace(sign, "")), 47),
 }  # fmt: skip
 
 
