@@ -152,8 +152,8 @@ MUTANTS = {
     "the outermost loop is not looked at": Mutant(order, "shared", shared(lambda s: replace(s, loops=s.loops[1:]))),
     "instances may share a time": Mutant(order, "collisions", always(None), 3),
     "valid sizes know the first wrong level only": Mutant(order, "_wrong", first_only, 151),
-    "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, pairs:
-        list(original(p, tree, s, t, pairs))[:-1] if s != t else original(p, tree, s, t, pairs)),
+    "statements in a sequence have no order": Mutant(flow, "before", lambda original: lambda p, tree, s, t, *rest:
+        list(original(p, tree, s, t, *rest))[:-1] if s != t else original(p, tree, s, t, *rest)),
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:
         original(p, "reduction" if kind == "anti" and rest[1] is rest[2] and rest[1].relaxed else kind, *rest), 11),
     "what copies bring is not looked at": Mutant(poly, "differences", always(()), 9),
