@@ -28,6 +28,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a tile of a text": lambda: START | wb.tile(m="64"),  # type: ignore[arg-type]
     "a tile of 2 to the 40": lambda: START | wb.tile(m=2**40),
     "a name that is taken": lambda: START | wb.split("m", 4, names=("n", "i")),
+    "a buffer of two words": lambda: START | wb.stage("A", "m", buffer="a panel"),
     "a loop twice": lambda: START | wb.interchange("m", "m"),
     "not a step": lambda: START | "tile",  # type: ignore[operator]
     "a step not called": lambda: START | wb.tile,  # type: ignore[operator]

@@ -10,6 +10,7 @@ from tests.schedules.texts import MATMUL
 from workbench.poly.tree import loops
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule, packing
+from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 
 AVX2 = Target(vector_bits=256, cores=2)
@@ -81,3 +82,11 @@ def test_threads_divide_what_is_longest() -> None:
 
     assert divided(M=512, N=512, K=512) == {"n_o"}
     assert divided(M=8192, N=48, K=64) == {"m_o"}
+
+
+def test_the_steps_of_a_packed_product_have_reasons() -> None:
+    schedule = default_schedule(wb.lower(wb.operator(MATMUL), dict(M=512, N=512, K=512)), AVX2)
+    told = dict(reasons(schedule))
+    assert set(told) == {str(step) for step in schedule.trace}
+    assert told["tile({'C/m_i': 6, 'C/n_i': 16})"] == "B is used again along m_i; A is used again along n_i"
+    assert "asked for" not in told.values()

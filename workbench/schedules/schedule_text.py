@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.lang.expr import Const, Index, substitute
+from workbench.lang.expr import Const, Expr, Index, substitute
 from workbench.lang.printer import show
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree
@@ -55,7 +55,7 @@ def loop_value(program: Program, loop: Loop) -> str:
     A statement that was made for a loop (a copy into a buffer) has a dim by its name: it adds nothing to what the
     others say.
     """
-    known = {n: Const(v, Index("").dtype) for n, v in program.sizes.items()}
+    known: dict[str, Expr] = {n: Const(v, Index("").dtype) for n, v in program.sizes.items()}
     texts = {s: show(substitute(row, known)) for s, row in loop.rows}
     others = {d for s, text in texts.items() if text != loop.name for d in program.statement(s).dims}
     if loop.name not in others:
