@@ -143,7 +143,7 @@ MUTANTS = {
         Mutant(order, "_out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
             p, lanes, ends, replace(common, position=-1), depth)),
     "serial loops may run backwards": Mutant(order, "_forbidden", ruled("serial", None)),
-    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 35),
+    "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 140),
     "reductions keep their order": Mutant(order, "_forbidden", ruled("serial", ">")),
     "the order of statements does not matter": Mutant(order, "shared", shared(lambda s: replace(s, position=-1))),
     "later statements count as too late": Mutant(order, "shared", shared(lambda s: replace(s, position=1))),
@@ -157,6 +157,6 @@ MUTANTS = {
     "updates that read their own cell are reordered": Mutant(flow, "_made", lambda original: lambda p, kind, *rest:
         original(p, "reduction" if kind == "anti" and rest[1] is rest[2] and rest[1].relaxed else kind, *rest), 11),
     "what copies bring is not looked at": Mutant(poly, "differences", always(()), 9),
-    "micro-kernels are taken to run in order": Mutant(legality, "executed", lambda original: lambda tree: tree, 35),
+    "micro-kernels are taken to run in order": Mutant(legality, "executed", lambda original: lambda tree: tree, 49),
     "a local array has one place too few": Mutant(poly, "storage_of", one_place_less, 6),
 }  # fmt: skip
