@@ -83,7 +83,8 @@ class Barrier:
         threads = tuple(v for key, v in loops if key in self.waiting)
         phase = tuple(v for key, v in loops[first:] if key not in self.waiting)
         self.arrivals.add((tuple(v for _, v in loops[:first]), threads, phase))
-        time: list[float] = [values[key] if isinstance(what, Loop) else what for key, what in self.path if key not in self.waiting]
+        passed = [(key, what) for key, what in self.path if key not in self.waiting]
+        time: list[float] = [values[key] if isinstance(what, Loop) else what for key, what in passed]
         if self.path and not isinstance(self.path[-1][1], Loop):
             time[-1] -= 0.5
         self.passed.add(tuple(time))

@@ -124,5 +124,5 @@ def _divergent(program: Program, barrier: Barrier) -> str:
     shown = f" for {sizes}" if sizes else ""
     return (
         f"divergent barrier before {name}: thread {there} comes at {said(proof.source, repeated)}, "
-        f"thread {absent} does not{shown}; loops between threads and a barrier must have the same bounds for all of them"
+        f"thread {absent} does not{shown}; loops between threads and a barrier need the same bounds for all of them"
     )
