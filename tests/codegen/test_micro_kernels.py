@@ -88,6 +88,14 @@ def test_another_value_does_not_fit():
         wb.schedule(other) | wb.decompose_reduction("C") | wb.replace("C/m", ANY)
 
 
+def test_nothing_is_called_in_lanes():
+    batched = wb.operator("def f(float(B,M,K) A, float(B,K,N) X) -> (C) { C(b,m,n) +=! A(b,m,k) * X(b,k,n) }")
+    schedule = wb.schedule(batched) | wb.decompose_reduction("C")
+    assert schedule.can(wb.replace("C/m", ANY))
+    with pytest.raises(ScheduleError, match="b outside runs in lanes"):
+        schedule | wb.vectorize("C/b") | wb.replace("C/m", ANY)
+
+
 def test_a_definition_must_be_one_statement():
     with pytest.raises(ScheduleError, match="one statement"):
         wb.MicroKernel("two", "def two(float(N) A) -> (B) { B(i) = A(i)\n B(i) = B(i) + 1 }", "void two() {}")

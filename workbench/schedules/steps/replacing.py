@@ -10,7 +10,7 @@ from workbench import poly
 from workbench.errors import ScheduleError, shown
 from workbench.lang.expr import index_names
 from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.matching import Fit, Work, fit
 from workbench.schedules.micro_kernels import MARK, MicroKernel, known_kernels, registered
@@ -39,6 +39,9 @@ class Replace(Transform):
         site = find_loop(program, tree, self.loop)
         part = Band(site.band.loops[site.position :], site.band.child)
         s, inner = single(schedule, part, self)
+        lanes = next((x.name for x in path(tree, s.id)[: -len(inner)] if x.kind == "vector"), None)
+        if lanes is not None:
+            raise ScheduleError(f"{self}: {lanes} outside runs in lanes, where nothing can be called")
         found = matched(schedule, s, inner, kernel)
         if isinstance(found, str):
             raise ScheduleError(f"{self}: {found}")
@@ -54,6 +57,9 @@ class Replace(Transform):
         for site in sites(schedule.tree):
             part = Band(site.band.loops[site.position :], site.band.child)
             if not isinstance(part.child, Leaf):
+                continue
+            around = path(schedule.tree, statements(part)[0])[: -len(part.loops)]
+            if any(x.kind == "vector" for x in around):
                 continue
             own = schedule.program.statement(statements(part)[0])
             for kernel in known_kernels():
