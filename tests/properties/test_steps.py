@@ -53,10 +53,11 @@ def programs(count: int) -> list[Schedule]:
 
 
 def prepared() -> list[Schedule]:
-    """What some steps need: tiles that are partial, and buffers of iterations."""
+    """What some steps need: tiles that are partial, nests that share loops, threads, and buffers of iterations."""
     tiled = PROGRAMS[0] | wb.decompose_reduction("C") | wb.tile({"C/m": 3, "C/n": 4, "C/k": 3})
     threads = PROGRAMS[1] | wb.parallelize("B/m") | wb.bind("C/m", "thread.x")
-    return [threads, tiled, tiled | wb.stage("C", "n_o") | wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o")]
+    merged = PROGRAMS[1] | wb.merge("B", "C", depth=2)
+    return [threads, merged, tiled, tiled | wb.stage("C", "n_o") | wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o")]
 
 
 PROGRAMS = programs(examples(quick=8, ci=25, full=300))

@@ -136,15 +136,34 @@ def _full(
     if not vector:
         fixed = replace(first, upper=upper, kind="unroll")
         return _cells(tile, rest, (*inside, fixed), lane, emit, width)
-    whole = count - count % width
     parts: list[Nest] = []
-    if whole:
-        fixed = replace(first, upper=Const(whole, INT64), kind="unroll", step=width, lanes=width)
-        parts.append(_cells(tile, rest, (*inside, fixed), Lane(first.variable, width), emit, width))
-    if whole < count:
-        tail = replace(first, lower=Const(whole, INT64), upper=upper)
+    start = 0
+    for lanes in narrowing(width):
+        whole = (count - start) - (count - start) % lanes
+        if whole:
+            fixed = replace(first, upper=Const(whole, INT64), kind="unroll", step=lanes, lanes=lanes)
+            moved = _moved(tile, first.variable, start)
+            parts.append(_cells(moved, rest, (*inside, fixed), Lane(first.variable, lanes), emit, width))
+        start += whole
+    if start < count:
+        tail = replace(first, lower=Const(start, INT64), upper=upper)
         parts.append(_outside(tile, tail, rest, inside, lane, emit, width))
     return parts[0] if len(parts) == 1 else Block(tuple(parts))
+
+
+def narrowing(width: int) -> list[int]:
+    """Numbers of lanes, each half of the one before: what is left of a row needs few narrow vectors."""
+    return [width >> n for n in range(width.bit_length() - 1)]
+
+
+def _moved(tile: Tile, variable: str, start: int) -> Tile:
+    """The tile that begins so many cells later."""
+    if not start:
+        return tile
+    later = simplify(Binary("+", Index(variable, INT64), Const(start, INT64), INT64))
+    write = map_expressions(tile.write, lambda e: substitute(e, {variable: later}))
+    assert isinstance(write, Write)
+    return replace(tile, write=write)
 
 
 def _partial(
@@ -153,10 +172,13 @@ def _partial(
 ) -> Nest:  # fmt: skip
     if not vector:
         return _outside(tile, first, rest, inside, lane, emit, width)
-    whole = multiple(first.upper, width)
-    body = _cells(tile, rest, inside, Lane(first.variable, width), emit, width)
-    main = replace(first, upper=whole, body=body, step=width, lanes=width)
-    return Block((main, _outside(tile, replace(first, lower=whole), rest, inside, lane, emit, width)))
+    parts: list[Nest] = []
+    for lanes in narrowing(width)[:2]:
+        end = multiple(first.upper, lanes)
+        body = _cells(tile, rest, inside, Lane(first.variable, lanes), emit, width)
+        parts.append(replace(first, upper=end, body=body, step=lanes, lanes=lanes))
+        first = replace(first, lower=end)
+    return Block((*parts, _outside(tile, first, rest, inside, lane, emit, width)))
 
 
 def _outside(

@@ -123,6 +123,6 @@ def _divergent(program: Program, barrier: Barrier) -> str:
     name = program.statement(barrier.behind[0]).name
     shown = f" for {sizes}" if sizes else ""
     return (
-        f"divergent barrier before {name}: thread {there} comes at {said(proof.source, repeated)}, "
+        f"divergent barrier before {name}: thread {there} reaches it at {said(proof.source, repeated)}, "
         f"thread {absent} does not{shown}; loops between threads and a barrier need the same bounds for all of them"
     )

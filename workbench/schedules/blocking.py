@@ -14,6 +14,10 @@ from workbench.schedules.structure import Structure
 from workbench.target import Target
 
 
+NARROWEST = 4
+"""Cells of a row that are worth a register, even one that is not full."""
+
+
 @dataclass(frozen=True)
 class Blocking:
     """Block sizes of one statement.
@@ -37,7 +41,7 @@ def blocking(shape: Structure, target: Target) -> Blocking | None:
 
 def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     candidates = [d for d in shape.free if shape.strides_little(d) and all(w.along(d) == 1 for w in shape.writes)]
-    candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
+    candidates = [d for d in candidates if at_least(shape.trip(d), min(lanes, NARROWEST))]
     if not candidates or not shape.reduced:
         return None
     vector = candidates[-1]

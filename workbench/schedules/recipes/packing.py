@@ -113,8 +113,8 @@ def _sized(shape: Structure, dims: tuple[str, str, str], reads: tuple[Read, Read
     share = {f"{d}_o": -(-trip // target.cores) for d, trip in ((column, n), (row, m)) if f"{d}_o" == threads}
     columns = _even(n, min(max(second, third // (2 * target.cores)) // panel, share.get(f"{column}_o", n)), width)
     rows = _even(m, min(second // 4 // panel, share.get(f"{row}_o", m)), height)
-    along = next(t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0).along(depth)
-    other = reads[1] if along != 1 else None
+    moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
+    other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
     blocks = {column: columns, depth: depths, row: rows}
     return Packing(column, width, row, height, depth, blocks, reads[0], other, batches, threads)
 

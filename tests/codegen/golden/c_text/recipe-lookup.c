@@ -41,13 +41,27 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
                 *(wb_v8f32_u *)&O[b*19 + d_i] = O_r[d_i / 8];
             }
         }
-        for (int64_t d_i = 16; d_i < 19; d_i++) {
-            float O_r2;
-            O_r2 = O[b*19 + d_i];
-            for (int64_t l = 0; l < 4; l++) {
-                O_r2 += T[I_[b*4 + l]*19 + d_i];
+        {
+            wb_v2f32 O_r2[1];
+            WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
+                O_r2[d_i / 2] = *(const wb_v2f32_u *)&O[b*19 + d_i + 16];
             }
-            O[b*19 + d_i] = O_r2;
+            for (int64_t l = 0; l < 4; l++) {
+                WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
+                    O_r2[d_i / 2] += *(const wb_v2f32_u *)&T[I_[b*4 + l]*19 + d_i + 16];
+                }
+            }
+            WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
+                *(wb_v2f32_u *)&O[b*19 + d_i + 16] = O_r2[d_i / 2];
+            }
+        }
+        for (int64_t d_i = 18; d_i < 19; d_i++) {
+            float O_r3;
+            O_r3 = O[b*19 + d_i];
+            for (int64_t l = 0; l < 4; l++) {
+                O_r3 += T[I_[b*4 + l]*19 + d_i];
+            }
+            O[b*19 + d_i] = O_r3;
         }
     }
     return wb_failed;

@@ -59,52 +59,74 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
                             *(wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r2[m_i];
                         }
                     }
-                    for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 8); n_i < wb_min_i64(37 - 16 * n_o, 16); n_i++) {
-                        float C_r3[5];
+                    for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 8); n_i < wb_whole(wb_min_i64(37 - 16 * n_o, 16), 4); n_i += 4) {
+                        wb_v4f32 C_r3[5];
                         WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
-                            C_r3[m_i] = C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                            C_r3[m_i] = *(const wb_v4f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
                         }
                         for (int64_t k = 0; k < 11; k++) {
                             WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
-                                C_r3[m_i] += A[(5 * m_o + m_i)*11 + k] * B[k*37 + 16 * n_o + n_i];
+                                C_r3[m_i] += (wb_all_v4f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v4f32_u *)&B[k*37 + 16 * n_o + n_i]);
                             }
                         }
                         WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
-                            C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r3[m_i];
+                            *(wb_v4f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r3[m_i];
+                        }
+                    }
+                    for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 4); n_i < wb_min_i64(37 - 16 * n_o, 16); n_i++) {
+                        float C_r4[5];
+                        WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
+                            C_r4[m_i] = C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                        }
+                        for (int64_t k = 0; k < 11; k++) {
+                            WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
+                                C_r4[m_i] += A[(5 * m_o + m_i)*11 + k] * B[k*37 + 16 * n_o + n_i];
+                            }
+                        }
+                        WB_UNROLL for (int64_t m_i = 0; m_i < 5; m_i++) {
+                            C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r4[m_i];
                         }
                     }
                 }
             } else {
                 for (int64_t m_i = 0; m_i < wb_min_i64(19 - 5 * m_o, 5); m_i++) {
                     if (37 - 16 * n_o >= 16) {
-                        wb_v8f32 C_r4[2];
+                        wb_v8f32 C_r5[2];
                         WB_UNROLL for (int64_t n_i = 0; n_i < 16; n_i += 8) {
-                            C_r4[n_i / 8] = *(const wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                            C_r5[n_i / 8] = *(const wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
                         }
                         for (int64_t k = 0; k < 11; k++) {
                             WB_UNROLL for (int64_t n_i = 0; n_i < 16; n_i += 8) {
-                                C_r4[n_i / 8] += (wb_all_v8f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v8f32_u *)&B[k*37 + 16 * n_o + n_i]);
+                                C_r5[n_i / 8] += (wb_all_v8f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v8f32_u *)&B[k*37 + 16 * n_o + n_i]);
                             }
                         }
                         WB_UNROLL for (int64_t n_i = 0; n_i < 16; n_i += 8) {
-                            *(wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r4[n_i / 8];
+                            *(wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r5[n_i / 8];
                         }
                     } else {
                         for (int64_t n_i = 0; n_i < wb_whole(wb_min_i64(37 - 16 * n_o, 16), 8); n_i += 8) {
-                            wb_v8f32 C_r5;
-                            C_r5 = *(const wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                            wb_v8f32 C_r6;
+                            C_r6 = *(const wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
                             for (int64_t k = 0; k < 11; k++) {
-                                C_r5 += (wb_all_v8f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v8f32_u *)&B[k*37 + 16 * n_o + n_i]);
+                                C_r6 += (wb_all_v8f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v8f32_u *)&B[k*37 + 16 * n_o + n_i]);
                             }
-                            *(wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r5;
+                            *(wb_v8f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r6;
                         }
-                        for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 8); n_i < wb_min_i64(37 - 16 * n_o, 16); n_i++) {
-                            float C_r6;
-                            C_r6 = C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                        for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 8); n_i < wb_whole(wb_min_i64(37 - 16 * n_o, 16), 4); n_i += 4) {
+                            wb_v4f32 C_r7;
+                            C_r7 = *(const wb_v4f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
                             for (int64_t k = 0; k < 11; k++) {
-                                C_r6 += A[(5 * m_o + m_i)*11 + k] * B[k*37 + 16 * n_o + n_i];
+                                C_r7 += (wb_all_v4f32(A[(5 * m_o + m_i)*11 + k]) * *(const wb_v4f32_u *)&B[k*37 + 16 * n_o + n_i]);
                             }
-                            C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r6;
+                            *(wb_v4f32_u *)&C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r7;
+                        }
+                        for (int64_t n_i = wb_whole(wb_min_i64(37 - 16 * n_o, 16), 4); n_i < wb_min_i64(37 - 16 * n_o, 16); n_i++) {
+                            float C_r8;
+                            C_r8 = C[(5 * m_o + m_i)*37 + 16 * n_o + n_i];
+                            for (int64_t k = 0; k < 11; k++) {
+                                C_r8 += A[(5 * m_o + m_i)*11 + k] * B[k*37 + 16 * n_o + n_i];
+                            }
+                            C[(5 * m_o + m_i)*37 + 16 * n_o + n_i] = C_r8;
                         }
                     }
                 }
