@@ -13,7 +13,6 @@ from typing import Literal
 from workbench.schedules.structure import Structure
 from workbench.target import Target
 
-
 NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
 
