@@ -97,7 +97,8 @@ def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str
         "every access stays inside its array",
     ]
     checks += [f"partial results of {name} are combined, each once, from the identity on" for name in found.split]
-    checks += [f"no two iterations of the parallel loop {loop} meet in a cell" for loop in found.parallel]
+    but = ", but for atomic updates" if found.atomic else ""
+    checks += [f"no two iterations of the parallel loop {loop} meet in a cell{but}" for loop in found.parallel]
     return Certificate(
         original.name, original.operator, tuple(map(str, schedule.trace)), tuple(sorted(original.sizes.items())),
         tuple(assumed), tuple(str(c) for c in original.conditions), tuple(checks), text,

@@ -31,13 +31,16 @@ from workbench.poly.unpack import maps
 
 @dataclass(frozen=True)
 class Found:
-    """What was read from the text: its statements, those that compute, split reductions, loops proved parallel."""
+    """What was read from the text: its statements, those that compute, split reductions, loops proved parallel; whether
+    updates in them are atomic.
+    """
 
     statements: int
     computing: int
     split: tuple[str, ...]
     parallel: tuple[str, ...]
     helpers: tuple[str, ...]
+    atomic: bool
 
 
 @isl.guarded
@@ -50,7 +53,7 @@ def checked(
     instances of the program that the cells of an array of claims stand for.
     """
     if "claim_" not in text and all(isl.parse_set(s.domain).is_empty() for s in program.statements):
-        return Found(0, 0, (), (), ())
+        return Found(0, 0, (), (), (), atomic=False)
     operator = raise_c(text, function).operator
     arrays = {c: program.arrays[a.name] if is_outer(program, a) else a for c, a in layouts.items()}
     lengths = {f"{c}_length": 1 << 59 if c.startswith("claim_") else _elements(a) for c, a in arrays.items()}
@@ -64,7 +67,7 @@ def checked(
     computing = sum(len(g.steps) for g in checker.groups if not g.combines)
     helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))
     parallel = dict.fromkeys(s.dims[-1] for s in checker.loops)
-    return Found(len(raised.statements), computing, tuple(split), tuple(parallel), tuple(helpers))
+    return Found(len(raised.statements), computing, tuple(split), tuple(parallel), tuple(helpers), bool(checker.atomic))
 
 
 class Checker(Matching):

@@ -198,7 +198,8 @@ class Values:
             else:
                 place_text, rank = self.ranked(place)
             terms.append(self._scaled(place_text, rank, storage.strides[d]))
-        return " + ".join(t for t in terms if t != "0") or "0"
+        first, *others = [t for t in terms if t != "0"] or ["0"]
+        return first + "".join(f" - {t[1:]}" if t.startswith("-") else f" + {t}" for t in others)
 
     def _scaled(self, text: str, rank: int, stride: Expr) -> str:
         if text == "0":
