@@ -97,8 +97,13 @@ def _depth(*exprs: Expr) -> int:
 
 
 def late_uses(program: Program) -> list[Use]:
-    """The subscripts that only the running kernel knows."""
-    return [replace(u, late=True) for u in uses(program) if not known_before(program, u)]
+    """The subscripts that only the running kernel knows, by the dimensions that have places."""
+    found = []
+    for use in uses(program):
+        kept = program.arrays[use.array].kept
+        if not known_before(program, use) and (kept is None or use.dimension in kept):
+            found.append(replace(use, late=True, dimension=use.dimension if kept is None else kept.index(use.dimension)))
+    return found
 
 
 def emptiness_check(program: Program, use: Use) -> Early:

@@ -51,25 +51,22 @@ def parse_expression(text: str) -> Term:
     if len(text) > LONGEST_TEXT:
         raise OperatorError(f"the expression has {len(text)} characters; at most {LONGEST_TEXT} are read")
     diagnostics = Diagnostics(text)
-    tokens = list(_lark("expr").lex(text))
+    tokens = list(_lark().lex(text))
     _check_limits(tokens, diagnostics)
-    parser = _lark("expr").parse_interactive()
+    parser = _lark().parse_interactive(start="expr")
     at = _first_error(parser, tokens)
-    if at is None:
-        try:
-            return parser.feed_eof(tokens[-1] if tokens else None)
-        except UnexpectedInput:
-            at = len(tokens)
+    if at == len(tokens) and "$END" in parser.accepts():
+        return parser.feed_eof(tokens[-1] if tokens else None)
     diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
     diagnostics.check()
     raise AssertionError("a syntax problem is an error")
 
 
 @cache
-def _lark(start: str = "start") -> Lark:
+def _lark() -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text()
     return Lark(
-        grammar, start=start, parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(),
+        grammar, start=["start", "expr"], parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(),
         maybe_placeholders=False,
     )  # fmt: skip
 
@@ -94,27 +91,24 @@ def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:
 def _feed(tokens: list[Token], diagnostics: Diagnostics) -> Unit | None:
     """Parse; after a syntax error drop its statement and parse the rest, to find further errors."""
     while True:
-        parser = _lark().parse_interactive()
+        parser = _lark().parse_interactive(start="start")
         at = _first_error(parser, tokens)
-        if at is None:
-            try:
-                return parser.feed_eof(tokens[-1] if tokens else None)
-            except UnexpectedInput:
-                at = len(tokens)
+        if at == len(tokens) and "$END" in parser.accepts():
+            return parser.feed_eof(tokens[-1] if tokens else None)
         diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
         if at == len(tokens):
             return None
         tokens = without_statement(tokens, at)
 
 
-def _first_error(parser: InteractiveParser, tokens: list[Token]) -> int | None:
-    """Position of the token that the parser refuses, if there is one."""
+def _first_error(parser: InteractiveParser, tokens: list[Token]) -> int:
+    """Position of the token that the parser refuses; the end if there is none."""
     for at, token in enumerate(tokens):
         try:
             parser.feed_token(token)
         except UnexpectedInput:
             return at
-    return None
+    return len(tokens)
 
 
 def span(token: Token) -> Span:

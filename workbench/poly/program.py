@@ -43,7 +43,8 @@ class Array:
     one; storage is found when the order is known: the loops around all its accesses share it, and only
     what they touch at once has a place (`poly.storage_of`).  Its first `times` dimensions name the iteration.
 
-    `padding` asks for places between its rows that hold nothing.
+    `padding` asks for places between its rows that hold nothing.  `kept` are the dimensions that have places, where
+    storage was found and these are not all.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Array:
     scope: Scope = "global"
     times: int = 0
     padding: tuple[Padding, ...] = ()
+    kept: tuple[int, ...] | None = None
 
     @property
     def rank(self) -> int:

@@ -118,10 +118,10 @@ def contracted(storage: Storage) -> Array:
     """The array as it is stored: dense, from 0, only the dimensions that are kept."""
     extents = tuple(extent for _, _, extent in storage.kept)
     zeros = tuple(Const(0, INT64) for _ in extents)
-    own, kept = storage.array, [position for position, _, _ in storage.kept]
+    own, kept = storage.array, tuple(position for position, _, _ in storage.kept)
     padding = tuple(replace(p, dimension=kept.index(p.dimension)) for p in own.padding if p.dimension in kept)
     strides = padded_strides(extents, padding)
-    return Array(own.name, own.dtype, zeros, extents, strides, own.role, False, "local", 0, padding)
+    return Array(own.name, own.dtype, zeros, extents, strides, own.role, False, "local", 0, padding, kept)
 
 
 def padded_strides(extent: tuple[Expr, ...], padding: tuple[Padding, ...]) -> tuple[Expr, ...]:
