@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from tests.poly.making import Maker, conv, jacobi, matmul, op, read, seidel, spa
 from tests.poly.test_scanning import check
 from tests.support import examples
 from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang import operator
 from workbench.poly import can_parallelize, isl_tree, lower, scheduler, violations
 from workbench.poly.tree import Band, Sequence, loops, statements
+from workbench.poly.worker import solve_apart
 
 SMALL = {"M": 3, "N": 4, "K": 2, "T": 3, "C": 2, "H": 4, "W": 5, "R": 2, "S": 1, "P": 2, "Q": 3}
 
@@ -62,7 +65,7 @@ def test_an_unknown_level_lists_the_known_ones():
 
 
 def test_hard_problems_move_to_a_process_that_the_clock_can_stop(monkeypatch):
-    monkeypatch.setattr(scheduler, "OPERATIONS", 10)
+    monkeypatch.setattr(scheduler, "OPERATIONS", (10,))
     program = lower(matmul(), {"M": 11, "N": 12, "K": 13})
     scheduler.isl_tree.cache_clear()
     assert [loop.name for loop in loops(isl_tree(program, "default"))] == ["m", "n", "k"]
@@ -74,7 +77,28 @@ def test_hard_problems_move_to_a_process_that_the_clock_can_stop(monkeypatch):
 
 def test_the_worker_needs_no_current_directory(monkeypatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(scheduler, "OPERATIONS", 10)
+    monkeypatch.setattr(scheduler, "OPERATIONS", (10,))
     scheduler.isl_tree.cache_clear()
     assert statements(isl_tree(lower(seidel()), "none")) == ("S0",)
     scheduler.isl_tree.cache_clear()
+
+
+LONG_NUMBERS = """def f(float(K) X) -> (float(4) T, double(K, K, 6, 2, K) R) {
+    T(j) += float(j) where j in 0:4
+    R(k, l, 2 * m + 1, n, p) = (double(3 * m + 1 * n >= 0 && 3 * m + 1 * n <= 3 ? T(3 * m + 1 * n) : 1) - 1.0) * double(p)
+        where k in 1:K, l in 0:K, m in 0:3, n in 0:2, p in 0:K
+}"""
+
+
+def test_numbers_that_grow_long_do_not_hold_anybody_up():
+    """Where isl takes care not to coalesce loops, few operations take minutes here, and much memory."""
+    program = lower(operator(LONG_NUMBERS))
+    tree = isl_tree(program, "max", 0.001)
+    assert not violations(program, tree)
+
+
+def test_a_process_without_memory_is_stopped():
+    many = "; ".join(f"S{n}[i] : 0 <= i < {n}" for n in range(20_000))
+    problem = replace(scheduler._problem(lower(matmul()), "max"), domain=f"{{ {many} }}")
+    with pytest.raises(BudgetExceeded, match="stopped at 1 MiB"):
+        solve_apart(problem, 60.0, 1 << 20)

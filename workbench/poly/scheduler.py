@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from time import monotonic
 from typing import Literal
 
 from workbench.errors import BudgetExceeded, LoweringError, ScheduleError, WorkbenchError
@@ -21,7 +22,12 @@ from workbench.poly.worker import Problem, solve, solve_apart
 
 Fusion = Literal["none", "default", "max"]
 FUSIONS: tuple[Fusion, ...] = ("none", "default", "max")
-OPERATIONS = 300_000  # beyond that isl may stop counting and think for minutes: a clock can end a process
+OPERATIONS = (30_000, 300_000)
+"""Caps for one attempt after another.  Beyond the last isl may stop counting and think for minutes, and only a process
+can be ended by the clock."""
+
+SLOW = 0.15
+"""Seconds after which operations are no measure of time: some numbers have grown long."""
 
 
 @lru_cache(maxsize=128)
@@ -46,15 +52,27 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
 def _solved(program: Program, problem: Problem, seconds: float) -> str:
     """isl's schedule: at once if it is easy, else in a process of its own."""
     try:
-        with isl.budget(OPERATIONS):
-            return solve(problem)
+        return _at_once(problem) or _at_once(replace(problem, careful=False)) or solve_apart(problem, seconds)
     except BudgetExceeded:
-        return solve_apart(problem, seconds)
+        raise
     except WorkbenchError as reason:
         raise ScheduleError(
             f"{program.name}: isl's scheduler finds no order with fusion={problem.fusion!r} ({reason}); "
             "wb.schedule(op) and wb.autoschedule(op) without fusion= do without it"
         ) from reason
+
+
+def _at_once(problem: Problem) -> str:
+    """isl's schedule if it takes few operations, and these take no longer than they should; else nothing."""
+    start = monotonic()
+    for operations in OPERATIONS:
+        try:
+            with isl.budget(operations):
+                return solve(problem)
+        except BudgetExceeded:
+            if monotonic() - start > SLOW:
+                break
+    return ""
 
 
 def _symbolic(program: Program) -> Program:
