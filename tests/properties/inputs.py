@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from random import Random
 from typing import Any
 
@@ -10,10 +11,14 @@ import numpy as np
 
 from tests.properties.writer import Case
 from workbench import lang
+from workbench.errors import BudgetExceeded
 from workbench.lang.dtypes import DType
 from workbench.lang.operator import Operator
 
 Array = np.ndarray[Any, Any]
+
+CELLS = 1 << 24
+"""A random program with a larger array is not run."""
 
 
 @dataclass
@@ -79,6 +84,8 @@ def _drawn(made: Problem, name: str, generator: np.random.Generator, random: Ran
     if name in made.case.scalars:  # shapes nothing in this program, so it is data
         return np.array(made.case.scalars[name], np.int32), ()
     shape = shape_of(made, name)
+    if prod(shape) > CELLS:
+        raise BudgetExceeded(f"{name} would have {prod(shape)} cells")
     repeated = tuple(d for d in range(len(shape)) if random.random() < 0.15)
     small = tuple(1 if d in repeated else n for d, n in enumerate(shape))
     found = _filled(small, made.op.tensors[name].dtype, made.case.data[name], generator)
