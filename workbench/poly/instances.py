@@ -11,6 +11,7 @@ from workbench.lang.operator import Range, Statement
 from workbench.poly.access import Guards, Space, access, distinct_reads
 from workbench.poly.affine import NotAffine, both, guard, pieces
 from workbench.poly.binding import Bound, affine_or_refuse
+from workbench.poly.deciding import decided
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Access, AccessKind, Array, ProgramStatement, StatementKind
 
@@ -33,7 +34,7 @@ class Lowered:
         bind, statement = self.bound.bind, self.statement
         space = self._space(statement.ranges)
         targets = tuple((t.tensor, tuple(bind(e) for e in t.subscripts)) for t in statement.targets)
-        values = tuple(bind(v) for v in statement.values)
+        values = tuple(decided(bind(v), space) for v in statement.values)
         found = self._reads(space, (*(e for _, subscripts in targets for e in subscripts), *values))
         if statement.reduction is not None:
             found += [self._access(space, t, "read", e, accumulates=True) for t, e in targets]
