@@ -8,6 +8,7 @@ from math import prod
 from workbench.errors import LoweringError, unknown_name
 from workbench.lang import operation_counts
 from workbench.poly import isl, unpack
+from workbench.poly.factors import independent_parts
 from workbench.poly.program import AccessKind, Program, ProgramStatement
 
 
@@ -47,9 +48,7 @@ def bytes(program: Program) -> int:
 
 @lru_cache(maxsize=1024)
 @isl.guarded
-def footprint(
-    program: Program, array: str, instances: str | None = None, kind: AccessKind | None = None
-) -> int:
+def footprint(program: Program, array: str, instances: str | None = None, kind: AccessKind | None = None) -> int:
     """Number of distinct cells of an array that are touched.
 
     `instances` (isl text of a union of sets over statement ids, everything by default) says by whom, `kind`
@@ -87,7 +86,7 @@ def _bound(program: Program) -> Program:
 
 
 def cardinality(points: isl.Set) -> int:
-    """Number of points of a bounded set without parameters: boxes by product, the rest by isl."""
+    """Number of points of a bounded set without parameters: products by factors, the rest by isl."""
     if points.is_empty():
         return 0
     pieces = unpack.basic_sets(points.coalesce().make_disjoint())
@@ -98,8 +97,7 @@ def _count_piece(piece: isl.Set) -> int:
     volume = _box_volume(piece)
     if volume is not None:
         return volume
-    rest, factor = _peeled(piece)
-    return factor * unpack.count(rest)
+    return prod(unpack.count(part) for part in independent_parts(piece))
 
 
 def _box_volume(piece: isl.Set) -> int | None:
@@ -113,22 +111,3 @@ def _box_volume(piece: isl.Set) -> int | None:
         box = box.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
         lengths.append(unpack.integer(high) - unpack.integer(low) + 1)
     return prod(lengths) if box.is_subset(piece) else None
-
-
-def _peeled(piece: isl.Set) -> tuple[isl.Set, int]:
-    """Split off dimensions that are independent of the others; the product of their extents."""
-    piece = piece.reset_tuple_id() if piece.has_tuple_id() else piece
-    factor, d = 1, 0
-    while d < piece.dim(isl.dim.set) and piece.dim(isl.dim.set) > 1:
-        n = piece.dim(isl.dim.set)
-        rest = piece.project_out(isl.dim.set, d, 1)
-        alone = piece.project_out(isl.dim.set, d + 1, n - d - 1).project_out(isl.dim.set, 0, d)
-        spread = rest.insert_dims(isl.dim.set, d, 1)
-        low, high = alone.dim_min_val(0), alone.dim_max_val(0)
-        spread = spread.lower_bound_val(isl.dim.set, d, low).upper_bound_val(isl.dim.set, d, high)
-        if spread.is_equal(piece):
-            factor *= unpack.integer(high) - unpack.integer(low) + 1
-            piece = rest
-        else:
-            d += 1
-    return piece, factor

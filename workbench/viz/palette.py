@@ -45,6 +45,11 @@ def shape(position: int) -> str:
     return SHAPES[position % len(SHAPES)]
 
 
+def array_shape(position: int) -> str:
+    """The marker of the n-th array: colour and shape together tell 36 apart."""
+    return SHAPES[(position + position // STATEMENT_COLOURS) % len(SHAPES)]
+
+
 def colour(role: str, theme: Theme) -> str:
     """The literal colour of a role (the light one where the theme is not fixed)."""
     return COLOURS[role][1 if theme == "dark" else 0]
