@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from workbench.errors import WorkbenchError, shown
 
-Dialect = Literal["c", "cuda"]
+Dialect = Literal["c", "cuda", "hip"]
 Parallel = Literal["openmp", "pool", "serial"]
 
 
@@ -56,7 +56,7 @@ def _each(value: Any, fits: Callable[[Any], bool]) -> bool:
 # Field → (whether a value fits, what was expected).
 _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda v: isinstance(v, str), "a text"),
-    "dialect": (lambda v: v in get_args(Dialect), '"c" or "cuda"'),
+    "dialect": (lambda v: v in get_args(Dialect), '"c", "cuda" or "hip"'),
     "vector_bits": (lambda v: _whole(v, 32, 4096) and v & (v - 1) == 0, "a power of two from 32 to 4096"),
     "vector_registers": (lambda v: _whole(v, 1, 1024), "a whole number from 1 to 1024"),
     "cores": (lambda v: _whole(v, 1, 1 << 16), "a whole number from 1 to 65536"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.codegen.c_unit import write_unit
+from workbench.codegen.cuda_unit import write_gpu_unit
 from workbench.codegen.invocations import called
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.local_storage import stored
@@ -15,7 +16,11 @@ from workbench.target import Target
 if TYPE_CHECKING:
     from workbench.schedules import Schedule
 
-DIALECTS = {"c": Target()}
+DIALECTS = {
+    "c": Target(),
+    "cuda": Target("cuda", dialect="cuda", vector_bits=32),
+    "hip": Target("hip", dialect="hip", vector_bits=32),
+}
 
 
 def generate(
@@ -33,11 +38,22 @@ def generate(
     if not unsafe and not schedule.verdict:
         why = schedule.verdict.explain()
         raise IllegalSchedule(f"no code for an illegal schedule (unsafe=True insists): {why}", schedule.verdict)
+    if machine.dialect != "c":
+        return _for_gpu(schedule, machine, checked=not unchecked)
     program = schedule.program
     nest = lower_nest(program, schedule.tree, machine)
     unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=not unchecked)
     calls = dict.fromkeys(flag for kernel in called(nest) for flag in kernel.flags)
     return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes, tuple(calls))
+
+
+def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
+    program = schedule.program
+    unit = write_gpu_unit(program, schedule.tree, machine, title(schedule), checked=checked)
+    return Kernel(
+        program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes,
+        launches=unit.launches, buffers=unit.buffers,
+    )  # fmt: skip
 
 
 def as_target(target: str | Target) -> Target:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.codegen.launches import Buffer, Step
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Role
@@ -87,7 +88,8 @@ class Kernel:
     """Generated code: text, how to call it, and where it came from.
 
     `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the
-    linker's flags for the micro-kernels it calls.
+    linker's flags for the micro-kernels it calls.  On a GPU the text has several functions: `launches` says how the
+    host starts them, `buffers` what the workspace holds (`workbench/codegen/launches.py`).
     """
 
     name: str
@@ -98,6 +100,8 @@ class Kernel:
     schedule: object = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    launches: tuple[Step, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
 
     def __str__(self) -> str:
         return self.source

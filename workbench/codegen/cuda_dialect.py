@@ -1,0 +1,70 @@
+"""What CUDA and HIP have in place of what C has: tables for the one printer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STANDARD_TYPES = """\
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define INT64_C(number) number##LL
+#define UINT64_C(number) number##ULL
+#define NAN __int_as_float(0x7fffffff)
+#define INFINITY __int_as_float(0x7f800000)
+"""
+INLINE = """\
+#define WB_INLINE static __device__ __forceinline__
+#define WB_UNROLL _Pragma("unroll")
+#define WB_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+#define __builtin_memcpy memcpy
+"""
+COPIES = """\
+#define wb_copy_async(to, from, bytes) \\
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" \\
+        :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)), "n"(bytes) : "memory")
+#define wb_copies_commit() asm volatile("cp.async.commit_group;" ::: "memory")
+#define wb_copies_wait(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
+"""
+PLAIN_COPIES = """\
+#define wb_copy_async(to, from, bytes) memcpy(to, from, bytes)
+#define wb_copies_commit() ((void)0)
+#define wb_copies_wait(groups) ((void)0)
+"""
+
+
+@dataclass(frozen=True)
+class GpuDialect:
+    """A language for GPUs: what a file begins with, and whether it can be compiled here.
+
+    `text_only` dialects are written and never compiled by the workbench.
+    """
+
+    name: str
+    prelude: str
+    text_only: bool = False
+
+
+def _prelude(*parts: str) -> str:
+    return "#ifndef WB_PRELUDE\n#define WB_PRELUDE\n" + "".join(parts) + "#endif\n"
+
+
+CUDA = GpuDialect(
+    "cuda",
+    _prelude(
+        f"#ifdef __CUDACC_RTC__\n{STANDARD_TYPES}#else\n#include <math.h>\n#include <stdint.h>\n#endif\n",
+        INLINE,
+        COPIES,
+    ),
+)
+HIP = GpuDialect(
+    "hip",
+    _prelude("#include <hip/hip_runtime.h>\n#include <math.h>\n#include <stdint.h>\n", INLINE, PLAIN_COPIES),
+    text_only=True,
+)
+GPU_DIALECTS = {d.name: d for d in (CUDA, HIP)}

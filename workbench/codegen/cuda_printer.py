@@ -1,0 +1,175 @@
+"""The code of a block as CUDA: the printer of C with loops over blocks and threads, and waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.codegen.accumulators import SCALAR, Lane
+from workbench.codegen.block_code import Around, Code, Parts, Piece, Sync
+from workbench.codegen.c_printer import Printer, indented, unbraced
+from workbench.codegen.c_values import PRECEDENCE, cell_text
+from workbench.codegen.c_writes import parenthesised
+from workbench.codegen.cuda_atomics import cuda_atomic
+from workbench.codegen.launch_extents import Extents, axis_number, head
+from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.errors import CodegenError
+from workbench.lang.expr import Read
+from workbench.lang.normal_form import constant
+from workbench.lang.operator import Monoid
+from workbench.poly.concurrency import is_block
+from workbench.poly.grid import is_thread
+from workbench.poly.storage import elements
+
+ASYNC_BYTES = (4, 8, 16)
+
+
+@dataclass
+class CudaPrinter(Printer):
+    """Prints the kernels of one file, one at a time.
+
+    `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
+    copy asynchronously; `syncs` counts the waits.
+    """
+
+    extents: Extents = field(default_factory=Extents)
+    places: dict[str, str] = field(default_factory=dict)
+    late: frozenset[str] = frozenset()
+    syncs: int = 0
+
+    def code(self, code: Code) -> list[str]:
+        """The lines of what a block executes."""
+        match code:
+            case Parts(parts):
+                return [line for part in parts for line in self.code(part)]
+            case Sync(copies):
+                self.syncs += 1
+                waits = ["wb_copies_commit();", "wb_copies_wait(0);"] if copies else []
+                return [*waits, "__syncthreads();"]
+            case Piece():
+                return self.piece(code)
+            case Around(node, body, otherwise):
+                return self.around(node, body, otherwise)
+
+    def piece(self, piece: Piece) -> list[str]:
+        """A nest in thread loops; along axes that it does not use only the first threads execute it."""
+        used = {axis_number(kind) for kind in piece.axes}
+        idle = [axis for axis, size in enumerate(self.extents.block) if size > 1 and axis not in used]
+        lines = self.lines(piece.nest)
+        if not idle:
+            return lines
+        first = " && ".join(f"threadIdx.{'xyz'[axis]} == 0" for axis in idle)
+        return [f"if ({first}) {{", *indented(unbraced(lines)), "}"]
+
+    def around(self, node: For | If | Define, body: Parts, otherwise: Parts | None) -> list[str]:
+        match node:
+            case For() if is_block(node.kind):
+                return self.block_loop(node, body)
+            case For():
+                lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
+                return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
+            case Define(variable, value, _):
+                name = self.values.names("index", variable)
+                head = f"const int64_t {name} = {self.values.text(value)};"
+                return ["{", *indented([head, *self.code(body)]), "}"]
+            case If(condition):
+                lines = [f"if ({self.values.text(condition)}) {{", *indented(unbraced(self.code(body)))]
+                if otherwise is not None:
+                    lines += ["} else {", *indented(unbraced(self.code(otherwise)))]
+                return [*lines, "}"]
+
+    def unrolled(self, loop: For) -> bool:
+        return loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32
+
+    def known(self, loop: For, body: Parts) -> list[str]:
+        """The body's lines while it is known that the loop's variable is not negative."""
+        fresh = self.values.is_nonnegative(loop.lower) and loop.variable not in self.values.nonnegative
+        if fresh:
+            self.values.nonnegative.add(loop.variable)
+        lines = self.code(body)
+        if fresh:
+            self.values.nonnegative.discard(loop.variable)
+        return lines
+
+    def block_loop(self, loop: For, body: Parts) -> list[str]:
+        axis = loop.kind[-1]
+        name = self.values.names("index", loop.variable)
+        if head(loop) in self.extents.exact:
+            return [f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};", *self.known(loop, body)]
+        return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
+
+    def first(self, loop: For, number: str) -> str:
+        """The iteration of a block or thread of that number."""
+        scaled = number if loop.step == 1 else f"{loop.step}*(int64_t){number}"
+        lower = self.values.inside(loop.lower, PRECEDENCE["+"])
+        return scaled if lower == "0" else f"{lower} + {scaled}"
+
+    def strided(self, loop: For, number: str, count: str) -> str:
+        name, axis = self.values.names("index", loop.variable), loop.kind[-1]
+        step = f"{count}.{axis}" if loop.step == 1 else f"{loop.step}*(int64_t){count}.{axis}"
+        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        return f"for (int64_t {name} = {self.first(loop, f'{number}.{axis}')}; {name} < {upper}; {name} += {step})"
+
+    def loop(self, loop: For, lane: Lane) -> list[str]:
+        if not is_thread(loop.kind):
+            return super().loop(loop, lane)
+        inside = self.scoped(loop.variable, loop.body, lane, loop)
+        if head(loop) not in self.extents.fitting:
+            return [f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", *indented(unbraced(inside)), "}"]
+        name = self.values.names("index", loop.variable)
+        start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
+        if head(loop) in self.extents.full:
+            return ["{", *indented([start, *unbraced(inside)]), "}"]
+        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
+
+    def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
+        """As in C; what only processors have is executed plainly."""
+        match nest:
+            case Prefetch(_, body) | Invoke(_, _, _, body):
+                return self.lines(body, lane)
+        return super().lines(nest, lane)
+
+    def place(self, node: Place, lane: Lane) -> list[str]:
+        """Arrays of a thread before the body; the others stand at the kernel's beginning."""
+        lines: list[str] = []
+        nest: Nest = node
+        while isinstance(nest, Place):
+            if self.places.get(nest.array) == "thread":
+                lines.append(self.thread_array(nest.array))
+            nest = nest.body
+        body = self.lines(nest, lane)
+        return ["{", *indented([*lines, *body]), "}"] if lines else body
+
+    def thread_array(self, name: str) -> str:
+        """`float A_local[8];`."""
+        array = self.program.arrays[name]
+        count = constant(elements(array))
+        if count is None:
+            raise CodegenError(
+                f"{self.program.name}: {name} is an array of one thread, and its size is known at the call only; "
+                "give the sizes it depends on, or stage it further outside"
+            )
+        return f"{array.dtype.c_name} {self.values.names('array', name)}[{max(1, count)}];"
+
+    def write(self, write: Write, lane: Lane) -> list[str]:
+        said = self.comment(write)
+        if write.statement in self.late and is_copy(write):
+            source = write.values[0]
+            assert isinstance(source, Read)
+            cell = cell_text(self.values, write.cells[0])
+            return [*said, f"wb_copy_async(&{cell}, &{self.values.load(source)}, {source.dtype.bytes});"]
+        if write.atomic and isinstance(write.reduction, str) and not isinstance(write.reduction, Monoid):
+            cell, dtype = cell_text(self.values, write.cells[0]), write.cells[0].dtype
+            return [*said, *cuda_atomic(self.values, write.reduction, cell, self.operand(write), dtype)]
+        self.commented.discard(write.statement) if said else None
+        return super().write(write, lane)
+
+    def operand(self, write: Write) -> str:
+        return parenthesised(self.values.text(write.values[0]))
+
+
+def is_copy(write: Write) -> bool:
+    """Whether it moves one element as it is, of a size that asynchronous copies have."""
+    value = write.values[0]
+    plain = len(write.values) == 1 and write.reduction is None and isinstance(value, Read)
+    return plain and value.dtype == write.cells[0].dtype and value.dtype.bytes in ASYNC_BYTES

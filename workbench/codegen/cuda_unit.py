@@ -1,0 +1,270 @@
+"""One CUDA file: prelude, helpers, the kernels, and how they are launched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from workbench.codegen.block_code import Piece, code_of, pieces
+from workbench.codegen.c_names import comment
+from workbench.codegen.c_printer import indented, unbraced
+from workbench.codegen.c_unit import parameters
+from workbench.codegen.c_values import Values
+from workbench.codegen.cuda_checks import CudaChecks
+from workbench.codegen.cuda_dialect import GPU_DIALECTS
+from workbench.codegen.cuda_functions import CudaHelpers, CudaNames
+from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, fits_static, shared_of
+from workbench.codegen.cuda_printer import CudaPrinter, is_copy
+from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, grid_of, marked
+from workbench.codegen.kernel import Signature
+from workbench.codegen.launch_extents import Extents, extents_of, head
+from workbench.codegen.launches import Amount, Argument, Buffer, Launch, Repeat, Step
+from workbench.codegen.local_storage import stored
+from workbench.codegen.nest import For, Nest, Write, walk, writes
+from workbench.codegen.syncs import with_syncs
+from workbench.lang.dtypes import INT32, INT64
+from workbench.lang.expr import Expr, Read
+from workbench.lang.normal_form import constant
+from workbench.poly.concurrency import is_block
+from workbench.poly.crossings import crossings
+from workbench.poly.grid import is_thread
+from workbench.poly.program import Program
+from workbench.poly.storage import elements
+from workbench.poly.tree import Tree, path
+from workbench.target import Target
+
+ASYNC = "async"
+THREAD_ELEMENTS = 4096
+COMMENT = re.compile(r"/\*.*?\*/")
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class GpuUnit:
+    """The text, its signature, the launches, the workspace, and what the generator did."""
+
+    text: str
+    signature: Signature
+    launches: tuple[Step, ...]
+    buffers: tuple[Buffer, ...]
+    notes: tuple[str, ...]
+
+
+def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence[str], *, checked: bool) -> GpuUnit:
+    """The CUDA file of a schedule; CodegenError where loops are not bound, or a limit of the target is exceeded."""
+    grid = grid_of(program, tree, target)
+    file = _File(program, stored(program, grid.tree), grid, target, checked)
+    steps = [*file.checking(), *file.steps(grid.steps, ())]
+    buffers, workspace, cleared = buffers_of(file.program, [a for a in file.program.arrays if a in file.temporaries])
+    signature = Signature(file.function, file.arrays, program.symbols, workspace, file.checks.found)
+    head = "".join(f"/* {comment(line)} */\n" for line in title)
+    prelude = GPU_DIALECTS[target.dialect].prelude
+    text = "\n".join([head + prelude, *file.values.helpers.texts.values(), *file.texts])
+    return GpuUnit(text, signature, (*cleared, *steps), buffers, tuple(file.notes()))
+
+
+@dataclass
+class _File:
+    """Collects the kernels of one file."""
+
+    source: Program
+    program: Program
+    grid: Grid
+    target: Target
+    checked: bool
+    texts: list[str] = field(default_factory=list)
+    temporaries: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names, self.helpers = CudaNames(), CudaHelpers()
+        self.names.given[("size", "wb_status")] = "wb_status"
+        self.function = self.names("function", self.program.name)
+        self.arrays = parameters(self.program, self.names)
+        for symbol in self.program.symbols:
+            self.names("size", symbol)
+        for name in self.program.arrays:
+            self.names("array", name)
+        by_value = {a.name for a in self.arrays if a.by_value}
+        self.values = Values(self.program.arrays, self.names, self.helpers, by_value, threads="cuda")
+        self.checks = CudaChecks(self.program, self.values, enabled=self.checked)
+        self.printer = CudaPrinter(self.program, self.values, "serial")
+        self.kernels = sum(1 for _ in _kernels(self.grid.steps))
+        self.used: set[str] = set()
+
+    def notes(self) -> Iterator[str]:
+        yield f"{len(self.texts)} kernel{'s' if len(self.texts) != 1 else ''}"
+        if self.printer.syncs:
+            yield f"{self.printer.syncs} places where the threads of a block wait"
+
+    def checking(self) -> Iterator[Launch]:
+        """The kernels that check indices before anything is written."""
+        for early in self.checks.before:
+            lines, blocks, threads = self.checks.body(early)
+            extents = Extents((blocks, 1, 1), (threads, 1, 1))
+            yield self.kernel(self.fresh("check"), lines, extents, Shared(), frozenset(), ())
+
+    def steps(self, nodes: tuple[HostNode, ...], host: tuple[str, ...]) -> Iterator[Step]:
+        for node in nodes:
+            if isinstance(node, KernelNest):
+                yield self.region(node, host)
+            else:
+                loop = node.loop
+                self.names("index", loop.variable)
+                body = tuple(self.steps(node.body, (*host, loop.variable)))
+                yield Repeat(loop.variable, _amount(loop.lower), _amount(loop.upper), body, loop.step)
+
+    def fresh(self, statement: str) -> str:
+        """A kernel's name: the operator's, with the statement's where there are several."""
+        if self.kernels == 1 and statement != "check":
+            return self.function
+        wanted, number = f"{self.program.name}.{statement}", 1
+        name = wanted
+        while name in self.used:
+            number += 1
+            name = f"{wanted}.{number}"
+        self.used.add(name)
+        return self.names("function", name)
+
+    def region(self, node: KernelNest, host: tuple[str, ...]) -> Launch:
+        """One kernel."""
+        name = self.fresh(self.program.statement(node.region.statements[-1]).name)
+        extents = extents_of(node.nest, frozenset(host), self.target, name)
+        places: dict[str, str] = {}
+        code = code_of(node.nest, places, "workspace" if extents_has_blocks(node) else "shared")
+        self.settle(places, extents, node)
+        shared = shared_of(self.program, [a for a, w in places.items() if w == "shared"], self.target, name)
+        late = self.late(node.nest, places)
+        ids = tuple(dict.fromkeys(w.statement for w in writes(node.nest)))
+        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, self.grid.tree))
+        found = crossings(self.source, self.grid.tree, ids, aligned, late)
+        repeated = bool(shared.arrays) and not _exact(node.nest, extents)
+        self.printer.extents, self.printer.places, self.printer.late = extents, places, late
+        lines = self.printer.code(with_syncs(code, found, late, repeated=repeated))
+        written = frozenset(c.array for w in writes(node.nest) for c in w.cells)
+        return self.kernel(name, lines, extents, shared, written, host)
+
+    def settle(self, places: dict[str, str], extents: Extents, node: KernelNest) -> None:
+        """What does not fit where it would live goes to the workspace, if no other block or thread needs its own."""
+        alone = extents.block == (1, 1, 1)
+        for array, where in list(places.items()):
+            large = (constant(elements(self.program.arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
+            if array in self.grid.outside or (not extents_has_blocks(node) and where == "thread" and alone and large):
+                places[array] = "workspace"
+        shared = [a for a, where in places.items() if where == "shared"]
+        if not extents_has_blocks(node) and not fits_static(self.program, shared):
+            places.update(dict.fromkeys(shared, "workspace"))
+
+    def late(self, nest: Nest, places: dict[str, str]) -> frozenset[str]:
+        """The statements marked as asynchronous that copy from global to shared memory."""
+        found = []
+        for statement in marked(self.grid.tree, ASYNC):
+            own = [w for w in writes(nest) if w.statement == statement]
+            if own and all(self.copies(w, places) for w in own):
+                found.append(statement)
+        return frozenset(found)
+
+    def copies(self, write: Write, places: dict[str, str]) -> bool:
+        source = write.values[0]
+        if not isinstance(source, Read):
+            return False
+        outside = places.get(source.tensor, "workspace") == "workspace"
+        there = places.get(write.cells[0].array) == "shared"
+        return is_copy(write) and outside and there and source.tensor not in self.values.by_value
+
+    def kernel(
+        self, name: str, lines: list[str], extents: Extents, shared: Shared, written: frozenset[str],
+        host: tuple[str, ...],
+    ) -> Launch:  # fmt: skip
+        """The text of a kernel is noted; how it is launched."""
+        early = bool(self.checks.before) and written
+        start = ["if (*wb_status != 0) return;"] if early else []
+        start += self.declared(shared)
+        words = {word for line in start + lines for word in WORD.findall(COMMENT.sub("", line))}
+        arguments = tuple(self.arguments(words, {*shared.arrays}, written, host))
+        threads = extents.block[0] * extents.block[1] * extents.block[2]
+        taken = ", ".join(parameter_text(a) for a in arguments)
+        lead = [f'extern "C" __global__ void __launch_bounds__({threads})', f"{name}({taken})", "{"]
+        self.texts.append("\n".join([*lead, *indented([*start, *unbraced(lines)]), "}"]) + "\n")
+        return Launch(name, extents.grid, extents.block, shared.dynamic_bytes, arguments, shared.static_bytes)
+
+    def declared(self, shared: Shared) -> list[str]:
+        """The arrays of a block."""
+        if not shared.dynamic:
+            return [
+                f"__shared__ {a.dtype.c_name} {self.names('array', a.name)}[{array_size(a) // a.dtype.bytes}];"
+                for a in (self.program.arrays[name] for name in shared.arrays)
+            ]
+        lines = ["WB_DYNAMIC_SHARED(wb_shared);"]
+        for name, offset in zip(shared.arrays, shared.offsets, strict=True):
+            kind, where = self.program.arrays[name].dtype.c_name, self.values.inside(offset, 9)
+            lines.append(f"{kind} *const {self.names('array', name)} = ({kind} *)(wb_shared + {where});")
+        return lines
+
+    def arguments(
+        self, words: set[str], own: set[str], written: frozenset[str], host: tuple[str, ...]
+    ) -> Iterator[Argument]:
+        """What the text of a kernel mentions, in the order of the arguments."""
+        for array in [a for a in self.arrays if not a.by_value]:
+            if array.c_name in words:
+                yield Argument("array", array.name, array.c_name, array.dtype, array.name in written)
+        for array in self.program.arrays.values():
+            c_name = self.names("array", array.name)
+            if array.role == "temporary" and c_name in words and array.name not in own and not self.inside(array.name):
+                self.temporaries[array.name] = None
+                yield Argument("workspace", array.name, c_name, array.dtype, array.name in written)
+        for scalar in [a for a in self.arrays if a.by_value]:
+            if scalar.c_name in words:
+                yield Argument("scalar", scalar.name, scalar.c_name, scalar.dtype)
+        for symbol in self.program.symbols:
+            if (c_name := self.names("size", symbol)) in words:
+                yield Argument("size", symbol, c_name, INT64)
+        for variable in host:
+            if (c_name := self.names("index", variable)) in words:
+                yield Argument("loop", variable, c_name, INT64)
+        if "wb_status" in words:
+            yield Argument("status", "wb_status", "wb_status", INT32, True)
+
+    def inside(self, array: str) -> bool:
+        """Whether the array at hand is one of the threads of the kernel."""
+        return self.printer.places.get(array) == "thread"
+
+
+def parameter_text(argument: Argument) -> str:
+    """`const float *__restrict__ A`."""
+    kind = argument.dtype.c_name
+    match argument.kind:
+        case "array" | "workspace":
+            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
+        case "status":
+            return f"int *{argument.c_name}"
+    return f"{kind} {argument.c_name}"
+
+
+def extents_has_blocks(node: KernelNest) -> bool:
+    """Whether loops of the kernel are bound to blocks."""
+    return any(is_block(x.kind) for x in node.region.loops)
+
+
+def _aligned(piece: Piece, statement: str, tree: Tree) -> bool:
+    """Whether iteration i of each thread loop around a statement is thread i (modulo the size of the block)."""
+    wanted = {x.kind for x in path(tree, statement) if is_thread(x.kind)}
+    loops = [n for n in walk(piece.nest) if isinstance(n, For) and is_thread(n.kind)]
+    return wanted == {n.kind for n in loops} and all(n.step == 1 and constant(n.lower) == 0 for n in loops)
+
+
+def _exact(nest: Nest, extents: Extents) -> bool:
+    return all(head(n) in extents.exact for n in walk(nest) if isinstance(n, For) and is_block(n.kind))
+
+
+def _kernels(nodes: tuple[HostNode, ...]) -> Iterator[KernelNest]:
+    for node in nodes:
+        if isinstance(node, KernelNest):
+            yield node
+        else:
+            yield from _kernels(node.body)
+
+
+def _amount(value: Expr) -> Amount:
+    number = constant(value)
+    return value if number is None else number

@@ -1,0 +1,189 @@
+"""From the order of a grid to one nest a kernel: regions become kernels, serial loops around them the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workbench import poly
+from workbench.codegen.accumulators import inlined
+from workbench.codegen.from_program import atomic, nest_of
+from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
+from workbench.codegen.pipeline import REWRITES, Lowering
+from workbench.errors import CodegenError
+from workbench.lang.dtypes import BOOL, INT64
+from workbench.lang.expr import Binary, Call, Const, Expr, Unary
+from workbench.lang.normal_form import constant, simplify
+from workbench.poly.concurrency import atomic_statements
+from workbench.poly.grid import Region, on_grid, regions
+from workbench.poly.program import Program
+from workbench.poly.tree import AXES, LoopKind, Mark, Sequence, Tree, path, statements
+from workbench.poly.tree import Band as TreeBand
+from workbench.target import Target
+
+# The rewrites of the road to C that know nothing of processors.
+KEPT = (
+    "storage of local arrays", "subscripts of collapsed loops", "vector loops and register tiles", "full blocks",
+    "invariant values",
+)  # fmt: skip
+MOST_LANES = 32
+
+
+@dataclass(frozen=True)
+class KernelNest:
+    """What one kernel executes: the nest, with loops of block and thread kinds, and its region."""
+
+    region: Region
+    nest: Nest
+
+
+@dataclass(frozen=True)
+class HostLoop:
+    """A serial loop around kernels."""
+
+    loop: For
+    body: tuple[HostNode, ...]
+
+
+HostNode = KernelNest | HostLoop
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels."""
+
+    tree: Tree
+    steps: tuple[HostNode, ...]
+    outside: frozenset[str]
+
+
+def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
+    """The kernels of a schedule; CodegenError if one has loops of which none is bound."""
+    order = on_grid(tree)
+    found = regions(order)
+    for region in found:
+        _refuse_unbound(program, region)
+    nest = _rewritten(program, order, target)
+    outside: set[str] = set()
+    steps = tuple(_steps(nest, found, (), outside))
+    return Grid(order, steps, frozenset(outside))
+
+
+def _refuse_unbound(program: Program, region: Region) -> None:
+    if region.bound or not region.loops:
+        return
+    name = program.statement(region.statements[0]).name
+    loops = ", ".join(x.name for x in region.loops)
+    first = f"{name}/{region.loops[0].name}"
+    raise CodegenError(
+        f"no CUDA for {program.name}: no loop around statement {name} is bound (its loops: {loops}); add "
+        f"bind({first!r}, 'block.x') or another axis, or, where every loop must stay serial, "
+        f"add_unit_loop({name!r}, ...) and bind that"
+    )
+
+
+def _rewritten(program: Program, tree: Tree, target: Target) -> Nest:
+    nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
+    nest = transform(nest, lambda n: _looped(n, tree))
+    given = Lowering(program, tree, target)
+    for rewrite in REWRITES:
+        if rewrite.name in KEPT:
+            nest = rewrite.apply(nest, given)
+    return transform(nest, lambda n: _with_axis(n, tree))
+
+
+def _looped(node: Nest, tree: Tree) -> Nest:
+    """Bound loops as loops that rewrites leave alone, also those of one iteration; lanes as unrolled iterations."""
+    match node:
+        case Define(variable, value, body, loop) if loop and _axis(node, tree) in AXES:
+            return For(variable, loop, value, simplify(Binary("+", value, Const(1, INT64), INT64)), body, 1, "parallel")
+        case For() if node.kind in AXES:
+            return replace(node, kind="parallel")
+        case For(kind="vector"):
+            return replace(node, kind="unroll" if _few(node) else "serial")
+    return node
+
+
+def _few(loop: For) -> bool:
+    """Whether a loop surely has a small number of iterations."""
+    arguments = loop.upper.arguments if isinstance(loop.upper, Call) else (loop.upper,)
+    limits = [constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
+    return any(limit is not None and limit <= MOST_LANES for limit in limits)
+
+
+def _with_axis(node: Nest, tree: Tree) -> Nest:
+    if isinstance(node, For) and node.kind == "parallel":
+        return replace(node, kind=_axis(node, tree))
+    return node
+
+
+def _axis(node: For | Define, tree: Tree) -> LoopKind:
+    """The kind that the schedule gave to a loop."""
+    inside = next(writes(node.body), None)
+    if inside is None:
+        return "serial"
+    kinds: list[LoopKind] = [x.kind for x in path(tree, inside.statement) if x.name == node.loop]
+    return kinds[0] if kinds else "serial"
+
+
+def _steps(nest: Nest, found: tuple[Region, ...], host: tuple[str, ...], outside: set[str]) -> Iterator[HostNode]:
+    """The kernels of a nest inside the host's loops `host`; arrays placed around kernels are added to `outside`."""
+    within = [r for r in found if any(w.statement in r.statements for w in writes(nest))]
+    if not within:
+        return
+    if len(within) == 1 and not _holds(nest, {x.name for x in within[0].host} - {*host}):
+        yield KernelNest(within[0], nest)
+        return
+    match nest:
+        case Block(body):
+            yield from _joined([step for part in body for step in _steps(part, found, host, outside)])
+        case For():
+            yield HostLoop(nest, tuple(_steps(nest.body, found, (*host, nest.loop), outside)))
+        case Define(variable, value, body, loop):
+            yield from _steps(inlined(body, variable, value), found, (*host, loop), outside)
+        case Place(array, body):
+            outside.add(array)
+            yield from _steps(body, found, host, outside)
+        case If(condition, then, otherwise):
+            yield from (_guarded(s, condition) for s in _steps(then, found, host, outside))
+            if otherwise is not None:
+                other = Unary("!", condition, BOOL)
+                yield from (_guarded(s, other) for s in _steps(otherwise, found, host, outside))
+        case _:
+            raise CodegenError(f"a {type(nest).__name__.lower()} stands around several kernels")
+
+
+def _holds(nest: Nest, loops: set[str]) -> bool:
+    return any(isinstance(n, For | Define) and n.loop in loops for n in walk(nest))
+
+
+def _joined(steps: list[HostNode]) -> list[HostNode]:
+    """Neighbouring pieces of one region as one kernel."""
+    found: list[HostNode] = []
+    for step in steps:
+        last = found[-1] if found else None
+        if isinstance(step, KernelNest) and isinstance(last, KernelNest) and last.region == step.region:
+            found[-1] = KernelNest(step.region, Block((last.nest, step.nest)))
+        else:
+            found.append(step)
+    return found
+
+
+def _guarded(step: HostNode, condition: Expr) -> HostNode:
+    """The step under a condition, which each kernel looks at itself."""
+    if isinstance(step, KernelNest):
+        return KernelNest(step.region, If(condition, step.nest))
+    return HostLoop(step.loop, tuple(_guarded(s, condition) for s in step.body))
+
+
+def marked(tree: Tree, name: str) -> frozenset[str]:
+    """The statements (ids) below marks of a name."""
+    match tree:
+        case Mark(own, _, child):
+            inside = marked(child, name)
+            return inside | frozenset(statements(child)) if own == name else inside
+        case TreeBand(_, child):
+            return marked(child, name)
+        case Sequence(parts):
+            return frozenset().union(*(marked(p, name) for p in parts))
+    return frozenset()
