@@ -30,9 +30,9 @@ SYMBOLIC_BLOCKS = 1024  # blocks along an axis whose extent differs from block t
 class Extents:
     """Grid and block of one kernel.
 
-    Loops are known by `head`.  `exact` are the block loops whose iterations are just the blocks of their axis; `fitting`
-    the thread loops with at most as many iterations as the block has threads along their axis, `full` those with just
-    as many.
+    Loops are known by `head`.  `exact` are the block loops whose iterations are just the blocks of their axis;
+    `fitting` the thread loops with at most as many iterations as the block has threads along their axis, `full` those
+    with just as many.
     """
 
     grid: tuple[Amount, Amount, Amount] = (1, 1, 1)
