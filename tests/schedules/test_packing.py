@@ -26,7 +26,6 @@ PRODUCTS = {
     "longest paths": "(float(M,K) A, float(K,N) B) -> (C) { C(m,n) max=! A(m,k) + B(k,n) }",
     "doubles": "(double(M,K) A, double(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
     "added to": "(float(M,K) A, float(K,N) B, float(M,N) D) -> (C) { C(m,n) = D(m,n)  C(m,n) += A(m,k) * B(k,n) }",
-    "pointwise convolution": "(float(N,K,3,M) A, float(M,K) B) -> (O) { O(n,f,h,w) +=! B(f,k) * A(n,k,h,w) }",
     "one array twice": "(float(M,K) A) -> (C) { C(m,n) +=! A(m,k) * A(n,k) }",
     "scaled rows": "(float(M,K) A, float(K,N) B, float(M) S) -> (C) { C(m,n) +=! A(m,k) * B(k,n) * S(m) }",
 }

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
+from workbench.schedules.recipes.copies import without_copies
 from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
 from workbench.schedules.recipes.threads import parallelized
+from workbench.schedules.recipes.windows import windowed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
@@ -25,12 +27,11 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
     machine = target or Target()
     if len(program.statements) > MOST_STATEMENTS:
         return naive_schedule(program)
-    schedule = fused(naive_schedule(program), machine)
+    schedule = fused(without_copies(naive_schedule(program)), machine)
     blocked: set[str] = set()
     for identifier in [s.id for s in program.statements if s.kind == "update"]:
-        after = packed(schedule, identifier, machine)
-        if after is schedule:
-            after = block(schedule, identifier, machine)
+        ways = (way(schedule, identifier, machine) for way in (windowed, packed, block))
+        after = next((s for s in ways if s is not schedule), schedule)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     schedule = vectorized(schedule, blocked, machine)

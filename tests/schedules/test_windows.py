@@ -1,0 +1,108 @@
+"""The default recipe puts filters into lanes and walks pictures as one row, and the result stays right."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.schedules.agreeing import agree
+from tests.schedules.texts import MATMUL
+from workbench.poly.tree import loops
+from workbench.schedules import Schedule
+from workbench.schedules.recipes import default_schedule, packing, windows
+from workbench.target import Target
+
+WINDOWS = {
+    "square": "(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) { O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y+i,x+j) }",
+    "wide steps": """(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) {
+        O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,2*y+i,2*x+j) where y in 0:(H-1)/2, x in 0:(W-1)/2 }""",
+    "with holes": """(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) {
+        O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y+2*i,x+2*j) where y in 0:H-4, x in 0:W-4 }""",
+    "one dimension": "(float(N,C,W) I, float(F,C,5) K) -> (O) { O(n,f,x) +=! I(n,c,x+j) * K(f,c,j) }",
+    "volume": "(float(C,D,H,W) I, float(F,C,2,3,3) K) -> (O) { O(f,z,y,x) +=! K(f,c,h,i,j) * I(c,z+h,y+i,x+j) }",
+    "in groups": """(float(N,G,C,H,W) I, float(G,F,C,3,3) K) -> (O) {
+        O(n,g,f,y,x) +=! K(g,f,c,i,j) * I(n,g,c,y+i,x+j) }""",
+    "channels last": "(float(N,H,W,C) I, float(3,3,C,F) K) -> (O) { O(n,y,x,f) +=! K(i,j,c,f) * I(n,y+i,x+j,c) }",
+    "backwards": """(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) {
+        O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y-i+2,x-j+2) where y in 0:H-2, x in 0:W-2 }""",
+    "doubles": "(double(N,C,H,W) I, double(F,C,3,3) K) -> (O) { O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y+i,x+j) }",
+    "dilation": "(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) { O(n,f,y,x) max=! K(f,c,i,j) + I(n,c,y+i,x+j) }",
+    "padded": """(float(N,C,H,W) I, float(F,C,3,3) K) -> (O) {
+        P(n,c,y,x) = y >= 1 && y <= H && x >= 1 && x <= W ? I(n,c,y-1,x-1) : 0 where y in 0:H+2, x in 0:W+2
+        O(n,f,y,x) +=! K(f,c,i,j) * P(n,c,y+i,x+j) where y in 0:H, x in 0:W }""",
+    "bias": """(float(N,C,H,W) I, float(F,C,3,3) K, float(F) B) -> (O) {
+        O(n,f,y,x) +=! K(f,c,i,j) * I(n,c,y+i,x+j)
+        O(n,f,y,x) = max(O(n,f,y,x) + B(f), 0) }""",
+}
+FLAT = {
+    "pointwise": "(float(N,C,H,W) I, float(F,C) K) -> (O) { O(n,f,y,x) +=! K(f,c) * I(n,c,y,x) }",
+    "volume": "(float(C,D,H,W) I, float(F,C) K) -> (O) { O(f,z,y,x) +=! K(f,c) * I(c,z,y,x) }",
+    "other steps": """(float(N,C,H,W) I, float(F,C) K) -> (O) {
+        O(n,f,y,x) +=! K(f,c) * I(n,c,2*y,3*x) where y in 0:(H+1)/2, x in 0:(W+2)/3 }""",
+    "copied before": """(float(N,C,H,W) I, float(F,C) K) -> (O) {
+        P(n,c,y,x) = I(n,c,y,x)
+        O(n,f,y,x) +=! K(f,c) * P(n,c,y,x) }""",
+    "turned filters": "(float(N,C,H,W) I, float(C,F) K) -> (O) { O(n,f,y,x) +=! K(c,f) * I(n,c,y,x) }",
+    "shortest paths": "(double(N,C,H,W) I, double(F,C) K) -> (O) { O(n,f,y,x) min=! K(f,c) + I(n,c,y,x) }",
+}
+SIZES = dict(N=2, G=2, C=5, D=4, H=9, W=13, F=19)
+
+
+def scheduled(text: str, target: Target, **sizes: int) -> Schedule:
+    operator = wb.operator(f"def conv{text}")
+    known = {n: v for n, v in sizes.items() if n in operator.size_names}
+    return default_schedule(wb.lower(operator, known), target)
+
+
+@pytest.fixture
+def eager(monkeypatch) -> None:
+    """Small convolutions count too."""
+    for module in (packing, windows):
+        monkeypatch.setattr(module, "WORK", 1)
+    monkeypatch.setattr(windows, "DEPTH", 1)
+
+
+@pytest.mark.parametrize("bits", [128, 512])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_convolutions_stay_right(name: str, bits: int, eager) -> None:
+    schedule = scheduled(WINDOWS[name], Target(vector_bits=bits, cores=2, vector_registers=bits // 16), **SIZES)
+    assert schedule.verdict
+    assert any("local" in str(step) for step in schedule.trace), schedule
+    agree(schedule)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_pictures_stay_right(name: str, cores: int, eager) -> None:
+    small = Target(vector_bits=128, cores=cores, cache_bytes=(1 << 10, 8 << 10, 1 << 20))
+    schedule = scheduled(FLAT[name], small, **SIZES)
+    assert schedule.verdict
+    assert any(str(step).startswith("fuse(") for step in schedule.trace), schedule
+    agree(schedule)
+
+
+def test_filters_run_in_lanes() -> None:
+    schedule = scheduled(WINDOWS["square"], Target(vector_bits=256, cores=2), N=1, C=64, H=58, W=58, F=64)
+    kinds = {x.name: x.kind for x in loops(schedule.tree) if x.kind != "serial"}
+    assert kinds["f_i"] == "vector"
+    assert kinds["x_i"] == "unroll"
+    assert kinds["f_o"] == "parallel"
+
+
+def test_the_tile_divides_the_rows() -> None:
+    """A pixel that is left over costs as much as half a tile."""
+    avx2 = Target(vector_bits=256)
+    heights = {w: windows.tile_of(w, 64, 8 * 4 * 9 * 256, avx2)[0] for w in (7, 14, 21, 28, 56)}
+    assert heights == {7: 7, 14: 7, 21: 7, 28: 7, 56: 8}
+    rows = [(w, f, 1 << k) for w in range(1, 40) for f in (8, 64) for k in (9, 18)]
+    for height, vectors in (windows.tile_of(*row, avx2) for row in rows):
+        assert height * vectors + vectors < avx2.vector_registers
+
+
+def test_a_product_has_no_windows() -> None:
+    """Nothing overlaps there: its operands are packed as a product's are."""
+    product = default_schedule(wb.lower(wb.operator(MATMUL), M=512, N=512, K=512), Target(vector_bits=256))
+    assert any("B_local" in str(step) for step in product.trace)
+    large = SIZES | dict(N=1, C=64, H=120, W=120, F=64)
+    for text in FLAT.values():
+        assert "y_x" in str(scheduled(text, Target(vector_bits=256), **large).tree)

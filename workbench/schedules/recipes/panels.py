@@ -1,0 +1,55 @@
+"""Panels: a copy of an operand in which what a register reads at once are neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from workbench.lang.expr import Index, Read, index_names
+from workbench.lang.expr import reads as reads_of
+from workbench.poly.tree import path
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import interchange, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.structure import Structure
+
+
+def plain_read(shape: Structure, dim: str) -> Read | None:
+    """The only read that moves along a dim and the reduction, if each of its subscripts is a dim of its own."""
+    reduced = {*shape.reduced}
+    found = {r for r in reads_of(*shape.statement.values) if dim in index_names(r) and index_names(r) & reduced}
+    if len(found) != 1:
+        return None
+    (read,) = found
+    plain = {s.name for s in read.subscripts if isinstance(s, Index)}
+    return read if len(plain) == len(read.subscripts) else None
+
+
+def paneled(
+    schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool
+) -> Schedule:
+    """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
+
+    before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
+
+    The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
+    """
+    before = {*schedule.program.arrays}
+    schedule = stage(operand.tensor, home).on(schedule)
+    (buffer,) = {*schedule.program.arrays} - before
+    dim, size = cut
+    dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
+    outer = [d for d in dims if d in batches]
+    cells = [*outer, f"{dim} / {size}", *(d for d in dims if d not in (*outer, dim)), f"{dim} % {size}"]
+    schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
+    return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+
+
+def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:
+    """The copy panel by panel, in lanes or unrolled along the dimension that was cut."""
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    loops = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    cut = loops[position]
+    names = (f"{cut}_panel", f"{cut}_lane")
+    schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
+    order = (names[0], *(x for x in loops if x != cut), names[1])
+    schedule = interchange(*(f"{load.name}/{x}" for x in order)).on(schedule)
+    return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)
