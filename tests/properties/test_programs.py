@@ -13,7 +13,7 @@ from tests.properties.alone import elsewhere
 from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
 from tests.support import PROFILE, examples
-from workbench.schedules.recipes import threads
+from workbench.schedules.recipes import packing, threads, windows
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
@@ -35,10 +35,20 @@ def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
     return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
 
 
+USUAL = {(m, n): getattr(m, n) for m, n in ((packing, "WORK"), (packing, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))}
+
+
+def eager(number: int) -> None:
+    """Small programs use threads too; those of every other batch are packed wherever that fits."""
+    threads.SMALL = 24
+    for (module, name), usual in USUAL.items():
+        setattr(module, name, 1 if number % 2 else usual)
+
+
 def share(task: tuple[int, range, Commands, Path]) -> Tally:
     """One batch: written, compiled, run; what fails is text, so that it can be sent."""
     number, batch, commands, folder = task
-    threads.SMALL = 24  # so that small programs use threads too
+    eager(number)
     tally, found = Tally(), []
     for seed in batch:
         try:
