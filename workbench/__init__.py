@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
     from workbench.poly.program import Program
+    from workbench.runtime.gpu_compiling import Resources
     from workbench.schedules.scheduled_program import Schedule
 
 __version__ = "0.1.0"
@@ -92,6 +93,9 @@ NAMES = {
     "verify": "workbench.runtime:verify",
     "evaluate_c": "workbench.runtime:evaluate_c",
     "doctor": "workbench.runtime:doctor",
+    "ceilings": "workbench.runtime:ceilings",
+    "Ceilings": "workbench.runtime:Ceilings",
+    "figure": "workbench.viz.figures:figure",
 }
 
 # Method of Operator that needs a later room → where it stands.
@@ -214,6 +218,7 @@ def _load(where: str) -> Any:
     found = getattr(import_module(module), attribute)
     _give_pictures()
     _let_programs_be_called()
+    _let_kernels_be_examined()
     return found
 
 
@@ -222,6 +227,18 @@ def _let_programs_be_called() -> None:
     module = sys.modules.get("workbench.poly.program")
     if module is not None and "__call__" not in vars(module.Program):
         module.Program.__call__ = _call_program
+
+
+def _let_kernels_be_examined() -> None:
+    """A kernel knows what it takes of a GPU, once its module is loaded."""
+    module = sys.modules.get("workbench.codegen.kernel")
+    if module is not None and "resources" not in vars(module.Kernel):
+        module.Kernel.resources = property(_resources)
+
+
+def _resources(self: Kernel) -> Resources:
+    """Registers, spills and shared memory of the kernels of a CUDA text, by NVRTC or nvcc; BuildError without one."""
+    return _load("workbench.runtime.gpu_compiling:gpu_resources")(self)
 
 
 def _call_program(self: Program, /, *arrays: Any, out: Any = None, **scalars: Any) -> Any:

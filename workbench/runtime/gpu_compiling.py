@@ -1,0 +1,170 @@
+"""Kernels for a GPU compiled without one: machine code, and what the compiler says of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from workbench.codegen.kernel import Kernel
+from workbench.codegen.launches import Launch, each_launch
+from workbench.errors import BuildError, shown
+from workbench.runtime.nvrtc import nvrtc
+
+ARCHITECTURE = "sm_80"  # where a target names none
+ADVICE = 'pip install nvidia-cuda-nvrtc (the extra "cuda"), or put nvcc on the PATH'
+FLAGS = ("--std=c++17", "-lineinfo")
+SECONDS = 300
+ENTRY = re.compile(r"Compiling entry function '(\w+)'")
+SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers(.*)")
+SHARED = re.compile(r"(\d+) bytes smem")
+
+
+@dataclass(frozen=True)
+class GpuBinary:
+    """Machine code for one architecture (`sm_90`), and what the compiler said, warnings and resources."""
+
+    architecture: str
+    cubin: bytes
+    log: str
+    compiler: str
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The lines that warn, without what counts resources."""
+        return tuple(line for line in self.log.splitlines() if "warning" in line.lower())
+
+
+@dataclass(frozen=True)
+class KernelResources:
+    """What one kernel takes: registers of a thread, bytes of its stack frame and of registers that were spilled
+    (stores, loads), bytes of shared memory of a block, static and dynamic (None while sizes are symbolic).
+
+    `threads` are those of a block.
+    """
+
+    name: str
+    threads: int
+    registers: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int | None
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """Bytes of shared memory of a block in all."""
+        return None if self.dynamic_shared_bytes is None else self.static_shared_bytes + self.dynamic_shared_bytes
+
+    def __str__(self) -> str:
+        shared = "?" if self.shared_bytes is None else self.shared_bytes
+        spilled = f"{self.spill_store_bytes} + {self.spill_load_bytes}"
+        return f"{self.name:24} {self.threads:7} {self.registers:9} {spilled:>12} {self.stack_bytes:6} {shared:>7}"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the kernels of one text take on one architecture, as its compiler says.
+
+    Printed as a table; `resources["matmul_C"]` is one kernel's.
+    """
+
+    architecture: str
+    compiler: str
+    kernels: tuple[KernelResources, ...]
+
+    def __getitem__(self, name: str) -> KernelResources:
+        for kernel in self.kernels:
+            if kernel.name == name:
+                return kernel
+        raise BuildError(f"no kernel is named {shown(name)}; known: {', '.join(k.name for k in self.kernels)}")
+
+    def __str__(self) -> str:
+        head = f"{'kernel':24} {'threads':>7} {'registers':>9} {'spilled B':>12} {'stack':>6} {'shared':>7}"
+        return "\n".join([f"{self.architecture}, {self.compiler}", head, *map(str, self.kernels)])
+
+
+def gpu_binary(kernel: Kernel, architecture: str = "") -> GpuBinary:
+    """The machine code of a kernel's text, by NVRTC or nvcc.
+
+    BuildError where neither is found, with what to install; where the text does not compile, with what was said.
+    """
+    if kernel.target.dialect != "cuda":
+        why = "HIP is written as text only" if kernel.target.dialect == "hip" else "it is no text for a GPU"
+        raise BuildError(f"{kernel.name} is in {kernel.target.dialect}: {why}; generate(schedule, target='cuda')")
+    return compiled_for(kernel.source, architecture or architecture_of(kernel))
+
+
+def architecture_of(kernel: Kernel) -> str:
+    """The architecture that a kernel's target names, else the oldest one that is supported here."""
+    own = next((x for x in (*kernel.target.isa, kernel.target.march) if x.startswith("sm_")), "")
+    return own or ARCHITECTURE
+
+
+@lru_cache(maxsize=64)
+def compiled_for(source: str, architecture: str) -> GpuBinary:
+    """The machine code of a text; the same question is answered from memory."""
+    if not re.fullmatch(r"sm_\d+[af]?", architecture):
+        raise BuildError(f"unknown architecture {shown(architecture)}; expected a name such as 'sm_80' or 'sm_90'")
+    library = nvrtc()
+    if library is not None:
+        options = (f"--gpu-architecture={architecture}", "--ptxas-options=-v", *FLAGS)
+        result = library.compiled(source, "kernel.cu", options)
+        if result.binary is None:
+            raise BuildError(f"{library.version} does not compile the text for {architecture}:\n{result.log}")
+        return GpuBinary(architecture, result.binary, result.log, library.version)
+    command = shutil.which("nvcc")
+    if command is None:
+        raise BuildError(f"no CUDA compiler is found for {architecture}: {ADVICE}")
+    return _with_nvcc(source, architecture, command)
+
+
+def _with_nvcc(source: str, architecture: str, command: str) -> GpuBinary:
+    with tempfile.TemporaryDirectory() as folder:
+        text, binary = Path(folder, "kernel.cu"), Path(folder, "kernel.cubin")
+        text.write_text(source, encoding="utf-8")
+        flags = ("-cubin", f"-arch={architecture}", "-Xptxas=-v", *FLAGS)
+        try:
+            done = subprocess.run(
+                [command, *flags, "-o", str(binary), str(text)], capture_output=True, text=True, timeout=SECONDS
+            )
+        except subprocess.TimeoutExpired as error:
+            raise BuildError(f"nvcc was still compiling after {SECONDS} s") from error
+        log = (done.stdout + done.stderr).replace(folder, "").strip()
+        if done.returncode:
+            raise BuildError(f"nvcc does not compile the text for {architecture}:\n{log}")
+        return GpuBinary(architecture, binary.read_bytes(), log, "nvcc")
+
+
+def gpu_resources(kernel: Kernel, architecture: str = "") -> Resources:
+    """Registers, spills and shared memory of every kernel of a text, on an architecture (by default the target's)."""
+    binary = gpu_binary(kernel, architecture)
+    launches = {launch.name: launch for launch in each_launch(kernel.launches)}
+    found = tuple(_resources(name, lines, launches[name]) for name, lines in _by_kernel(binary.log) if name in launches)
+    return Resources(
+        binary.architecture, binary.compiler, tuple(sorted(found, key=lambda r: [*launches].index(r.name)))
+    )
+
+
+def _by_kernel(log: str) -> list[tuple[str, str]]:
+    """(kernel, what was said of it)."""
+    marks = [*ENTRY.finditer(log)]
+    ends = [mark.start() for mark in marks[1:]] + [len(log)]
+    return [(mark[1], log[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+
+
+def _resources(name: str, said: str, launch: Launch) -> KernelResources:
+    used, spills = USED.search(said), SPILLS.search(said)
+    if used is None or spills is None:
+        raise BuildError(f"the compiler said nothing of the registers of {name}:\n{said}")
+    static = SHARED.search(used[2])
+    dynamic = launch.shared_bytes if isinstance(launch.shared_bytes, int) else None
+    stack, stores, loads = map(int, spills.groups())
+    shared = int(static[1]) if static else 0
+    return KernelResources(name, launch.threads, int(used[1]), stack, stores, loads, shared, dynamic)
