@@ -89,6 +89,8 @@ class Batch:
             trouble = complaint(process)
             if not trouble:
                 self.run(number, tally)
+            elif len(self.ways) == 1 and "internal compiler error" in trouble:
+                tally.refusals[f"{Path(compiler.command[0]).name} crashed"] += 1
             elif len(self.ways) == 1:
                 tally.failures.append(Failure(self.ways[0], compiler, trouble))
             else:

@@ -35,7 +35,8 @@ def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
     return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
 
 
-USUAL = {(m, n): getattr(m, n) for m, n in ((packing, "WORK"), (packing, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))}
+LIMITS = ((packing, "WORK"), (packing, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))
+USUAL = {(module, name): getattr(module, name) for module, name in LIMITS}
 
 
 def eager(number: int) -> None:

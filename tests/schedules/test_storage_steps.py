@@ -147,6 +147,18 @@ def test_temporaries_are_padded_for_every_size() -> None:
         agree(schedule, sizes)
 
 
+def test_padded_rows_may_be_empty() -> None:
+    """Their strides are negative then; no memory is asked for."""
+    text = """def f(float(K) A) -> (B) {
+        T(i, j, l) = A(l) * i where i in 0:K, j in 2:K, l in 0:K
+        B(i) +=! T(i, j, l) where j in 2:K
+    }"""
+    kernel = wb.build(wb.schedule(wb.operator(text)) | wb.storage_align("T", 1, 8) | wb.storage_align("T", 0, 8, 3))
+    for k in range(1, 5):
+        found = kernel(np.ones(k, np.float32))
+        np.testing.assert_array_equal(found, [i * max(k - 2, 0) * k for i in range(k)])
+
+
 @pytest.mark.parametrize(
     ("step", "message"),
     [

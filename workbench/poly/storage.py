@@ -146,7 +146,8 @@ def _padded(step: Expr, padding: Padding) -> Expr:
 def elements(array: Array) -> Expr:
     """Number of places that an array takes, those between its rows included."""
     if array.padding:
-        return Binary("*", array.strides[0], Call("max", (array.extent[0], Const(0, INT64)), INT64), INT64)
+        whole = Binary("*", array.strides[0], Call("max", (array.extent[0], Const(0, INT64)), INT64), INT64)
+        return Call("max", (whole, Const(0, INT64)), INT64)  # a stride is negative where an inner extent is
     total: Expr = Const(1, INT64)
     for extent in array.extent:
         total = Binary("*", total, Call("max", (extent, Const(0, INT64)), INT64), INT64)
