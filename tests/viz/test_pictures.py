@@ -141,7 +141,7 @@ def test_save(tmp_path, ending):
 
 
 def test_an_unknown_ending_lists_the_known_ones(tmp_path):
-    with pytest.raises(WorkbenchError, match=r"unknown ending '\.gif'.*\.svg, \.png, \.html, \.txt"):
+    with pytest.raises(WorkbenchError, match=r"unknown ending '\.gif'.*\.svg, \.png, \.pdf, \.html, \.txt"):
         viz.tree(naive()).save(tmp_path / "x.gif")
     with pytest.raises(WorkbenchError, match=r"unknown ending '\.tex'"):
         viz.tree(naive()).save(tmp_path / "x.tex")

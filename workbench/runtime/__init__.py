@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from workbench.runtime.machine import this_machine
     from workbench.runtime.preparing import Plan
     from workbench.runtime.program_calls import call_program
+    from workbench.runtime.roofs import Ceilings, ceilings
     from workbench.runtime.sequential import evaluate_c
     from workbench.runtime.timing import Measurement, measure
     from workbench.runtime.verification import Verification, verify
 
 # Public name → module.
 NAMES = {
+    "Ceilings": "roofs",
     "CompiledKernel": "launch",
     "Finding": "examining",
     "Measurement": "timing",
@@ -33,6 +35,7 @@ NAMES = {
     "call_program": "program_calls",
     "evaluate_c": "sequential",
     "call": "calling",
+    "ceilings": "roofs",
     "doctor": "examining",
     "measure": "timing",
     "plan": "calling",
@@ -41,8 +44,8 @@ NAMES = {
 }
 
 __all__ = [
-    "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call", "call_program",
-    "doctor", "evaluate_c", "measure", "plan", "this_machine", "verify",
+    "Ceilings", "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call",
+    "call_program", "ceilings", "doctor", "evaluate_c", "measure", "plan", "this_machine", "verify",
 ]  # fmt: skip
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import gcd
+from typing import TypeVar
 
 Cell = tuple[int, int]
+Spot = TypeVar("Spot", tuple[int, int], tuple[float, float])
 
 
-def hull(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+def hull(cells: Iterable[Spot]) -> tuple[Spot, ...]:
     """Corners of the convex hull, in order around it (Andrew's monotone chain).
 
     >>> hull([(0, 0), (1, 1), (2, 2), (2, 0), (1, 0)])
@@ -21,8 +23,8 @@ def hull(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     return (*lower[:-1], *upper[:-1])
 
 
-def _chain(points: Iterable[Cell]) -> list[Cell]:
-    found: list[Cell] = []
+def _chain(points: Iterable[Spot]) -> list[Spot]:
+    found: list[Spot] = []
     for p in points:
         while len(found) > 1 and _turn(found[-2], found[-1], p) <= 0:
             found.pop()
@@ -30,7 +32,7 @@ def _chain(points: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-def _turn(a: Cell, b: Cell, c: Cell) -> int:
+def _turn(a: Spot, b: Spot, c: Spot) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 

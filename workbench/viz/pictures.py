@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.viz.markup import Markup, element, join
@@ -16,6 +16,10 @@ from workbench.viz.png_drawing import png_bytes
 from workbench.viz.scene import Scene, text_scene
 from workbench.viz.stylesheet import stylesheet
 from workbench.viz.svg_drawing import svg_text
+from workbench.viz.vector_drawing import pdf_bytes, scene_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,10 @@ class Picture:
         source = f"data:image/png;base64,{b64encode(self.png).decode()}"
         return element("img", src=Markup(source), alt=self.drawing.label, width=int(self.drawing.width + 16))
 
+    def figure(self, *, theme: Theme = "light", width: float | None = None) -> Figure:
+        """The drawing as a Matplotlib Figure, in its own size or as wide as so many inches."""
+        return scene_figure(self.scene, theme, width)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": self.text, "text/html": self.html}
         if self.drawing is not None:
@@ -84,7 +92,7 @@ class Picture:
         return self.text
 
     def save(self, path: str | PathLike[str], *, theme: Theme = "light") -> Path:
-        """Write the picture; the ending says how: .svg, .png, .html, .txt or .tex.
+        """Write the picture; the ending says how: .svg, .png, .pdf, .html, .txt or .tex.
 
         `theme` is "light", "dark" or, for SVG and HTML, "auto" (follows the reader's).  Raises WorkbenchError for an
         ending that is not known, or .tex where there is no mathematics.
@@ -99,13 +107,15 @@ class Picture:
                 return svg_text(self.scene, theme).encode()
             case ".png":
                 return png_bytes(self.scene, theme)
+            case ".pdf":
+                return pdf_bytes(self.scene, theme)
             case ".html":
                 return page(self._html(theme), self.text.partition("\n")[0]).encode()
             case ".txt":
                 return f"{self.text}\n".encode()
             case ".tex" if self.latex is not None:
                 return f"{self.latex}\n".encode()
-        known = [".svg", ".png", ".html", ".txt", *([".tex"] if self.latex is not None else [])]
+        known = [".svg", ".png", ".pdf", ".html", ".txt", *([".tex"] if self.latex is not None else [])]
         raise WorkbenchError(f"cannot save this picture: {unknown_name('ending', suffix, known)}")
 
 
