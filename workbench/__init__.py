@@ -93,6 +93,7 @@ NAMES = {
     "verify": "workbench.runtime:verify",
     "evaluate_c": "workbench.runtime:evaluate_c",
     "doctor": "workbench.runtime:doctor",
+    "sanitize": "workbench.runtime.emulation:sanitize",
     "ceilings": "workbench.runtime:ceilings",
     "Ceilings": "workbench.runtime:Ceilings",
     "figure": "workbench.viz.figures:figure",

@@ -20,6 +20,9 @@ from workbench.schedules import Schedule
 from workbench.settings import THREADS_LIMIT, current
 from workbench.target import Target
 
+# CUDA text executed on a processor.
+ON_CPU = "cuda-on-cpu"
+
 Strides = tuple[tuple[str, tuple[int, ...]], ...]
 
 
@@ -35,11 +38,11 @@ def build(
 ) -> CompiledKernel:
     """Compile a schedule, or a kernel generated before, and load it.
 
-    `target` is "c" for this machine or a Target; a Kernel keeps its own.  `threads` fixes the number of
-    threads of every call (None: the settings say).  `debug` compiles without optimisation, with line
-    numbers.  `unchecked` leaves out the checks of indices found in data (None: the settings say).  Raises
-    BuildError if there is no compiler, or it refuses, crashes or hangs; IllegalSchedule for a schedule that
-    would compute something else (a preview), unless `unsafe=True`.
+    `target` is "c" for this machine, "cuda-on-cpu" for the CUDA text executed on this processor, or a Target; a
+    Kernel in C keeps its own.  `threads` fixes the number of threads of every call (None: the settings say).
+    `debug` compiles without optimisation, with line numbers.  `unchecked` leaves out the checks of indices found in
+    data (None: the settings say).  Raises BuildError if there is no compiler, or it refuses, crashes or hangs;
+    IllegalSchedule for a schedule that would compute something else (a preview), unless `unsafe=True`.
     """
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if threads is not None and not (whole and 1 <= threads <= THREADS_LIMIT):
@@ -50,6 +53,8 @@ def build(
     if not isinstance(what, Schedule | Kernel):
         advice = "wb.build(wb.autoschedule(op, M=64))"
         raise BuildError(f"build takes a Schedule or a Kernel, not {shown(what)}; for an operator: {advice}")
+    if target == ON_CPU:
+        return _on_cpu(what, threads, unchecked=unchecked, unsafe=unsafe)
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
         return compiled(what, toolchain, threads=threads, debug=debug)
@@ -59,6 +64,15 @@ def build(
     # A schedule that is not legal is compiled as it stands, for the usual strides alone.
     rebuild = None if unsafe else _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
     return compiled(kernel, toolchain, threads=threads, debug=debug, rebuild=rebuild)
+
+
+def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:
+    """The CUDA text of a schedule, or a kernel in CUDA, to be executed on this processor."""
+    from workbench.runtime.emulation import build_on_cpu  # C kernels do without
+
+    omit = current().unchecked if unchecked is None else unchecked
+    kernel = what if isinstance(what, Kernel) else generate(what, "cuda", unchecked=omit, unsafe=unsafe)
+    return build_on_cpu(kernel, threads=threads)
 
 
 def build_target(target: str | Target, toolchain: Toolchain) -> Target:

@@ -1,0 +1,101 @@
+"""The compiler run that makes a library of CUDA text: flags for C++, plain or watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from workbench.errors import BuildError
+from workbench.runtime.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.entries import LIBRARY, SOURCE
+from workbench.runtime.job import Job
+from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
+from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.toolchain import TUNE_HERE, Toolchain
+from workbench.settings import current
+
+# No C++ library is needed, neither its headers nor at run time.
+LANGUAGE = (
+    "-x", "c++", "-std=gnu++17", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
+    "-fno-strict-aliasing", "-fno-math-errno", "-w",
+)  # fmt: skip
+PLAIN = ("-O2", "-fno-trapping-math", "-ffp-contract=fast")
+# Without optimisation every access of the text is made, where it stands.  The hooks are our own.
+WATCHED = ("-O0", "-gdwarf-4", "-fsanitize=thread,bounds")
+OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc"), "clang": ("-lm",), "zig": ("-lm",)}
+ZIG = ("-fno-stack-protector",)
+
+PRELUDE = ("fibers.hpp", "{watch}", "cuda_names.hpp", "crews.hpp", "cuda_values.hpp")
+
+_PROBE = """#include <math.h>
+template <class T> T half(T x) { return x / 2; }
+float probe(float x) { return half(expf(x)); }
+"""
+_NONE = (
+    "no C++ compiler was found, and kernels for a GPU are executed on the processor as C++. Install one (apt install "
+    "g++, dnf install gcc-c++, xcode-select --install), or `pip install ziglang`, which needs no rights"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CppJob(Job):
+    """CUDA text with its prelude, to be compiled as C++; `watched` with a look at every access of memory."""
+
+    watched: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        tuned = [f for f in TUNE_HERE if f in self.toolchain.accepted][:1]
+        zig = ZIG if self.toolchain.family == "zig" else ()
+        return (*LANGUAGE, *(WATCHED if self.watched else (*PLAIN, *tuned)), *zig)
+
+    def command(self) -> tuple[str, ...]:
+        """The command line, for the directory that holds the source."""
+        libraries = OWN_LIBRARIES[self.toolchain.family] if self.watched else ("-lm",)
+        return (*self.toolchain.command, *self.flags, "-o", LIBRARY, SOURCE, *libraries)
+
+
+def unit_text(source: str, kernels: tuple[str, ...], *, watched: bool) -> str:
+    """The text to compile: the prelude, the CUDA text as it is, an entry for each kernel."""
+    entries = "".join(f"WB_CPU_KERNEL({name})\n" for name in dict.fromkeys(kernels))
+    return f'{_prelude(watched=watched)}\n#line 1 "kernel.cu"\n{source}\n#line 1 "entries"\n{entries}'
+
+
+@cache
+def _prelude(*, watched: bool) -> str:
+    watch = "watching.hpp" if watched else "unwatched.hpp"
+    folder = files("workbench.runtime.emulation")
+    return "".join((folder / name.format(watch=watch)).read_text(encoding="utf-8") for name in PRELUDE)
+
+
+def cpp_toolchain() -> Toolchain:
+    """The first compiler of this machine that compiles C++, or the one that the settings name.
+
+    BuildError if there is none.
+    """
+    preferred = preferred_toolchain()
+    if _compiles(preferred.command):
+        return preferred
+    if current().compiler is not None:
+        what = f"the compiler {preferred.name} does not compile C++"
+        raise BuildError(f"{what}, and kernels for a GPU are executed on the processor as C++; choose another one")
+    for found in every_toolchain():
+        if _compiles(found.command):
+            return found
+    raise BuildError(_NONE)
+
+
+@cache
+def _compiles(command: tuple[str, ...]) -> bool:
+    """Whether a compiler makes a library of some C++ (memoised)."""
+    with TemporaryDirectory(prefix="tensor-workbench-") as name:
+        folder = Path(name)
+        (folder / SOURCE).write_text(_PROBE)
+        try:
+            tried = (*command, *LANGUAGE, "-o", LIBRARY, SOURCE, "-lm")
+            return run_limited(tried, PROBE_SECONDS, folder, compiler_variables()).code == 0
+        except CannotStart:
+            return False

@@ -1,0 +1,78 @@
+"""A library built with a look at every access, and what its file says of lines and of shared arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from workbench.errors import BuildError
+from workbench.runtime.emulation.elf import OBJECT, Section, Symbol, sections_of, symbols_of
+from workbench.runtime.emulation.line_table import LineTable, line_table
+
+SHARED_SECTION = "wb_shared"
+CONSTANT_SECTIONS = (".rodata", ".data.rel.ro")
+# A site below is a line; code never lies so low.
+LINES = 1 << 24
+
+
+@dataclass(frozen=True)
+class WatchedLibrary:
+    """The loaded library and its file.  BuildError, when it is first asked, if that is not in the ELF format."""
+
+    handle: ctypes.CDLL
+    file: Path
+
+    @cached_property
+    def base(self) -> int:
+        """What the loader added to the addresses of the file."""
+        run = next(s for s in self._symbols if s.name == "wb_cpu_run")
+        return (ctypes.cast(self.handle.wb_cpu_run, ctypes.c_void_p).value or 0) - run.address
+
+    @property
+    def cell_bytes(self) -> int:
+        """Bytes of the history of one element."""
+        return ctypes.c_int64.in_dll(self.handle, "wb_cpu_cell_bytes").value
+
+    @cached_property
+    def _sections(self) -> list[Section]:
+        try:
+            return sections_of(self.file.read_bytes())
+        except ValueError as error:
+            raise BuildError(f"the sanitizer needs a library as Linux has it: {error}") from error
+
+    @cached_property
+    def _symbols(self) -> list[Symbol]:
+        return symbols_of(self._sections)
+
+    @cached_property
+    def _lines(self) -> LineTable:
+        content = next((s.content for s in self._sections if s.name == ".debug_line"), b"")
+        return line_table(content, "kernel.cu")
+
+    def line(self, site: int) -> int:
+        """The line of the CUDA text for a site, which is one already or an address of code; 0 if it is elsewhere."""
+        return site if site < LINES else self._lines.line(site - self.base)
+
+    def shared(self, kernel: str) -> list[tuple[str, int, int]]:
+        """(name, address, bytes) of the shared arrays that a kernel declares."""
+        ours = [s for s in self._symbols if s.kind == OBJECT and s.section == SHARED_SECTION]
+        return [(name, self.base + s.address, s.length) for s in ours if (name := local_name(s.name, kernel))]
+
+    @property
+    def constants(self) -> list[tuple[int, int]]:
+        """(low, high) of what the library holds and never changes."""
+        found = [s for s in self._sections if s.name in CONSTANT_SECTIONS]
+        return [(self.base + s.address, self.base + s.address + s.length) for s in found]
+
+
+def local_name(symbol: str, function: str) -> str:
+    """The name of a static variable of a function, from its mangled name; "" if it is another's.
+
+    >>> local_name("_ZZ8matmul_CE7A_local", "matmul_C"), local_name("_ZZ1fE1x", "g")
+    ('A_local', '')
+    """
+    found = re.fullmatch(rf"_ZZ{len(function)}{re.escape(function)}E(\d+)(\w+)", symbol)
+    return found[2][: int(found[1])] if found else ""
