@@ -25,7 +25,7 @@ PIP_ONLY = {"ziglang", "editables", "tensor-workbench"}
 # What only conda gives.
 CONDA_ONLY = {"python", "c-compiler", "make", "pip"}
 
-IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython"}
+IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython", "websocket-client": "websocket"}
 FOLDERS = ("tests", "tools", "bench")
 
 

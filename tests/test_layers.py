@@ -40,6 +40,8 @@ ONLY_IN = {
     "PIL": ("workbench.viz",),
     "IPython": ("workbench.viz",),
     "ipywidgets": ("workbench.viz",),
+    "anywidget": ("workbench.viz",),
+    "traitlets": ("workbench.viz",),
 }
 
 

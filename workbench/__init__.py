@@ -44,6 +44,7 @@ NAMES = {
     "schedule": "workbench.schedules:schedule",
     "check": "workbench.schedules:check",
     "next_steps": "workbench.schedules:next_steps",
+    "panel": "workbench.viz.panels:panel",
     "preview": "workbench.schedules:preview",
     "replay": "workbench.schedules:replay",
     "Schedule": "workbench.schedules:Schedule",

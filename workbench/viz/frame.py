@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from workbench import poly
 from workbench.lang.expr import index_names
@@ -17,6 +18,7 @@ from workbench.viz.small_tree import largest_tile, shrunk
 
 WANTED = (7, 6)
 IN_WINDOW = 3
+ROOM = 2500
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,18 @@ def frames(
     *,
     first: tuple[str, ...] = (),
     whole: bool = False,
+    elsewhere: bool = False,
 ) -> list[Frame]:
-    """A frame for each group of statements, all at the same sizes; `first` are dims to prefer as axes."""
+    """A frame for each group of statements, all at the same sizes; `first` are dims to prefer as axes.
+
+    With `elsewhere`, dims that are no axes have as many values as there is room for, to be looked at in their turn.
+    """
     tree, shrinking = shrunk(of.tree) if of.scheduled else (of.tree, {})
     axes = {g: _axes(of, g, asked, default_axes(of.program, g, first)) for g in groups}
     wanted = {name: dims for g, xy in axes.items() for name, dims in _wanted(of.program, tree, g, xy).items()}
+    if elsewhere:
+        most = {dim: values for dims in wanted.values() for dim, values in dims.items()}
+        wanted = {name: _roomy(of.program, name, dims, most) for name, dims in wanted.items()}
     drawn = small(of.program, wanted, asked.sizes)
     note = ", ".join(f"tiles of {a} as {b}" for a, b in shrinking.items())
     notes = tuple(filter(None, (drawn.note, note)))
@@ -150,6 +159,15 @@ def _wanted(program: Program, tree: Tree, group: tuple[str, ...], axes: tuple[st
                 count = max(values, 2 * tile + 1) if tile else IN_WINDOW if inside else values
                 wanted.setdefault(_operator_name(own), {})[dim] = count
     return wanted
+
+
+def _roomy(program: Program, name: str, wanted: Mapping[str, int], most: Mapping[str, int]) -> dict[str, int]:
+    """Values for the dims of a statement that are no axes: as `most` has them for a dim of that name that is an axis
+    elsewhere, else two to five, so that `ROOM` instances are enough.
+    """
+    rest = dict.fromkeys(d for s in program.statements if _operator_name(s) == name for d in s.dims if d not in wanted)
+    each = (ROOM / max(1, prod(wanted.values()))) ** (1 / max(1, len(rest)))
+    return {**{dim: most.get(dim, max(2, min(5, int(each)))) for dim in rest}, **wanted}
 
 
 def _dims_of(program: Program, tree: Tree, statement: str, axis: str) -> list[str]:

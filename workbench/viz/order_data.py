@@ -134,14 +134,14 @@ def _threads(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[Thre
 
 def _tiles(first: Mapping[Cell, Times], loops: tuple[Loop, ...]) -> tuple[tuple[Cell, ...], ...]:
     """Cells that share the tile loops: all loops up to the last that a later loop subdivides."""
-    depth = _tile_depth(loops)
+    depth = tile_depth(loops)
     split: dict[Times, list[Cell]] = {}
     for cell, when in first.items():
         split.setdefault(when[:depth], []).append(cell)
     return tuple(tuple(sorted(cells)) for _, cells in sorted(split.items())) if depth else ()
 
 
-def _tile_depth(loops: tuple[Loop, ...]) -> int:
+def tile_depth(loops: tuple[Loop, ...]) -> int:
     """Number of loops outside the innermost tile, the last that counts blocks; 0 when none does."""
     blocks = [i for i, loop in enumerate(loops) if any(_is_quotient(row) for _, row in loop.rows)]
     return max(blocks) + 1 if blocks else 0

@@ -1,0 +1,66 @@
+// Dependences between visible points, and the pairs that a refused step would put into the wrong order.
+
+import { XY, gcd } from './geometry';
+import type { Plot } from './plot';
+import type { Mark } from './scene';
+import type { Kind } from './types';
+
+const MOST = 1500;
+
+export interface Arrow {
+  kind: Kind | 'bad';
+  source: Mark;
+  target: Mark;
+  from: XY;
+  to: XY;
+  bend: number;
+}
+
+export function arrowsOf(plot: Plot): Arrow[] {
+  const { data, shownKinds } = plot.state;
+  const seen = new Set<string>();
+  const found: Arrow[] = [];
+  for (const { kind, source, target, pairs } of data.domain.arrows) {
+    if (!shownKinds.has(kind)) continue;
+    const [sources, targets] = [plot.scene.byRow[source], plot.scene.byRow[target]];
+    for (let i = 0; i < pairs[1] && found.length < MOST; i += 1) {
+      const [a, b] = [sources.get(data.at(pairs, i, 0)), targets.get(data.at(pairs, i, 1))];
+      if (!a || !b || a === b) continue;
+      const key = `${kind} ${a.statement} ${a.x},${a.y} ${b.statement} ${b.x},${b.y}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const nth = countBetween(seen, key, kind);
+      found.push(arrow(plot, kind, a, b, nth));
+    }
+  }
+  return found;
+}
+
+/** How many arrows of other kinds connect the same two points already. */
+function countBetween(seen: Set<string>, key: string, kind: string): number {
+  const rest = key.slice(kind.length);
+  return ['flow', 'anti', 'output', 'reduction'].filter((k) => k !== kind && seen.has(k + rest)).length;
+}
+
+export function redOf(plot: Plot): Arrow[] {
+  const { data, refusal } = plot.state;
+  const found: Arrow[] = [];
+  for (const wrong of refusal.pairs ?? []) {
+    const [source, target] = [data.statement(wrong.source), data.statement(wrong.target)];
+    if (source < 0 || target < 0) continue;
+    for (const [p, q] of wrong.pairs) {
+      const a = plot.scene.byRow[source].get(data.find(source, p));
+      const b = plot.scene.byRow[target].get(data.find(target, q));
+      if (a && b && a !== b) found.push(arrow(plot, 'bad', a, b, 0));
+    }
+  }
+  return found;
+}
+
+function arrow(plot: Plot, kind: Kind | 'bad', source: Mark, target: Mark, nth: number): Arrow {
+  const [from, to] = [plot.place(source), plot.place(target)];
+  const over = source.shift === target.shift && gcd(target.x - source.x, target.y - source.y) > 1;
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  const bend = (over ? Math.min(length * 0.3, plot.unit * 1.2) : 0) + nth * Math.max(8, 0.16 * length) * (nth % 2 ? 1 : -1);
+  return { kind, source, target, from, to, bend };
+}

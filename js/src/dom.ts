@@ -1,0 +1,38 @@
+// Elements with text, never markup: what was typed by somebody is shown, not obeyed.
+
+type Attributes = Record<string, string | number | boolean | undefined | ((event: any) => void)>;
+type Child = Node | string | number | null | undefined | false;
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function h<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function s<K extends keyof SVGElementTagNameMap>(
+  name: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return fill(document.createElementNS(SVG, name) as SVGElementTagNameMap[K], attributes, children);
+}
+
+function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+export function button(text: string, action: (event: MouseEvent) => void, more: Attributes = {}): HTMLButtonElement {
+  return h('button', { type: 'button', click: action, ...more }, text);
+}

@@ -1,0 +1,259 @@
+// The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
+
+import { button, h } from './dom';
+import { listen, selectionOf } from './gestures';
+import { cellName } from './lighting';
+import { Plot } from './plot';
+import { Look, sliders } from './scene';
+import type { State } from './state';
+import type { Nest } from './types';
+
+export class DomainPane {
+  readonly element = h('section', { class: 'pane domain', 'aria-label': 'Iteration domain' });
+  plots: Plot[] = [];
+  private readonly looks = new Map<string, Look>();
+
+  constructor(private readonly state: State) {}
+
+  draw(): void {
+    const { data } = this.state;
+    this.plots = [];
+    const wide = this.element.clientWidth || 520;
+    const several = data.domain.nests.length > 1;
+    const space = several ? Math.max(260, wide / 2 - 12) : wide;
+    const nests = data.domain.nests.map((nest) => this.nest(nest, space));
+    const note = h('p', { class: 'note' }, [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '));
+    this.element.replaceChildren(this.tools(), h('div', { class: 'nests' }, ...nests), note);
+    this.reveal();
+  }
+
+  light(): void {
+    for (const plot of this.plots) plot.light();
+  }
+
+  private tools(): HTMLElement {
+    const kinds = ['flow', 'anti', 'output', 'reduction'].filter((k) => this.state.data.domain.arrows.some((a) => a.kind === k));
+    const toggles = kinds.map((kind) =>
+      h('label', { class: `kind ${kind}` },
+        h('input', {
+          type: 'checkbox', checked: this.state.shownKinds.has(kind),
+          change: (event: Event) => {
+            if ((event.target as HTMLInputElement).checked) this.state.shownKinds.add(kind);
+            else this.state.shownKinds.delete(kind);
+            this.draw();
+          },
+        }),
+        sample(kind), kind),
+    );
+    const modes = (['select', 'tile', 'skew'] as const).map((mode) =>
+      button(MODES[mode].name, () => this.mode(mode), { class: 'mode', 'aria-pressed': String(this.state.mode === mode), title: MODES[mode].hint }),
+    );
+    return h('div', { class: 'tools' },
+      h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes),
+      h('span', { class: 'group kinds' }, ...toggles));
+  }
+
+  private mode(mode: 'select' | 'tile' | 'skew'): void {
+    this.state.mode = mode;
+    this.element.dataset.mode = mode;
+    this.element.querySelectorAll('.mode').forEach((b) => b.setAttribute('aria-pressed', String(b.textContent === MODES[mode].name)));
+    this.state.say(MODES[mode].hint);
+  }
+
+  private key(nest: Nest): string {
+    return nest.statements.map((n) => this.state.data.domain.statements[n].name).join();
+  }
+
+  private look(nest: Nest): Look {
+    const known = this.looks.get(this.key(nest));
+    const fits = known && [known.x, known.y].every((axis) => !axis || nest.axes.includes(axis));
+    const look: Look = fits ? known : { x: nest.x, y: nest.y, at: known?.at ?? {} };
+    this.looks.set(this.key(nest), look);
+    for (const dim of sliders(this.state.data, nest, look)) {
+      const [low, high] = this.state.data.range(dim, nest.statements);
+      const at = look.at[dim];
+      if (at === undefined || (at !== null && (at < low || at > high))) look.at[dim] = high - low > 1 ? low + 1 : low;
+    }
+    return look;
+  }
+
+  private nest(nest: Nest, space: number): HTMLElement {
+    const look = this.look(nest);
+    const plot = new Plot(this.state, nest, look, space);
+    this.plots.push(plot);
+    listen(plot);
+    return h('div', { class: 'nest', ...this.dropping(nest) }, this.names(nest), plot.element, this.controls(nest, look, plot));
+  }
+
+  private names(nest: Nest): HTMLElement {
+    const { data } = this.state;
+    const chips = nest.statements.map((n) => {
+      const own = data.domain.statements[n];
+      return h('span', {
+        class: `chip s${n % 6}`, draggable: 'true', title: `${own.does}`, 'data-statement': own.name,
+        dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
+        mouseenter: () => this.state.hover({ statement: own.name }), mouseleave: () => this.state.hover(null),
+      }, SHAPES[n % 6], ` ${own.name}(${own.dims.join(', ')})`);
+    });
+    return h('div', { class: 'chips' }, ...chips);
+  }
+
+  /** A statement dropped here is merged with this nest. */
+  private dropping(nest: Nest) {
+    const own = this.state.data.domain.statements[nest.statements[0]].name;
+    return {
+      dragover: (event: DragEvent) => event.preventDefault(),
+      drop: (event: DragEvent) => {
+        event.preventDefault();
+        const [what, other] = (event.dataTransfer?.getData('text/plain') ?? '').split(':');
+        if (what === 'nest' && other) void this.state.gesture('merge', { first: other, second: own });
+      },
+    };
+  }
+
+  private controls(nest: Nest, look: Look, plot: Plot): HTMLElement {
+    const choose = (axis: 'x' | 'y') => h('label', {}, `${axis} `, h('select', {
+      'data-axis': axis,
+      change: (event: Event) => {
+        const chosen = (event.target as HTMLSelectElement).value;
+        const other = axis === 'x' ? 'y' : 'x';
+        if (look[other] === chosen) look[other] = look[axis];
+        look[axis] = chosen;
+        this.draw();
+      },
+    }, ...nest.axes.map((name) => h('option', { value: name, selected: name === look[axis] }, name))));
+    const axes = h('div', { class: 'axes' },
+      look.x ? choose('x') : null,
+      look.y ? choose('y') : null,
+      look.x && look.y ? button('interchange', () => this.interchange(nest, look), { class: 'interchange', title: `put the loop of ${look.x} and the loop of ${look.y} in each other's place` }) : null,
+      button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }), button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' }));
+    const rows = sliders(this.state.data, nest, look).map((dim) => this.slider(nest, look, dim));
+    return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(plot) : null);
+  }
+
+  private slider(nest: Nest, look: Look, dim: string): HTMLElement {
+    const [low, high] = this.state.data.range(dim, nest.statements);
+    const value = look.at[dim];
+    const text = h('output', {}, value === null ? `${low}…${high}` : value);
+    const range = h('input', {
+      type: 'range', min: low, max: high, value: value ?? low, disabled: value === null, 'data-dim': dim, 'aria-label': `value of ${dim}`,
+      input: (event: Event) => {
+        look.at[dim] = Number((event.target as HTMLInputElement).value);
+        text.textContent = String(look.at[dim]);
+        this.redraw(nest, look);
+      },
+    });
+    const all = h('input', {
+      type: 'checkbox', checked: value === null,
+      change: (event: Event) => { look.at[dim] = (event.target as HTMLInputElement).checked ? null : low; this.draw(); },
+    });
+    return h('div', { class: 'slider' }, h('span', { class: 'dim' }, dim), range, text, h('label', {}, all, 'all'));
+  }
+
+  /** The plot of a nest anew, its controls as they are: a slider must not lose the hand that holds it. */
+  private redraw(nest: Nest, look: Look): void {
+    const place = this.plots.findIndex((plot) => plot.nest === nest);
+    const before = this.plots[place];
+    const plot = new Plot(this.state, nest, look, (this.element.clientWidth || 520) / (this.plots.length > 1 ? 2 : 1));
+    listen(plot);
+    before.element.replaceWith(plot.element);
+    this.plots[place] = plot;
+  }
+
+  /** The drags as numbers, for the keyboard. */
+  private byNumbers(plot: Plot): HTMLElement {
+    const { look } = plot;
+    const number = (axis: string) => h('input', { type: 'number', min: 1, value: 1, 'aria-label': `tile size along ${axis}` });
+    const [width, height] = [number(look.x), number(look.y)];
+    const own = (n: number) => this.state.data.domain.statements[n];
+    const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
+    const send = () => void this.state.gesture('tile', {
+      statement: own(most).name, x: look.x, y: look.y, width: Number(width.value), height: Number(height.value),
+    });
+    return h('div', { class: 'numbers' }, 'tile ', width, look.y ? ' × ' : '', look.y ? height : null, ' ', button('apply', send, { class: 'tile-apply' }));
+  }
+
+  private interchange(nest: Nest, look: Look): void {
+    const own = nest.statements.map((n) => this.state.data.domain.statements[n]);
+    const most = own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
+    void this.state.gesture('interchange', { statement: most.name, first: look.x, second: look.y });
+  }
+
+  /** Sliders move to the slice in which a refused step's witness stands. */
+  reveal(): void {
+    const wrong = this.state.refusal.pairs?.find((w) => w.pairs.length);
+    if (!wrong) return;
+    const { data } = this.state;
+    let moved = false;
+    for (const [name, instance] of [[wrong.target, wrong.pairs[0][1]], [wrong.source, wrong.pairs[0][0]]] as const) {
+      const number = data.statement(name);
+      for (const plot of this.plots) {
+        if (!plot.nest.statements.includes(number)) continue;
+        for (const dim of sliders(data, plot.nest, plot.look)) {
+          const place = data.domain.statements[number].dims.indexOf(dim);
+          if (place < 0 || plot.look.at[dim] === null || plot.look.at[dim] === instance[place]) continue;
+          plot.look.at[dim] = wrong.pairs[0][0][data.domain.statements[data.statement(wrong.source)].dims.indexOf(dim)] === wrong.pairs[0][1][data.domain.statements[data.statement(wrong.target)].dims.indexOf(dim)] ? instance[place] : null;
+          moved = true;
+        }
+      }
+    }
+    if (moved) this.redrawAll();
+  }
+
+  private redrawAll(): void {
+    const pairs = this.state.refusal;
+    if (!pairs.pairs?.length || this.revealed === pairs) return;
+    this.revealed = pairs;
+    this.draw();
+  }
+  private revealed: unknown = null;
+}
+
+const MODES = {
+  select: { name: 'select', hint: 'click a point to light what belongs to it' },
+  tile: { name: 'tile', hint: 'drag over as many points as a tile should have' },
+  skew: { name: 'skew', hint: 'drag along one axis: each row moves so much further than the one before' },
+};
+
+export const SHAPES = ['●', '■', '◆', '▲', '○', '✕'];
+
+function sample(kind: string): HTMLElement {
+  return h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' });
+}
+
+/** What one instance touches, as chips that light every other instance touching the same cell. */
+export class CellsPane {
+  readonly element = h('div', { class: 'cells' });
+
+  constructor(private readonly state: State) {}
+
+  light(): void {
+    const { data, selection, hovered } = this.state;
+    const now = hovered ?? selection;
+    const number = now.statement && now.instance ? data.statement(now.statement) : -1;
+    const row = number >= 0 ? data.find(number, now.instance!) : -1;
+    if (row < 0) {
+      if (now.array && now.cell) this.element.replaceChildren(h('span', {}, `what touches ${cellName(now.array, now.cell)}`));
+      else this.element.replaceChildren(h('span', { class: 'soft' }, 'point at something: what belongs to it lights up everywhere'));
+      return;
+    }
+    const own = data.domain.statements[number];
+    const chips = own.accesses.map((access) => {
+      const cell = access.cells && data.row(access.cells, row);
+      const name = cell ? cellName(access.array, cell) : `${access.array}(…)`;
+      return button(name, () => cell && this.state.select({ array: access.array, cell }), {
+        class: `cell ${access.kind}`, 'data-cell': name, title: cell ? `light everything that touches ${name}` : 'data decide which cell',
+      });
+    });
+    const part = (kind: string, verb: string) => {
+      const mine = chips.filter((_, i) => own.accesses[i].kind === kind);
+      return mine.length ? [h('span', { class: 'soft' }, verb), ...mine] : [];
+    };
+    this.element.replaceChildren(
+      h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
+      ...part('write', 'writes'), ...part('read', 'reads'),
+      h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`));
+  }
+}
+
+export { selectionOf };

@@ -1,0 +1,172 @@
+// The mouse and the keys on a plot: hover, select, walk, pan, and drags that become steps.
+
+import { s } from './dom';
+import type { XY } from './geometry';
+import type { Plot } from './plot';
+import type { Mark } from './scene';
+import type { Selection } from './types';
+
+export function selectionOf(plot: Plot, mark: Mark): Selection {
+  const { data } = plot.state;
+  const own = data.domain.statements[mark.statement];
+  return { statement: own.name, instance: data.row(own.points, mark.rows[0]) };
+}
+
+export function listen(plot: Plot): void {
+  const { svg, state } = plot;
+  let start: XY | null = null;
+  let from = { x: 0, y: 0, view: plot.view };
+  svg.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    start = plot.cell(event);
+    from = { x: event.clientX, y: event.clientY, view: plot.view };
+    svg.setPointerCapture(event.pointerId);
+    svg.focus({ preventScroll: true });
+  });
+  svg.addEventListener('pointermove', (event) => {
+    if (!start) hover(plot, plot.near(plot.cell(event)));
+    else if (state.mode !== 'select') ghost(plot, start, plot.cell(event));
+    else if (plot.view.k > 1) {
+      plot.move({ ...from.view, x: from.view.x + event.clientX - from.x, y: from.view.y + event.clientY - from.y });
+    }
+  });
+  svg.addEventListener('pointerup', (event) => {
+    const [begin, end] = [start, plot.cell(event)];
+    start = null;
+    plot.ghost.replaceChildren();
+    if (!begin) return;
+    const still = Math.hypot(event.clientX - from.x, event.clientY - from.y) < 4;
+    if (still) click(plot, plot.near(end));
+    else if (state.mode === 'tile') tile(plot, begin, end);
+    else if (state.mode === 'skew') skew(plot, begin, end);
+  });
+  svg.addEventListener('pointercancel', () => { start = null; plot.ghost.replaceChildren(); });
+  svg.addEventListener('pointerleave', () => { if (!start) state.hover(null); });
+  svg.addEventListener('wheel', (event) => {
+    if (!event.ctrlKey && !event.altKey) return;
+    event.preventDefault();
+    const box = svg.getBoundingClientRect();
+    plot.zoom(event.deltaY < 0 ? 1.25 : 0.8, [event.clientX - box.left, event.clientY - box.top]);
+  }, { passive: false });
+  svg.addEventListener('keydown', (event) => keys(plot, event));
+}
+
+function hover(plot: Plot, mark: Mark | null): void {
+  plot.state.hover(mark ? selectionOf(plot, mark) : null);
+}
+
+function click(plot: Plot, mark: Mark | null): void {
+  plot.state.select(mark ? selectionOf(plot, mark) : {});
+}
+
+// -- keys ----------------------------------------------------------------------------------------------------------------
+
+const MOVES: Record<string, XY> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+function keys(plot: Plot, event: KeyboardEvent): void {
+  const now = current(plot);
+  let next: Mark | null | undefined;
+  if (event.key in MOVES && !event.ctrlKey && !event.metaKey) next = beside(plot, now, MOVES[event.key]);
+  else if (event.key === 'n') next = inTime(plot, now, 1);
+  else if (event.key === 'p') next = inTime(plot, now, -1);
+  else if (event.key === '+') plot.zoom(1.25);
+  else if (event.key === '-') plot.zoom(0.8);
+  else if (event.key === 'Escape') plot.state.select({});
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (next && next !== now) plot.state.select(selectionOf(plot, next));
+}
+
+function current(plot: Plot): Mark | null {
+  const { data, selection } = plot.state;
+  if (!selection.statement || !selection.instance) return null;
+  const number = data.statement(selection.statement);
+  return (number >= 0 && plot.scene.byRow[number].get(data.find(number, selection.instance))) || null;
+}
+
+function beside(plot: Plot, now: Mark | null, [dx, dy]: XY): Mark | null {
+  if (!now) return plot.scene.marks[0] ?? null;
+  let best: Mark | null = null;
+  let least = Infinity;
+  for (const m of plot.scene.marks) {
+    const [ax, ay] = [m.x + m.shift - now.x - now.shift, m.y + m.shift - now.y - now.shift];
+    const along = ax * dx + ay * dy;
+    const across = Math.abs(ax * dy) + Math.abs(ay * dx);
+    const cost = along + 3 * across;
+    if (m !== now && along > 1e-6 && cost < least) [best, least] = [m, cost];
+  }
+  return best;
+}
+
+function inTime(plot: Plot, now: Mark | null, direction: 1 | -1): Mark | null {
+  const { data } = plot.state;
+  const when = (m: Mark) => data.at(data.domain.statements[m.statement].when, m.rows[0], 0);
+  const order = [...plot.scene.marks].sort((a, b) => when(a) - when(b));
+  return now ? order[order.indexOf(now) + direction] ?? null : order[0] ?? null;
+}
+
+// -- drags ---------------------------------------------------------------------------------------------------------------
+
+/** The statement a drag is about: the one below it, else the one with the most dims. */
+function meant(plot: Plot, begin: XY): string {
+  const { data } = plot.state;
+  const own = (n: number) => data.domain.statements[n];
+  const below = plot.near(begin);
+  const whole = (n: number) => [plot.look.x, plot.look.y].every((axis) => !axis || data.along(own(n), axis));
+  const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
+  return own(below && whole(below.statement) ? below.statement : most).name;
+}
+
+const extent = (a: number, b: number): number => Math.abs(Math.round(b) - Math.round(a)) + 1;
+
+function tile(plot: Plot, begin: XY, end: XY): void {
+  const [width, height] = [extent(begin[0], end[0]), extent(begin[1], end[1])];
+  if (width < 2 && height < 2) return plot.state.say('a tile of one point changes nothing');
+  const { x, y } = plot.look;
+  void plot.state.gesture('tile', { statement: meant(plot, begin), x, y, width, height });
+}
+
+function lean(begin: XY, end: XY): { across: boolean; factor: number } {
+  const [dx, dy] = [Math.round(end[0] - begin[0]), Math.round(end[1] - begin[1])];
+  return Math.abs(dx) >= Math.abs(dy) ? { across: true, factor: dx } : { across: false, factor: dy };
+}
+
+function skew(plot: Plot, begin: XY, end: XY): void {
+  const { across, factor } = lean(begin, end);
+  const { x, y } = plot.look;
+  if (!factor || !x || !y) return plot.state.say('drag by at least one cell to skew');
+  void plot.state.gesture('skew', { statement: meant(plot, begin), loop: across ? x : y, by: across ? y : x, factor });
+}
+
+function ghost(plot: Plot, begin: XY, end: XY): void {
+  if (plot.state.mode === 'tile') ghostTiles(plot, begin, end);
+  else ghostSkew(plot, begin, end);
+}
+
+function ghostTiles(plot: Plot, begin: XY, end: XY): void {
+  const [width, height] = [extent(begin[0], end[0]), extent(begin[1], end[1])];
+  const { low, high } = plot.scene;
+  const shapes: SVGElement[] = [];
+  for (let x = Math.floor(low[0] / width) * width; x <= high[0]; x += width) {
+    for (let y = Math.floor(low[1] / height) * height; y <= high[1]; y += height) {
+      const [left, bottom] = plot.at(Math.max(x, low[0]) - 0.45, Math.max(y, low[1]) - 0.45);
+      const [right, top] = plot.at(Math.min(x + width - 1, high[0]) + 0.45, Math.min(y + height - 1, high[1]) + 0.45);
+      shapes.push(s('rect', { x: left, y: top, width: right - left, height: bottom - top, rx: 4 }));
+    }
+  }
+  const [tx, ty] = plot.at(Math.max(begin[0], end[0]), Math.max(begin[1], end[1]) + 0.6);
+  plot.ghost.replaceChildren(...shapes.slice(0, 400), s('text', { x: tx, y: ty }, `${width} × ${height}`));
+}
+
+function ghostSkew(plot: Plot, begin: XY, end: XY): void {
+  const { across, factor } = lean(begin, end);
+  const { low } = plot.scene;
+  const shapes = plot.scene.marks.slice(0, 2000).map((m) => {
+    const [x, y] = across ? [m.x + factor * (m.y - low[1]), m.y] : [m.x, m.y + factor * (m.x - low[0])];
+    const [cx, cy] = plot.at(x, y);
+    return s('circle', { cx, cy, r: 3 });
+  });
+  const [tx, ty] = plot.at(end[0], end[1] + 0.5);
+  plot.ghost.replaceChildren(...shapes, s('text', { x: tx, y: ty }, `factor ${factor}`));
+}

@@ -1,0 +1,55 @@
+// The history as Python, and every way that was taken.
+
+import { button, h } from './dom';
+import type { State } from './state';
+
+export class HistoryPane {
+  readonly element = h('section', { class: 'pane history', 'aria-label': 'History' });
+
+  constructor(private readonly state: State) {}
+
+  draw(): void {
+    const { past } = this.state;
+    const script = h('pre', { class: 'script', tabindex: 0 }, this.lines());
+    const copy = button('copy', () => void this.copy(), { class: 'copy', title: 'copy the whole script: operator, sizes and steps' });
+    this.element.replaceChildren(h('h3', {}, 'Python', copy), script, past.moments.length > 1 ? this.ways() : '');
+  }
+
+  private lines(): string {
+    const { steps } = this.state.past;
+    if (!steps.length) return 'schedule = naive';
+    return ['schedule = (', '    naive', ...steps.map((step) => `    | wb.${step}`), ')'].join('\n');
+  }
+
+  private async copy(): Promise<void> {
+    const { script } = this.state.past;
+    try {
+      await navigator.clipboard.writeText(script);
+      this.state.say('the script is in the clipboard');
+    } catch {
+      const area = h('textarea', { readonly: true }, script);
+      this.element.append(area);
+      area.select();
+      this.state.say(document.execCommand('copy') ? 'the script is in the clipboard' : 'press Ctrl+C: the script is selected');
+      area.remove();
+    }
+  }
+
+  private ways(): HTMLElement {
+    const { moments, place } = this.state.past;
+    const rows = this.order().map((at) => {
+      const moment = moments[at];
+      return h('li', { style: `padding-left:${moment.depth * 10}px` },
+        button(moment.text, () => void this.state.ask('go', { place: at }), { class: 'moment', 'aria-current': at === place ? 'step' : undefined }));
+    });
+    return h('details', { open: true }, h('summary', {}, `every way taken (${moments.length})`), h('ol', {}, ...rows));
+  }
+
+  /** Depth first, so that a branch stands below where it left. */
+  private order(): number[] {
+    const { moments } = this.state.past;
+    const below = (parent: number | null): number[] =>
+      moments.flatMap((m, i) => (m.parent === parent ? [i, ...below(i)] : []));
+    return below(null);
+  }
+}

@@ -1,0 +1,281 @@
+// One nest on two axes: tiles, lanes, arrows, points; drawn as SVG, the points on a canvas when there are many.
+
+import { arrowsOf, redOf } from './arrows';
+import type { Arrow } from './arrows';
+import { h, s } from './dom';
+import { XY, hull, marker } from './geometry';
+import { Mark, Scene, grouped, scene } from './scene';
+import type { Look } from './scene';
+import type { State } from './state';
+import type { Nest } from './types';
+
+const SVG_POINTS = 5000;
+const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
+
+export class Plot {
+  readonly element: HTMLElement;
+  readonly scene: Scene;
+  readonly unit: number;
+  readonly svg: SVGSVGElement;
+  readonly ghost = s('g', { class: 'ghost' });
+  private readonly world = s('g', { class: 'world' });
+  private readonly canvas: HTMLCanvasElement | null = null;
+  private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
+  private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
+  private readonly ring = s('g', { class: 'ring' });
+  private cells = new Map<string, Mark[]>();
+  private width: number;
+  private height: number;
+  view = { k: 1, x: 0, y: 0 };
+
+  constructor(readonly state: State, readonly nest: Nest, readonly look: Look, space: number) {
+    this.scene = scene(state.data, nest, look);
+    const [nx, ny] = [this.scene.high[0] - this.scene.low[0] + 1, this.scene.high[1] - this.scene.low[1] + 1];
+    const room = [space - MARGIN.left - MARGIN.right, 340] as const;
+    this.unit = Math.max(1.5, Math.min(34, room[0] / nx, room[1] / ny));
+    this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
+    this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
+    for (const mark of this.scene.marks) {
+      const key = `${mark.x},${mark.y}`;
+      this.cells.set(key, [...(this.cells.get(key) ?? []), mark]);
+    }
+    this.svg = s('svg', {
+      class: 'plot', width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}`,
+      tabindex: 0, role: 'application', 'aria-roledescription': 'iteration domain', 'aria-label': this.label(),
+    });
+    if (this.scene.marks.length > SVG_POINTS) {
+      this.canvas = h('canvas', { width: this.width * 2, height: this.height * 2, style: `width:${this.width}px;height:${this.height}px` });
+    }
+    this.element = h('div', { class: 'plot-box' }, this.canvas, this.svg);
+    this.draw();
+    this.light();
+  }
+
+  private label(): string {
+    const names = this.nest.statements.map((n) => this.state.data.domain.statements[n].name).join(', ');
+    return `${this.scene.marks.length} instances of ${names} on ${this.look.x || 'one place'}`
+      + `${this.look.y ? ` and ${this.look.y}` : ''}; arrow keys walk, n and p follow the order of execution`;
+  }
+
+  at(x: number, y: number): XY {
+    return [
+      MARGIN.left + (x - this.scene.low[0] + 0.5) * this.unit,
+      MARGIN.top + (this.scene.high[1] - y + 0.5) * this.unit,
+    ];
+  }
+
+  place(mark: Mark): XY {
+    return this.at(mark.x + mark.shift, mark.y + mark.shift);
+  }
+
+  /** The cell below a pointer event, with its fractions. */
+  cell(event: MouseEvent): XY {
+    const box = this.svg.getBoundingClientRect();
+    const scale = this.width / box.width;
+    const [px, py] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+    const [x, y] = [(px - this.view.x) / this.view.k, (py - this.view.y) / this.view.k];
+    return [
+      (x - MARGIN.left) / this.unit + this.scene.low[0] - 0.5,
+      this.scene.high[1] - (y - MARGIN.top) / this.unit + 0.5,
+    ];
+  }
+
+  near([x, y]: XY): Mark | null {
+    const found = this.cells.get(`${Math.round(x)},${Math.round(y)}`) ?? [];
+    const away = (m: Mark) => Math.hypot(m.x + m.shift - x, m.y + m.shift - y);
+    return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
+  }
+
+  // -- drawing ---------------------------------------------------------------------------------------------------------
+
+  private draw(): void {
+    this.world.append(...this.threads(), ...this.tiles(), ...this.grid(), ...this.lanes());
+    const arrows = s('g', { class: 'arrows' });
+    for (const arrow of arrowsOf(this)) {
+      const shape = this.arrow(arrow);
+      this.arrows.push({ arrow, shape });
+      arrows.append(shape);
+    }
+    this.world.append(arrows);
+    if (this.canvas) this.paint();
+    else this.world.append(this.points());
+    const red = s('g', { class: 'arrows red' }, ...redOf(this).map((arrow) => this.arrow(arrow)));
+    this.world.append(red, this.ring, this.ghost);
+    this.svg.replaceChildren(this.world, ...this.axes());
+  }
+
+  private points(): SVGGElement {
+    const size = Math.min(6, this.unit * (this.scene.marks.some((m) => m.shift) ? 0.13 : 0.2));
+    const group = s('g', { class: 'points' });
+    for (const mark of this.scene.marks) {
+      const [x, y] = this.place(mark);
+      const shape = s('path', {
+        class: `point s${mark.statement % 6} shape${mark.statement % 6}`, d: marker(mark.statement, size),
+        transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`,
+        'data-point': this.state.data.named(mark.statement, mark.rows[0]),
+      });
+      this.drawn.push({ mark, shape });
+      group.append(shape);
+    }
+    return group;
+  }
+
+  paint(): void {
+    const context = this.canvas?.getContext('2d');
+    if (!context || !this.canvas) return;
+    const style = getComputedStyle(this.element);
+    const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
+    const { k, x, y } = this.view;
+    context.setTransform(2 * k, 0, 0, 2 * k, 2 * x, 2 * y);
+    context.clearRect(-x / k, -y / k, this.width / k, this.height / k);
+    const r = Math.max(0.6, this.unit * 0.36);
+    const seen = (px: number, py: number) => px * k + x > -9 && px * k + x < this.width + 9 && py * k + y > -9 && py * k + y < this.height + 9;
+    for (const number of this.nest.statements) {
+      context.fillStyle = colours[number % 6];
+      for (const mark of this.scene.marks) {
+        const [px, py] = this.place(mark);
+        if (mark.statement === number && seen(px, py)) context.fillRect(px - r, py - r, 2 * r, 2 * r);
+      }
+    }
+  }
+
+  /** Regions of one thread each, every other one shaded. */
+  private threads(): SVGElement[] {
+    return this.regions((kind) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread'), 'thread');
+  }
+
+  private regions(chosen: (kind: string) => boolean, name: string): SVGElement[] {
+    const found: SVGElement[] = [];
+    for (const number of this.nest.statements) {
+      const own = this.state.data.domain.statements[number];
+      const loops = own.kinds.flatMap((kind, i) => (chosen(kind) ? [i] : []));
+      if (!loops.length) continue;
+      grouped(this.state.data, this.scene, number, loops).forEach((marks, i) => {
+        found.push(this.outline(marks, `${name} s${number % 6} ${i % 2 ? 'odd' : 'even'}`, 0.44));
+      });
+    }
+    return found;
+  }
+
+  private tiles(): SVGElement[] {
+    const found: SVGElement[] = [];
+    for (const number of this.nest.statements) {
+      const { tiled } = this.state.data.domain.statements[number];
+      if (!tiled || this.canvas) continue;
+      const loops = Array.from({ length: tiled }, (_, i) => i);
+      for (const marks of grouped(this.state.data, this.scene, number, loops)) {
+        found.push(this.outline(marks, `tile s${number % 6}`, 0.36));
+      }
+    }
+    return found;
+  }
+
+  private outline(marks: Mark[], name: string, wide: number): SVGElement {
+    const around = marks.flatMap(({ x, y, shift }) =>
+      [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]): XY => this.at(x + shift + a * wide, y + shift + b * wide)),
+    );
+    const d = `M${hull(around).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L')}z`;
+    return s('path', { class: name, d });
+  }
+
+  /** What one vector executes at once: a bar through its points. */
+  private lanes(): SVGElement[] {
+    const found: SVGElement[] = [];
+    for (const number of this.nest.statements) {
+      const own = this.state.data.domain.statements[number];
+      if (!own.kinds.includes('vector') || this.canvas) continue;
+      const serial = own.kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i]));
+      for (const marks of grouped(this.state.data, this.scene, number, serial)) {
+        const d = `M${marks.map((m) => this.place(m).map((v) => v.toFixed(1)).join()).join('L')}`;
+        if (marks.length > 1) found.push(s('path', { class: `lane s${number % 6}`, d, 'stroke-width': this.unit * 0.55 }));
+      }
+    }
+    return found;
+  }
+
+  private arrow({ kind, from, to, bend }: Arrow): SVGGElement {
+    const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+    const length = Math.hypot(dx, dy) || 1;
+    const rim = Math.min(this.unit * 0.24, 7.5, length * 0.3);
+    const middle: XY = [(from[0] + to[0]) / 2 - (dy / length) * bend, (from[1] + to[1]) / 2 + (dx / length) * bend];
+    const toward = (a: XY, b: XY): XY => {
+      const l = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
+      return [(b[0] - a[0]) / l, (b[1] - a[1]) / l];
+    };
+    const [u, v] = [toward(from, middle), toward(middle, to)];
+    const [a, b]: [XY, XY] = [[from[0] + u[0] * rim, from[1] + u[1] * rim], [to[0] - v[0] * rim, to[1] - v[1] * rim]];
+    const size = kind === 'bad' ? 6.5 : Math.min(5.5, Math.max(2.5, length * 0.25));
+    const back: XY = [b[0] - v[0] * size, b[1] - v[1] * size];
+    const side = size * 0.45;
+    const text = (p: XY) => `${p[0].toFixed(1)},${p[1].toFixed(1)}`;
+    return s('g', { class: `arrow ${kind}` },
+      s('path', { class: 'shaft', d: `M${text(a)}Q${text(middle)} ${text(back)}` }),
+      s('path', { class: 'head', d: `M${text(b)}L${text([back[0] - v[1] * side, back[1] + v[0] * side])}L${text([back[0] + v[1] * side, back[1] - v[0] * side])}z` }),
+    );
+  }
+
+  private grid(): SVGElement[] {
+    if (this.unit < 9) return [];
+    const { low, high } = this.scene;
+    const found: SVGElement[] = [];
+    for (let x = low[0]; x <= high[0]; x += 1) found.push(this.rule(this.at(x, low[1] - 0.5), this.at(x, high[1] + 0.5)));
+    for (let y = low[1]; y <= high[1]; y += 1) found.push(this.rule(this.at(low[0] - 0.5, y), this.at(high[0] + 0.5, y)));
+    return found;
+  }
+
+  private rule([x1, y1]: XY, [x2, y2]: XY): SVGElement {
+    return s('line', { class: 'grid', x1, y1, x2, y2 });
+  }
+
+  private axes(): SVGElement[] {
+    const { low, high } = this.scene;
+    const bottom = this.height - MARGIN.bottom;
+    const found: SVGElement[] = [s('rect', { class: 'frame', x: MARGIN.left, y: MARGIN.top, width: (high[0] - low[0] + 1) * this.unit, height: bottom - MARGIN.top })];
+    const step = (count: number) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * this.unit >= 22 || n * 8 > count) ?? 1000;
+    const every = [step(high[0] - low[0] + 1), step(high[1] - low[1] + 1)];
+    for (let x = low[0]; this.look.x && x <= high[0]; x += 1) {
+      if (x % every[0] === 0) found.push(s('text', { class: 'tick', x: this.at(x, 0)[0], y: bottom + 14, 'text-anchor': 'middle' }, x));
+    }
+    for (let y = low[1]; this.look.y && y <= high[1]; y += 1) {
+      if (y % every[1] === 0) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: this.at(0, y)[1] + 4, 'text-anchor': 'end' }, y));
+    }
+    const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
+    found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
+    found.push(s('text', { class: 'axis y', x: 14, y: MARGIN.top + (bottom - MARGIN.top) / 2 + 4, 'text-anchor': 'middle' }, this.look.y));
+    return found;
+  }
+
+  // -- light and view --------------------------------------------------------------------------------------------------
+
+  light(): void {
+    const lit = this.state.lit;
+    const isLit = (m: Mark) => {
+      const rows = lit.rows.get(m.statement);
+      return rows ? m.rows.some((row) => rows.has(row)) : lit.whole.has(m.statement);
+    };
+    const marks = this.scene.marks.filter(isLit);
+    const some = marks.length > 0;
+    this.svg.classList.toggle('has-lit', some);
+    for (const { mark, shape } of this.drawn) shape.classList.toggle('lit', some && isLit(mark));
+    const one = marks.length === 1 ? marks[0] : null;
+    for (const { arrow, shape } of this.arrows) shape.classList.toggle('lit', one !== null && (arrow.source === one || arrow.target === one));
+    const few = marks.length <= 60 ? marks : [];
+    this.ring.replaceChildren(...few.map((m) => {
+      const [cx, cy] = this.place(m);
+      return s('circle', { cx, cy, r: Math.max(5, Math.min(10, this.unit * 0.38)) });
+    }));
+  }
+
+  move(view: { k: number; x: number; y: number }): void {
+    this.view = view;
+    this.world.setAttribute('transform', `translate(${view.x},${view.y}) scale(${view.k})`);
+    this.svg.classList.toggle('zoomed', view.k !== 1 || view.x !== 0 || view.y !== 0);
+    if (this.canvas) requestAnimationFrame(() => this.paint());
+  }
+
+  zoom(factor: number, [cx, cy]: XY = [this.width / 2, this.height / 2]): void {
+    const k = Math.min(40, Math.max(1, this.view.k * factor));
+    const ratio = k / this.view.k;
+    this.move(k === 1 ? { k: 1, x: 0, y: 0 } : { k, x: cx - (cx - this.view.x) * ratio, y: cy - (cy - this.view.y) * ratio });
+  }
+}

@@ -1,0 +1,141 @@
+// What a plot of one nest shows: marks at integer places, for the chosen axes and sliders.
+
+import type { Data } from './data';
+import type { Nest } from './types';
+
+export interface Look {
+  x: string;
+  y: string;
+  at: Record<string, number | null>; // dim → value on its slider; null shows all values at once
+}
+
+export interface Mark {
+  statement: number;
+  rows: number[];
+  x: number;
+  y: number;
+  shift: number; // how far beside the middle of the cell, in cells
+}
+
+export interface Scene {
+  marks: Mark[];
+  byRow: Map<number, Mark>[]; // for each statement of the program: row → mark
+  low: [number, number];
+  high: [number, number];
+}
+
+/** Dims of a nest's statements that are not on an axis: each gets a slider. */
+export function sliders(data: Data, nest: Nest, look: Look): string[] {
+  const dims = nest.statements.flatMap((n) => data.domain.statements[n].dims);
+  return [...new Set(dims)].filter((d) => d !== look.x && d !== look.y && fixed(data, nest, look, d));
+}
+
+/** A dim that the loops on the axes count is not held: the points would stand in one column. */
+function fixed(data: Data, nest: Nest, look: Look, dim: string): boolean {
+  return ![look.x, look.y].some((axis) =>
+    nest.statements.some((n) => {
+      const own = data.domain.statements[n];
+      return !own.dims.includes(axis) && own.loops.includes(axis) && follows(data, n, axis, dim);
+    }),
+  );
+}
+
+function follows(data: Data, statement: number, loop: string, dim: string): boolean {
+  const own = data.domain.statements[statement];
+  const [value, place] = [data.along(own, loop), data.along(own, dim)];
+  if (!value || !place) return false;
+  const seen = new Map<string, number>();
+  const others = own.dims.filter((d) => d !== dim).map((d) => data.along(own, d)!);
+  for (let row = 0; row < own.points[1]; row += 1) {
+    const rest = others.map((f) => f(row)).join();
+    const known = seen.get(rest);
+    if (known === undefined) seen.set(rest, value(row));
+    else if (known !== value(row)) return true;
+  }
+  return false;
+}
+
+export function scene(data: Data, nest: Nest, look: Look): Scene {
+  const held = new Set(sliders(data, nest, look));
+  const byRow: Map<number, Mark>[] = data.domain.statements.map(() => new Map());
+  const marks: Mark[] = [];
+  const low: [number, number] = [Infinity, Infinity];
+  const high: [number, number] = [-Infinity, -Infinity];
+  const lanes: Mark[][] = [[], []];
+  for (const number of nest.statements) {
+    const own = data.domain.statements[number];
+    const [fx, fy] = [data.along(own, look.x), data.along(own, look.y)];
+    if (!fx && !fy && own.dims.length && (look.x || look.y)) continue;
+    const kept = own.dims.filter((d) => held.has(d) && look.at[d] !== null).map((d) => [data.along(own, d)!, look.at[d]!] as const);
+    const cells = new Map<string, Mark>();
+    for (let row = 0; row < own.points[1]; row += 1) {
+      if (!kept.every(([value, at]) => value(row) === at)) continue;
+      const [x, y] = [fx ? fx(row) : 0, fy ? fy(row) : 0];
+      let mark = cells.get(`${x},${y}`);
+      if (!mark) {
+        cells.set(`${x},${y}`, (mark = { statement: number, rows: [], x, y, shift: 0 }));
+        marks.push(mark);
+        if (!fx) lanes[0].push(mark);
+        if (!fy) lanes[1].push(mark);
+        if (fx) [low[0], high[0]] = [Math.min(low[0], x), Math.max(high[0], x)];
+        if (fy) [low[1], high[1]] = [Math.min(low[1], y), Math.max(high[1], y)];
+      }
+      mark.rows.push(row);
+      byRow[number].set(row, mark);
+    }
+  }
+  for (const i of [0, 1]) if (low[i] > high[i]) [low[i], high[i]] = [0, 0];
+  placeLanes(data, nest, lanes, low, high);
+  shiftShared(marks);
+  return { marks, byRow, low, high };
+}
+
+/** A statement without a coordinate on an axis stands before the others there, or after them if it runs later. */
+function placeLanes(data: Data, nest: Nest, lanes: Mark[][], low: [number, number], high: [number, number]): void {
+  const first = (n: number) => {
+    const { when } = data.domain.statements[n];
+    return when[1] ? data.at(when, 0, 0) : 0;
+  };
+  lanes.forEach((marks, i) => {
+    if (!marks.length) return;
+    const beside = new Set(marks.map((m) => m.statement));
+    const others = nest.statements.filter((n) => !beside.has(n)).map(first);
+    const places = { before: low[i] - 1, after: high[i] + 1 };
+    for (const mark of marks) {
+      const place = !others.length || first(mark.statement) <= Math.min(...others) ? places.before : places.after;
+      if (i === 0) mark.x = place;
+      else mark.y = place;
+      [low[i], high[i]] = [Math.min(low[i], place), Math.max(high[i], place)];
+    }
+  });
+}
+
+/** Statements that share cells move apart a little. */
+function shiftShared(marks: Mark[]): void {
+  const cells = new Map<string, Set<number>>();
+  for (const m of marks) {
+    const key = `${m.x},${m.y}`;
+    cells.set(key, (cells.get(key) ?? new Set()).add(m.statement));
+  }
+  const sharing = new Set<number>();
+  for (const found of cells.values()) if (found.size > 1) found.forEach((n) => sharing.add(n));
+  const order = [...sharing].sort((a, b) => a - b);
+  const step = Math.min(0.34, 0.72 / Math.max(1, order.length));
+  for (const m of marks) {
+    const place = order.indexOf(m.statement);
+    if (place >= 0) m.shift = (place - (order.length - 1) / 2) * step;
+  }
+}
+
+/** Visible marks of a statement in groups: rows with equal times in the chosen loops. */
+export function grouped(data: Data, scene: Scene, statement: number, loops: number[]): Mark[][] {
+  const own = data.domain.statements[statement];
+  const groups = new Map<string, Mark[]>();
+  for (const [row, mark] of scene.byRow[statement]) {
+    const key = loops.map((loop) => data.at(own.times, row, loop)).join();
+    const found = groups.get(key);
+    if (found) found.push(mark);
+    else groups.set(key, [mark]);
+  }
+  return [...groups.values()];
+}

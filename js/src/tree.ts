@@ -1,0 +1,90 @@
+// The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
+
+import { h } from './dom';
+import { SHAPES } from './domain';
+import type { State } from './state';
+import type { Selection, TreeNode } from './types';
+
+export class TreePane {
+  readonly element = h('section', { class: 'pane tree', 'aria-label': 'Schedule tree' });
+
+  constructor(private readonly state: State) {}
+
+  draw(): void {
+    const list = h('ul', { role: 'tree', 'aria-label': 'Loops and statements' }, ...this.state.tree.map((node) => this.node(node, null)));
+    this.element.replaceChildren(h('h3', {}, 'Loops'), list);
+    this.element.querySelector('[role=treeitem]')?.setAttribute('tabindex', '0');
+  }
+
+  light(): void {
+    const { nodes } = this.state.lit;
+    this.element.querySelectorAll<HTMLElement>('.node').forEach((e) => e.classList.toggle('active', nodes.has(e.dataset.node ?? '')));
+  }
+
+  private node(node: TreeNode, parent: TreeNode | null): HTMLElement {
+    const own: Selection = node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] };
+    const row = h('div', {
+      class: `row ${node.type} ${node.kind ?? ''}`,
+      draggable: node.type === 'mark' ? undefined : 'true',
+      mouseenter: () => this.state.hover(own), mouseleave: () => this.state.hover(null),
+      click: () => this.state.select(own),
+      dragstart: (event: DragEvent) => {
+        event.stopPropagation();
+        event.dataTransfer?.setData('text/plain', node.type === 'loop' ? `loop:${node.step}` : `nest:${node.name}`);
+      },
+      dragover: (event: DragEvent) => { event.preventDefault(); row.classList.add('target'); },
+      dragleave: () => row.classList.remove('target'),
+      drop: (event: DragEvent) => this.drop(event, node, row),
+    }, ...this.words(node));
+    return h('li', {
+      role: 'treeitem', class: 'node', 'data-node': node.id, 'data-name': node.name, tabindex: -1,
+      'aria-expanded': node.children.length ? 'true' : undefined, 'aria-selected': 'false',
+      keydown: (event: KeyboardEvent) => this.keys(event, node, parent),
+      focus: () => this.state.hover(own), blur: () => this.state.hover(null),
+    }, row, node.children.length ? h('ul', { role: 'group' }, ...node.children.map((child) => this.node(child, node))) : null);
+  }
+
+  private words(node: TreeNode): (HTMLElement | string)[] {
+    if (node.type === 'mark') return [h('span', { class: 'mark' }, `@${node.name}`)];
+    if (node.type === 'statement') {
+      const number = node.number ?? 0;
+      return [h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${node.name}`), h('span', { class: 'soft detail' }, node.detail)];
+    }
+    const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
+    return [h('span', { class: 'soft' }, 'for '), h('b', {}, node.name), node.detail ? h('span', { class: 'soft' }, ` = ${node.detail}`) : '', kind];
+  }
+
+  private drop(event: DragEvent, node: TreeNode, row: HTMLElement): void {
+    event.preventDefault();
+    event.stopPropagation();
+    row.classList.remove('target');
+    const [what, dragged] = split(event.dataTransfer?.getData('text/plain') ?? '');
+    if (what === 'loop' && node.type === 'loop' && dragged !== node.step) this.interchange(dragged, node.step!);
+    else if (what === 'nest') void this.state.gesture('merge', { first: dragged, second: node.statements[0] });
+  }
+
+  private interchange(first: string, second: string): void {
+    void this.state.gesture('swap', { first, second });
+  }
+
+  /** Arrow keys walk; with Alt they move the loop itself one place out or in. */
+  private keys(event: KeyboardEvent, node: TreeNode, parent: TreeNode | null): void {
+    const item = event.currentTarget as HTMLElement;
+    const all = [...this.element.querySelectorAll<HTMLElement>('[role=treeitem]')];
+    const at = all.indexOf(item);
+    const child = node.children.length === 1 ? node.children[0] : null;
+    if (event.key === 'ArrowDown' && event.altKey && node.type === 'loop' && child?.type === 'loop') this.interchange(child.step!, node.step!);
+    else if (event.key === 'ArrowUp' && event.altKey && node.type === 'loop' && parent?.type === 'loop') this.interchange(node.step!, parent.step!);
+    else if (event.key === 'ArrowDown') all[at + 1]?.focus();
+    else if (event.key === 'ArrowUp') all[at - 1]?.focus();
+    else if (event.key === 'Enter' || event.key === ' ') item.querySelector<HTMLElement>('.row')?.click();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+function split(text: string): [string, string] {
+  const at = text.indexOf(':');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,59 @@
+"""The ESM that is committed was made of the sources beside it, and uses only what every front end has."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from tests.support import PACKAGE, ROOT
+
+STATIC = PACKAGE / "viz" / "panels" / "static"
+OWN = ("build.mjs", "package.json", "package-lock.json", "tsconfig.json")
+
+
+def test_the_bundle_was_made_of_these_sources():
+    names = sorted([f"src/{path.name}" for path in (ROOT / "js" / "src").iterdir()] + list(OWN))
+    found = sha256()
+    for name in names:
+        found.update(f"{name}\n".encode() + (ROOT / "js" / name).read_bytes() + b"\n")
+    assert found.hexdigest() == (STATIC / "panel.sha256").read_text().strip(), "run `npm run build` in js/"
+
+
+def test_the_bundle_is_small():
+    assert (STATIC / "panel.js").stat().st_size < 1_000_000
+
+
+def test_the_bundle_asks_nothing_of_the_network_or_of_one_front_end():
+    text = (STATIC / "panel.js").read_text(encoding="utf-8")
+    addresses = set(re.findall(r"https?://[\w./-]+", text)) - {"http://www.w3.org/2000/svg"}
+    assert not addresses
+    for word in (
+        "jupyterapp",
+        "jupyterlab",
+        "requirejs",
+        "fetch(",
+        "import(",
+        "XMLHttpRequest",
+        ".invoke",
+        "experimental",
+    ):
+        assert word.lower() not in text.lower(), word
+
+
+def test_the_bundle_uses_only_the_documented_interface_of_the_model():
+    sources = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "js" / "src").glob("*.ts"))
+    used = set(re.findall(r"\bmodel\.(\w+)\(", sources))
+    assert used == {"get", "set", "save_changes", "on", "off", "send"}
+
+
+def test_text_never_becomes_markup():
+    sources = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "js" / "src").glob("*.ts"))
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert word not in sources, word
+
+
+def test_the_bundle_reaches_whoever_installs_the_package():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'packages = ["workbench"]' in project
+    assert {p.name for p in STATIC.iterdir()} == {"panel.js", "panel.css", "panel.sha256"}
+    assert not re.search(r"^(static|\*\.js|\*\.css)", (ROOT / ".gitignore").read_text(), re.MULTILINE)

@@ -1,0 +1,119 @@
+"""Gestures become steps: what a drag over points, a loop dropped on another, or a statement dropped on a nest means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
+from workbench.lang.expr import Binary, index_names
+from workbench.poly.program import ProgramStatement
+from workbench.poly.tree import Loop, loops, path
+from workbench.schedules import Schedule, distribute, interchange, merge, skew, split, tile
+from workbench.schedules.transform import Transform
+
+
+def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
+    """The step that a gesture stands for; ScheduleError where it stands for none here."""
+    if name not in GESTURES:
+        raise WorkbenchError(unknown_name("gesture", name, list(GESTURES)))
+    return GESTURES[name](schedule, **given)
+
+
+def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height: int) -> Transform:
+    """A drag over width × height points: blocks of that size, of the loops that count the two axes."""
+    own = _statement(schedule, statement)
+    order = path(schedule.tree, own.id)
+    wanted = [(axis_loop(schedule, own, axis), size) for axis, size in ((x, width), (y, height)) if axis and size > 1]
+    if not wanted:
+        raise ScheduleError("a tile of one point changes nothing: drag over more, or give a size above 1")
+    wanted.sort(key=lambda pair: order.index(pair[0]))
+    sizes = {loop_name(schedule, own, loop): size for loop, size in wanted}
+    if len(sizes) == 1:
+        return split(*next(iter(sizes.items())))
+    return tile(sizes)
+
+
+def _skew(schedule: Schedule, statement: str, loop: str, by: str, factor: int) -> Transform:
+    own = _statement(schedule, statement)
+    moved, steady = (loop_name(schedule, own, axis_loop(schedule, own, axis)) for axis in (loop, by))
+    return skew(moved, by=steady, factor=factor)
+
+
+def _interchange(schedule: Schedule, statement: str, first: str, second: str) -> Transform:
+    """The loops of two axes in each other's place."""
+    own = _statement(schedule, statement)
+    return _exchanged(schedule, own, axis_loop(schedule, own, first), axis_loop(schedule, own, second))
+
+
+def _swap(schedule: Schedule, first: str, second: str) -> Transform:
+    """A loop dropped on another; both as steps name them (`m`, `C/m`)."""
+    pairs = [(s, path(schedule.tree, s.id)) for s in schedule.program.statements]
+    a, b = first.rpartition("/")[2], second.rpartition("/")[2]
+    prefer = {first.rpartition("/")[0], second.rpartition("/")[0]}
+    fits = [(s, around) for s, around in pairs if {a, b} <= {loop.name for loop in around}]
+    fits.sort(key=lambda pair: pair[0].name not in prefer)
+    if not fits or a == b:
+        raise ScheduleError(f"{first} and {second} are not loops around one statement: they cannot change places")
+    own, around = fits[0]
+    by_name = {loop.name: loop for loop in around}
+    return _exchanged(schedule, own, by_name[a], by_name[b])
+
+
+def _exchanged(schedule: Schedule, own: ProgramStatement, a: Loop, b: Loop) -> Transform:
+    order = path(schedule.tree, own.id)
+    outer, inner = sorted((a, b), key=order.index)
+    if outer is inner:
+        raise ScheduleError(f"both axes are counted by one loop, {outer.name}: there is nothing to interchange")
+    return interchange(loop_name(schedule, own, inner), loop_name(schedule, own, outer))
+
+
+def _merge(schedule: Schedule, first: str, second: str) -> Transform:
+    """A statement dropped on a nest: the two share their outermost loop, in the order they run in."""
+    a, b = _statement(schedule, first), _statement(schedule, second)
+    names = [s.name for s in schedule.program.statements]
+    if a is b:
+        raise ScheduleError(f"{first} was dropped on itself")
+    before, after = sorted((a.name, b.name), key=names.index)
+    return merge(before, after)
+
+
+def _distribute(schedule: Schedule, statement: str) -> Transform:
+    """A statement, and what follows it, in a nest of its own."""
+    return distribute(_statement(schedule, statement).name)
+
+
+def _statement(schedule: Schedule, name: str) -> ProgramStatement:
+    own = schedule.program.statements
+    try:
+        return next(s for s in own if s.name == name)
+    except StopIteration:
+        raise WorkbenchError(unknown_name("statement", shown(name), [s.name for s in own])) from None
+
+
+def axis_loop(schedule: Schedule, own: ProgramStatement, axis: str) -> Loop:
+    """The loop around a statement that an axis means: that of its name, or the innermost that walks along the dim."""
+    around = path(schedule.tree, own.id)
+    named = [loop for loop in around if loop.name == axis]
+    walking = [loop for loop in around if axis in index_names(row := loop.row(own.id)) and not _counts_blocks(row)]
+    if not named and not walking:
+        raise ScheduleError(
+            f"no loop around {own.name} walks along {axis}; there are {', '.join(x.name for x in around)}"
+        )
+    return (named or walking)[-1]
+
+
+def _counts_blocks(row: Any) -> bool:
+    return isinstance(row, Binary) and row.op == "/"
+
+
+def loop_name(schedule: Schedule, own: ProgramStatement, loop: Loop) -> str:
+    """The name a step gives a loop: with a statement where several loops share it."""
+    twice = [other.name for other in loops(schedule.tree)].count(loop.name) > 1
+    return f"{own.name}/{loop.name}" if twice else loop.name
+
+
+GESTURES: dict[str, Callable[..., Transform]] = {
+    "tile": _tile, "skew": _skew, "interchange": _interchange, "swap": _swap, "merge": _merge,
+    "distribute": _distribute,
+}  # fmt: skip

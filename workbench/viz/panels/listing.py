@@ -1,0 +1,97 @@
+"""Generated code for the front end: coloured lines, and for each line the statements and the loop it belongs to."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from workbench.codegen import generate
+from workbench.codegen.kernel import Kernel
+from workbench.errors import WorkbenchError
+from workbench.poly.tree import loops
+from workbench.runtime import this_machine
+from workbench.schedules import Schedule
+from workbench.viz.c_tokens import CodeLine, code_lines
+from workbench.viz.code_view import body_start
+from workbench.viz.palette import statement_role
+
+_FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
+_ABOUT = re.compile(r"/\* ([\w.]+): ")
+
+
+def code_payload(schedule: Schedule) -> dict[str, Any]:
+    """The lines of the C text for this machine; `reason` says why there is none."""
+    try:
+        kernel = generate(schedule, this_machine())
+    except WorkbenchError as error:
+        return {"lines": [], "start": 0, "notes": [], "language": "C", "reason": str(error)}
+    return listing(kernel, schedule)
+
+
+def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
+    """Lines of a kernel's text: runs of (text, colour role, bold), statements, name of the loop."""
+    names = [loop.name for loop in loops(schedule.tree)]
+    roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
+    lines = code_lines(kernel.source, names, roles)
+    start = body_start(kernel)
+    about = belonging([_text(line) for line in lines], start, set(names), list(roles))
+    return {
+        "lines": [
+            {"number": line.number, "runs": [[r.text, r.role, r.bold] for r in line.runs], **owner}
+            for line, owner in zip(lines, about, strict=True)
+        ],
+        "start": start,
+        "notes": list(kernel.notes),
+        "language": "C",
+        "reason": "",
+    }
+
+
+def _text(line: CodeLine) -> str:
+    return "".join(run.text for run in line.runs)
+
+
+def belonging(texts: list[str], start: int, loops: set[str], statements: list[str]) -> list[dict[str, Any]]:
+    """For each line the statements executed on it or inside its braces, and the schedule's loop it begins.
+
+    The generator writes a comment before each statement; a block belongs to every statement in it.
+    """
+    found: list[dict[str, Any]] = [{"statements": [], "loop": ""} for _ in texts]
+    inside: dict[int, int] = {}
+    open_blocks: list[int] = []
+    current = ""
+    for i in range(start, len(texts)):
+        text = texts[i]
+        about = _ABOUT.search(text)
+        if about and about[1] in statements:
+            current = about[1]
+            for line in (*open_blocks, i):
+                _add(found[line], current)
+        elif current and text.strip(" {}"):
+            _add(found[i], current)
+        elif len(open_blocks) > 1:
+            inside[i] = open_blocks[-1]
+        loop = _FOR.search(text)
+        found[i]["loop"] = _loop_of(loop[1], loops) if loop else ""
+        for bracket in re.findall(r"[{}]", re.sub(r"/\*.*?\*/", "", text)):
+            if bracket == "{":
+                open_blocks.append(i)
+                current = ""
+            elif open_blocks:
+                open_blocks.pop()
+                current = ""
+    for line, block in inside.items():  # what surrounds one statement only, such as its registers, is that statement's
+        if not found[line]["statements"] and len(found[block]["statements"]) == 1:
+            found[line]["statements"] = list(found[block]["statements"])
+    return found
+
+
+def _add(owner: dict[str, Any], statement: str) -> None:
+    if statement not in owner["statements"]:
+        owner["statements"].append(statement)
+
+
+def _loop_of(variable: str, loops: set[str]) -> str:
+    """The loop that a variable counts: its own name, or that with a number that keeps variables apart."""
+    bare = re.sub(r"_\d+$", "", variable)
+    return variable if variable in loops else bare if bare in loops else ""

@@ -1,0 +1,100 @@
+"""What a panel offers next, and what it says of a step that was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from workbench import poly
+from workbench.errors import IllegalSchedule, WorkbenchError
+from workbench.poly.order import Violation
+from workbench.poly.program import Program
+from workbench.schedules import Schedule, next_steps, preview
+from workbench.schedules.legality import instance
+from workbench.schedules.transform import Transform, from_json
+from workbench.viz.coordinates import groups, subject
+from workbench.viz.frame import Asked, Frame, frames
+from workbench.viz.panels.points import moments, row_numbers, table
+
+SECONDS = 0.4
+MOST_RED = 400
+
+
+def offers_payload(schedule: Schedule, only: Iterable[str] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
+    """The steps that may come next, and those that may not with the reason."""
+    found = next_steps(schedule, only=only, seconds=seconds)
+    steps = [
+        {
+            "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),
+            "legal": bool(offer.verdict), "reason": offer.reason,
+        }
+        for offer in found
+    ]  # fmt: skip
+    return {"steps": steps, "complete": found.complete}
+
+
+def step_of(data: dict[str, Any]) -> Transform:
+    """The step that a message describes; ScheduleError that lists what is known."""
+    return from_json(data)
+
+
+def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, asked: Asked) -> dict[str, Any]:
+    """The reason, the pairs of instances in the wrong order at the drawn sizes, and the repairs that were found."""
+    said: dict[str, Any] = {"step": str(step), "reason": str(error).partition("\n")[0], "repairs": [], "pairs": []}
+    if not isinstance(error, IllegalSchedule):
+        return said
+    said["repairs"] = [{"text": str(r), "step": r.to_json()} for r in error.repairs]
+    try:
+        said["pairs"] = _wrong_pairs(preview(schedule, step), asked)
+    except WorkbenchError:
+        said["pairs"] = []
+    return said
+
+
+def _wrong_pairs(after: Schedule, asked: Asked) -> list[dict[str, Any]]:
+    """For each violated dependence its witness, and other pairs that run the wrong way round."""
+    of = subject(after)
+    first = frames(of, groups(of.tree), asked, whole=True, elsewhere=True)[0]
+    program, tree = first.of.program, first.of.tree
+    points = {
+        s.id: table(poly.instances_at(program, s.id, first.drawn.sizes, window=first.drawn.window), len(s.dims))
+        for s in program.statements
+    }
+    whens = moments(program, tree, points, first.drawn.sizes)
+    return [_red(v, program, first, points, whens) for v in poly.violations(program, tree)]
+
+
+def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], whens: dict[str, Any]) -> dict[str, Any]:
+    source = v.dependence.source if v.dependence else v.statement
+    target = v.dependence.target if v.dependence else v.statement
+    a, b = (program.statement(s) for s in (source, target))
+    rows = {s: row_numbers(points[s]) for s in (source, target)}
+    witness = tuple(v.source[d] for d in a.dims), tuple(v.target[d] for d in b.dims)
+    pairs = [witness, *_backwards(v, program, frame, rows, whens)]
+    seen = dict.fromkeys((p, q) for p, q in pairs if p in rows[source] and q in rows[target])
+    return {
+        "source": a.name, "target": b.name, "reason": v.reason, "loop": v.loop or "",
+        "kind": v.dependence.kind if v.dependence else "output",
+        "array": v.dependence.array if v.dependence else "",
+        "pairs": [[list(p), list(q)] for p, q in list(seen)[:MOST_RED]],
+        "words": [instance(program, source, v.source), instance(program, target, v.target)],
+    }  # fmt: skip
+
+
+def _backwards(v: Violation, program: Program, frame: Frame, rows: Any, whens: Any) -> list[tuple[Any, Any]]:
+    """Pairs of the same dependence whose target comes first."""
+    d = v.dependence
+    if d is None or v.reason != "order":
+        return []
+    try:
+        known = poly.dependence_pairs(program, frame.drawn.sizes, among=(d.source, d.target), window=frame.drawn.window)
+    except WorkbenchError:
+        return []
+    return [
+        (p, q)
+        for pairs in known
+        if (pairs.dependence.kind, pairs.dependence.source, pairs.dependence.target) == (d.kind, d.source, d.target)
+        for p, q in pairs.pairs
+        if p in rows[d.source] and q in rows[d.target]
+        if whens[d.target][rows[d.target][q]] <= whens[d.source][rows[d.source][p]]
+    ]
