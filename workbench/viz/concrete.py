@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from workbench import poly
 from workbench.errors import LoweringError, WorkbenchError, unknown_name
@@ -41,3 +42,10 @@ def resized(value: Program | Schedule | Verdict, sizes: Sizes) -> Program | Sche
     if isinstance(value, Program):
         return changed
     return taken(naive_schedule(changed), [(step, step.apply) for step in value.trace], judged=False)
+
+
+def scheduled(value: Any) -> Any:
+    """The schedule behind a kernel; anything else as it is."""
+    kernel = getattr(value, "kernel", value)
+    found = getattr(kernel, "schedule", None)
+    return found if isinstance(found, Schedule) else value

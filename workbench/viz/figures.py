@@ -17,6 +17,7 @@ KINDS = {
     "domain": "workbench.viz.domain_view:domain",
     "footprint": "workbench.viz.footprint_view:footprint",
     "order": "workbench.viz.order_view:order",
+    "roofline": "workbench.viz.roofline_view:roofline",
     "tree": "workbench.viz.tree_view:tree",
 }
 
