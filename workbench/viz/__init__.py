@@ -1,10 +1,12 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.
+`footprint` and `roofline` count bytes, `diff` compares.  `picture` puts together what a cell shows, `mimebundle` is
+that for a notebook.
 """
 
 from workbench.viz.code_view import code
+from workbench.viz.diff_view import diff
 from workbench.viz.display import mimebundle, picture
 from workbench.viz.domain_view import domain
 from workbench.viz.footprint_view import footprint
@@ -18,6 +20,7 @@ from workbench.viz.tree_view import tree
 __all__ = [
     "Picture",
     "code",
+    "diff",
     "domain",
     "footprint",
     "formula",

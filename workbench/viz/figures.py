@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # Kind → "module:function" of its view.
 KINDS = {
     "code": "workbench.viz.code_view:code",
+    "diff": "workbench.viz.diff_view:diff",
     "domain": "workbench.viz.domain_view:domain",
     "footprint": "workbench.viz.footprint_view:footprint",
     "order": "workbench.viz.order_view:order",
