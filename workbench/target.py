@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from workbench.errors import WorkbenchError, shown
+from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.target_gpus import GENERIC, GPUS, Gpu
 
 Dialect = Literal["c", "cuda", "hip"]
 Parallel = Literal["openmp", "pool", "serial"]
@@ -20,6 +21,8 @@ class Target:
     `vector_bits` is the width of a vector register, `vector_registers` their number, `cache_bytes` the sizes of L1d, L2
     and L3 seen by one core, `cores` the physical cores usable, `isa` the feature names (`avx2`, `fma`, `neon`, ...).
     `parallel` names the construct a parallel loop becomes; `march` the compiler's `-march` value.
+
+    The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks.
     """
 
     name: str = "c"
@@ -32,13 +35,50 @@ class Target:
     isa: tuple[str, ...] = ()
     march: str = "native"
     parallel: Parallel = "openmp"
+    gpu: Gpu | None = None
 
     def __post_init__(self) -> None:
-        """WorkbenchError for a machine that cannot be."""
+        """WorkbenchError for a machine that cannot be, or an unknown name without further data."""
+        if self.name in GPUS:
+            self._become(GPUS[self.name])
+        elif self.name in ("cuda", "hip") and self.dialect == "c":
+            object.__setattr__(self, "dialect", self.name)
+            object.__setattr__(self, "vector_bits", 32)
+        elif isinstance(self.name, str) and self.name != "c" and self == Target._plain(self.name):
+            raise WorkbenchError(unknown_name("target", self.name, ["c", *GPUS]))
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
             if not fits(value):
                 raise WorkbenchError(f"Target({name}={shown(value)}) does not fit; expected {expected}")
+
+    def _become(self, gpu: Gpu) -> None:
+        """Fill in what was left out of a GPU's data."""
+        own = {
+            "dialect": "cuda", "vector_bits": 32, "cores": gpu.multiprocessors, "line_bytes": gpu.line_bytes,
+            "cache_bytes": (gpu.shared_bytes, gpu.l2_bytes, 0), "march": f"sm_{gpu.capability.replace('.', '')}",
+            "gpu": gpu,
+        }  # fmt: skip
+        for field in fields(self):
+            if field.name in own and getattr(self, field.name) == field.default:
+                object.__setattr__(self, field.name, own[field.name])
+
+    @staticmethod
+    def _plain(name: str) -> Target:
+        """The target that only has a name."""
+        plain = object.__new__(Target)
+        for field in fields(Target):
+            object.__setattr__(plain, field.name, name if field.name == "name" else field.default)
+        return plain
+
+    @property
+    def device(self) -> Gpu:
+        """The GPU whose limits hold: the target's own, or the one that stands for all where none is named."""
+        return self.gpu or GPUS[GENERIC]
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that a block may ask for; 0 where no GPU is named."""
+        return 0 if self.gpu is None else self.gpu.block_shared_bytes
 
     def lanes(self, bits: int) -> int:
         """Elements of `bits` width that fit one vector register."""
@@ -68,4 +108,5 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
         'a processor\'s name, such as "haswell"',
     ),
     "parallel": (lambda v: v in get_args(Parallel), '"openmp", "pool" or "serial"'),
+    "gpu": (lambda v: v is None or isinstance(v, Gpu), "None, or a Gpu"),
 }
