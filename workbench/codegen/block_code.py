@@ -77,7 +77,7 @@ def _codes(nest: Nest, places: dict[str, str], inside: str) -> Iterator[Code]:
     if not _together(nest):
         for node in walk(nest):
             if isinstance(node, Place):
-                note_place(places, node.array, "thread")
+                note_place(places, node.array, "thread" if _in_threads(nest, node) else inside)
         yield Piece(nest)
         return
     match nest:
@@ -97,6 +97,16 @@ def _codes(nest: Nest, places: dict[str, str], inside: str) -> Iterator[Code]:
             yield Around(If(condition, EMPTY), code_of(then, places, inside), other)
         case _:
             raise CodegenError(f"a {type(nest).__name__.lower()} stands around loops bound to threads")
+
+
+def _in_threads(nest: Nest, place: Place) -> bool:
+    """Whether a place of a piece stands inside a thread loop; else only the first thread of the block has it."""
+    if nest is place:
+        return False
+    if isinstance(nest, For) and is_thread(nest.kind):
+        return True
+    inside = next((c for c in children(nest) if any(n is place for n in walk(c))), None)
+    return inside is not None and _in_threads(inside, place)
 
 
 def note_place(places: dict[str, str], array: str, where: str) -> None:

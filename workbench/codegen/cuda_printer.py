@@ -20,6 +20,7 @@ from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.storage import elements
 
+THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 ASYNC_BYTES = (4, 8, 16)
 
 
@@ -94,7 +95,10 @@ class CudaPrinter(Printer):
         axis = loop.kind[-1]
         name = self.values.names("index", loop.variable)
         if head(loop) in self.extents.exact:
-            return [f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};", *self.known(loop, body)]
+            return [
+                f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};",
+                *unbraced(self.known(loop, body)),
+            ]
         return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
 
     def first(self, loop: For, number: str) -> str:
@@ -148,6 +152,12 @@ class CudaPrinter(Printer):
             raise CodegenError(
                 f"{self.program.name}: {name} is an array of one thread, and its size is known at the call only; "
                 "give the sizes it depends on, or stage it further outside"
+            )
+        taken = count * array.dtype.bytes
+        if taken > THREAD_BYTES:
+            raise CodegenError(
+                f"{self.program.name}: {name} takes {taken} bytes of each thread, which has at most {THREAD_BYTES}; "
+                "stage smaller tiles, or bind loops inside"
             )
         return f"{array.dtype.c_name} {self.values.names('array', name)}[{max(1, count)}];"
 

@@ -37,7 +37,7 @@ from workbench.target import Target
 ASYNC = "async"
 THREAD_ELEMENTS = 4096
 COMMENT = re.compile(r"/\*.*?\*/")
-WORD = re.compile(r"[A-Za-z_]\w*")
+WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     first = f"{name}/{region.loops[0].name}"
     raise CodegenError(
         f"no CUDA for {program.name}: no loop around statement {name} is bound (its loops: {loops}); add "
-        f"bind({first!r}, 'block.x') or another axis, or, where every loop must stay serial, "
-        f"add_unit_loop({name!r}, ...) and bind that"
+        f"bind({first!r}, 'block.x') or another axis; where every loop must stay serial, a loop of one iteration: "
+        f"add_unit_loop({name!r}, 0) and bind('{name}/u', 'block.x')"
     )
 
 

@@ -137,10 +137,8 @@ def _refuse_large(sizes: dict[int, int], known: dict[int, tuple[int, For]], targ
         )
     for axis, size in sizes.items():
         if size > BLOCK_LIMITS[axis]:
-            limit = f"{BLOCK_LIMITS[axis]} along thread.{'xyz'[axis]}"
-            raise CodegenError(
-                f"{name}: target {target.name} has at most {limit} threads of a block: {loops}; {advice}"
-            )
+            limit = f"{BLOCK_LIMITS[axis]} threads along thread.{'xyz'[axis]}"
+            raise CodegenError(f"{name}: a block of target {target.name} has at most {limit}: {loops}; {advice}")
 
 
 def _product(numbers: list[int]) -> int:

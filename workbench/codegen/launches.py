@@ -42,6 +42,7 @@ from typing import Literal
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.folding import fold
+from workbench.lang.printer import show
 
 Amount = int | Expr
 ArgumentKind = Literal["array", "workspace", "scalar", "size", "loop", "status"]
@@ -83,6 +84,11 @@ class Launch:
         """Threads of a block."""
         return self.block[0] * self.block[1] * self.block[2]
 
+    def __str__(self) -> str:
+        grid, block = (" x ".join(map(_shown, extents)) for extents in (self.grid, self.block))
+        shared = f", {_shown(self.shared_bytes)} B of dynamic shared memory" if self.shared_bytes != 0 else ""
+        return f"{self.name}({', '.join(a.c_name for a in self.arguments)}): {grid} blocks of {block} threads{shared}"
+
 
 @dataclass(frozen=True, slots=True)
 class Clear:
@@ -90,6 +96,9 @@ class Clear:
 
     array: str
     bytes: Amount
+
+    def __str__(self) -> str:
+        return f"{self.array}: {_shown(self.bytes)} B become 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,11 @@ class Repeat:
     upper: Amount
     body: tuple[Step, ...]
     step: int = 1
+
+    def __str__(self) -> str:
+        step = "" if self.step == 1 else f" by {self.step}"
+        head = f"for {self.variable} from {_shown(self.lower)} below {_shown(self.upper)}{step}"
+        return "\n".join([head, *(f"  {line}" for part in self.body for line in str(part).splitlines())])
 
 
 Step = Launch | Clear | Repeat
@@ -114,6 +128,10 @@ class Buffer:
     dtype: DType
     offset: Amount
     bytes: Amount
+
+
+def _shown(value: Amount) -> str:
+    return str(value) if isinstance(value, int) else show(value)
 
 
 def amount(value: Amount, values: Mapping[str, int]) -> int:
