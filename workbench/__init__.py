@@ -43,6 +43,7 @@ NAMES = {
     "from_c": "workbench.fromc.program:from_c",
     "schedule": "workbench.schedules:schedule",
     "check": "workbench.schedules:check",
+    "choose": "workbench.schedules:choose",
     "next_steps": "workbench.schedules:next_steps",
     "panel": "workbench.viz.panels:panel",
     "preview": "workbench.schedules:preview",
@@ -261,6 +262,11 @@ def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[
     return _load("workbench.viz:mimebundle")(self)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """The magic `%%operator`, for `%load_ext workbench`; inside IPython `import workbench` does it itself."""
+    _load("workbench.viz.operator_magic:register")(shell)
+
+
 def _late(method: str, where: str) -> Callable[..., Any]:
     """A method that imports its room when it is first called, and puts the room's function in its place."""
 
@@ -288,3 +294,5 @@ for _name, _where in METHODS.items():
 _give_pictures()
 setattr(Operator, "sizes", _sizes)  # noqa: B010 (a frozen dataclass, whose type knows no such attribute)
 setattr(Operator, "examples", property(_examples))  # noqa: B010
+if (_shell := getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()) is not None:
+    load_ipython_extension(_shell)

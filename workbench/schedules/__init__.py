@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.schedules.automatic import autoschedule
+    from workbench.schedules.choices import Choice, choose
     from workbench.schedules.legality import Verdict
     from workbench.schedules.micro_kernels import MicroKernel, register
     from workbench.schedules.offers import NextSteps, next_steps
@@ -71,7 +72,9 @@ NAMES = {
     "autoschedule": "automatic",
     "barrier": "steps",
     "bind": "steps",
+    "Choice": "choices",
     "check": "scheduled_program",
+    "choose": "choices",
     "compute_at": "steps",
     "decompose_reduction": "steps",
     "default_schedule": "recipes",
@@ -114,13 +117,13 @@ NAMES = {
 }
 
 __all__ = [
-    "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine", "arrange",
-    "atomic", "autoschedule", "barrier", "bind", "check", "compute_at", "decompose_reduction", "default_schedule",
-    "distribute", "double_buffer", "fold_storage", "from_json", "fuse", "inline", "interchange", "isolate", "merge",
-    "next_steps", "pad", "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register",
-    "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split",
-    "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam",
-    "vectorize",
+    "Choice", "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine",
+    "arrange", "atomic", "autoschedule", "barrier", "bind", "check", "choose", "compute_at", "decompose_reduction",
+    "default_schedule", "distribute", "double_buffer", "fold_storage", "from_json", "fuse", "inline", "interchange",
+    "isolate", "merge", "next_steps", "pad", "parallelize", "partition", "pipeline", "prefetch", "preview",
+    "reasons", "register", "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule", "shift",
+    "skew", "split", "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout", "unroll",
+    "unroll_jam", "vectorize",
 ]  # fmt: skip
 
 

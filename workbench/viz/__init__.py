@@ -2,32 +2,55 @@
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
 `footprint` and `roofline` count bytes, `diff` compares.  `picture` puts together what a cell shows, `mimebundle` is
-that for a notebook.
+that for a notebook.  A name is loaded from its module on first use.
 """
 
-from workbench.viz.code_view import code
-from workbench.viz.diff_view import diff
-from workbench.viz.display import mimebundle, picture
-from workbench.viz.domain_view import domain
-from workbench.viz.footprint_view import footprint
-from workbench.viz.formula_view import formula
-from workbench.viz.order_view import order
-from workbench.viz.pictures import Picture
-from workbench.viz.roofline_view import roofline
-from workbench.viz.sheet_view import sheet
-from workbench.viz.tree_view import tree
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.viz.code_view import code
+    from workbench.viz.diff_view import diff
+    from workbench.viz.display import mimebundle, picture
+    from workbench.viz.domain_view import domain
+    from workbench.viz.footprint_view import footprint
+    from workbench.viz.formula_view import formula
+    from workbench.viz.order_view import order
+    from workbench.viz.pictures import Picture
+    from workbench.viz.roofline_view import roofline
+    from workbench.viz.sheet_view import sheet
+    from workbench.viz.tree_view import tree
+
+# Public name → module.
+NAMES = {
+    "Picture": "pictures",
+    "code": "code_view",
+    "diff": "diff_view",
+    "domain": "domain_view",
+    "footprint": "footprint_view",
+    "formula": "formula_view",
+    "mimebundle": "display",
+    "order": "order_view",
+    "picture": "display",
+    "roofline": "roofline_view",
+    "sheet": "sheet_view",
+    "tree": "tree_view",
+}
 
 __all__ = [
-    "Picture",
-    "code",
-    "diff",
-    "domain",
-    "footprint",
-    "formula",
-    "mimebundle",
-    "order",
-    "picture",
-    "roofline",
-    "sheet",
+    "Picture", "code", "diff", "domain", "footprint", "formula", "mimebundle", "order", "picture", "roofline", "sheet",
     "tree",
-]
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

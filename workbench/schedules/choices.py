@@ -1,0 +1,67 @@
+"""`choose`: a choice among steps or values, for a slider, a menu or a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ScheduleError, shown
+from workbench.schedules.transform import Transform, as_step
+
+if TYPE_CHECKING:
+    from workbench.schedules.scheduled_program import Schedule
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Several options of which one is taken: steps, or values for an argument of a step.
+
+    It is iterated like a tuple, so `ipywidgets.interact(f, tile=choice)` makes a menu of it without knowing it.
+    """
+
+    options: tuple[Any, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.options)
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.options[place]
+
+    def legal_on(self, schedule: Schedule) -> Choice:
+        """The options that this schedule may take; ScheduleError when none of them is legal, with their reasons."""
+        verdicts = [(step, schedule.can(_step(step))) for step in self.options]
+        legal = tuple(step for step, verdict in verdicts if verdict)
+        if not legal:
+            reasons = "; ".join(f"{step}: {verdict.explain()}" for step, verdict in verdicts)
+            raise ScheduleError(f"choose: no option is legal here: {reasons}")
+        return Choice(legal)
+
+    def __str__(self) -> str:
+        return f"choose({', '.join(str(o) if isinstance(o, Transform) else repr(o) for o in self.options)})"
+
+    __repr__ = __str__
+
+
+def choose(*options: Any) -> Choice:
+    """A choice among steps (`choose(wb.tile(m=32), wb.tile(m=64))`) or values (`choose(16, 32, 64)`).
+
+    Raises ScheduleError for no option, for the same one twice, and for steps mixed with values.
+    """
+    if not options:
+        raise ScheduleError("choose needs at least one option: choose(16, 32, 64), or steps")
+    for place, option in enumerate(options):
+        if any(type(option) is type(other) and option == other for other in options[:place]):
+            raise ScheduleError(f"choose: {shown(option)} is an option twice")
+    if len({isinstance(option, Transform) for option in options}) > 1:
+        raise ScheduleError("choose: steps and values are mixed; give options of one kind")
+    return Choice(options)
+
+
+def _step(option: Any) -> Transform:
+    if not isinstance(option, Transform):
+        raise ScheduleError(f"choose: {shown(option)} is a value, not a step; make steps of the values first")
+    return as_step(option)
