@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 
 # On PyPI → on conda-forge, where they differ.
-CONDA_NAMES = {"xgboost-cpu": "xgboost"}
+CONDA_NAMES = {"xgboost-cpu": "xgboost", "nvidia-cuda-nvrtc": "cuda-nvrtc"}
 # What only pip needs: the compiler of machines without one, and a helper of editable installs.
 PIP_ONLY = {"ziglang", "editables", "tensor-workbench"}
 # What only conda gives.

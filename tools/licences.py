@@ -19,6 +19,11 @@ PAGE = ROOT / "docs" / "licences.md"
 # Package of an extra → (extra, licence, note).
 EXTRAS = {
     "jax": ("jax", "Apache-2.0", ""),
+    "nvidia-cuda-nvrtc": (
+        "cuda",
+        "NVIDIA licence",
+        "closed source, used where it is installed; nothing of it is distributed with the workbench",
+    ),
     "onnx": ("onnx", "Apache-2.0", ""),
     "onnxruntime": ("onnx", "MIT", ""),
     "pycuda": ("cuda", "MIT", "uses the CUDA toolkit, which is NVIDIA's own licence"),

@@ -90,6 +90,7 @@ def _candidates() -> Iterator[str]:
     for folder in folders:
         found = [path for pattern in patterns for path in folder.glob(pattern) if ".alt." not in path.name]
         yield from map(str, sorted(found, key=lambda p: p.name, reverse=True))
+    yield from map(str, sorted(Path(sys.prefix, "lib").glob("libnvrtc.so.*"), reverse=True))
     system = ctypes.util.find_library("nvrtc")
     if system:
         yield system
