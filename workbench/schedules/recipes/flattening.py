@@ -17,14 +17,17 @@ from workbench.schedules.steps.decomposition import enclosing_sequence
 from workbench.schedules.structure import Structure, structure
 
 
-def run_along(shape: Structure, column: str) -> tuple[str, ...]:
-    """The neighbouring dims, from the outside in, that end with `column` and that every access walks as one."""
+def run_along(shape: Structure, column: str, among: tuple[str, ...]) -> tuple[str, ...]:
+    """The neighbouring dims, from the outside in, that end with `column` and that every access walks as one.
+
+    Only dims that are `among` these count.
+    """
     dims, touches = shape.statement.dims, (*shape.writes, *shape.reads)
     run = [column]
     for outer in reversed(dims[: dims.index(column)]):
         steps = [(t.along(outer), t.along(run[0])) for t in touches]
         trip = shape.trip(run[0])
-        if outer not in shape.free or trip is None or any(a is None or b is None or a != b * trip for a, b in steps):
+        if outer not in among or trip is None or any(a is None or b is None or a != b * trip for a, b in steps):
             break
         run.insert(0, outer)
     return tuple(run)

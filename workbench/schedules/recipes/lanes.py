@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, takewhile
+from operator import mul
+
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
 from workbench.schedules.blocking import at_least
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
+from workbench.schedules.recipes.flattening import run_along
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, split, tile, vectorize
+from workbench.schedules.steps import fuse, interchange, split, tile, vectorize
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
 LINES = 4
 """Cache lines of a row that a block of a transposition reads."""
+
+SHORT = 100
+"""Rows of fewer cells, where some are left over, are walked together if they follow one another in memory."""
+
+LONG = 1 << 16
+"""Cells of a row that is long enough for anything; a 64th of it will do."""
 
 PAGE = 4096
 """Bytes after which addresses share a set of a first-level cache."""
@@ -54,7 +64,8 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
         crossing = crossed(program, band, position, ids)
         if value <= 0 and not crossing:
             return schedule
-        for steps in options(program, band, position, crossing, target):
+        flat = flattenings(program, band, position, target) if position == len(band.loops) - 1 else []
+        for steps in (*flat, *options(program, band, position, crossing, target)):
             after = attempt(schedule, *steps)
             if after is not schedule:
                 return after
@@ -75,6 +86,33 @@ def options(
     moved = names[:position] + names[position + 1 :] + [own]
     reorder: list[Transform] = [interchange(*moved)] if moved != names else []
     return [*found, [*reorder, vectorize(own)]]
+
+
+def flattenings(program: Program, band: Band, position: int, target: Target) -> list[list[Transform]]:
+    """One long loop in lanes instead of short rows, where every access walks through memory as if they were one."""
+    ids = statements(band)
+    runs = []
+    for s in ids:
+        dim = dim_of(band, position, s)
+        shape = structure(program, s)
+        trip = shape.trip(dim) if dim else None
+        if dim is None or trip is None or trip >= SHORT or trip % target.lanes(32) == 0:
+            return []
+        run = run_along(shape, dim, shape.statement.dims)
+        around = [dim_of(band, p, s) for p in range(position, -1, -1)]
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(reversed(run), around, strict=False))
+        runs.append(_moderate([shape.trip(d) or LONG for d, _ in same]))
+    if min(runs) < 2:
+        return []
+    place = f"{program.statement(ids[-1]).name}/"
+    names = [x.name for x in band.loops[position + 1 - min(runs) : position + 1]]
+    return [[fuse(*(place + n for n in names)), vectorize(place + "_".join(names))]]
+
+
+def _moderate(trips: list[int]) -> int:
+    """How many loops, from the inside out, make a row that is long but leaves work for other threads."""
+    cells = list(accumulate(trips, mul))
+    return next((n for n, c in enumerate(cells) if c > LONG or (n and cells[n - 1] >= LONG // 64)), len(cells))
 
 
 def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:

@@ -22,10 +22,10 @@ from workbench.schedules.steps.decomposition import enclosing_sequence
 from workbench.schedules.structure import Structure, multiplies, structure
 from workbench.target import Target
 
-WORK = 1 << 23
+WORK = 1 << 18
 """Fewer multiplications are not worth a copy."""
 
-REUSE = 12
+REUSE = 4
 """Register tiles that must read a panel before its copy pays."""
 
 
@@ -65,8 +65,11 @@ def packing(shape: Structure, target: Target) -> Packing | None:
         return None
     if any(t is None for t in trips.values()) or prod(t or 0 for t in trips.values()) < WORK:
         return None
-    column = next((d for d in reversed(shape.free) if shape.writes[0].along(d) == 1), "")
-    run = run_along(shape, column) if column else ()
+    column = next((d for d in reversed(shape.free) if shape.writes[0].along(d) == 1), None)
+    if column is None:
+        return None
+    in_order = all(t.along(column) in (0, 1) for t in shape.reads)
+    run = run_along(shape, column, shape.free) if in_order else (column,)
     operand = _read_along(shape, column) if len(run) > 1 else plain_read(shape, column)
     if operand is None:
         return None
@@ -81,10 +84,9 @@ def packing(shape: Structure, target: Target) -> Packing | None:
 
 
 def _read_along(shape: Structure, column: str) -> Read | None:
-    """The read that walks along the column and moves with the reduction, if there is one and it walks in order."""
+    """The only read that moves along a dim."""
     found = {r for r in reads_of(*shape.statement.values) if column in index_names(r)}
-    in_order = all(t.along(column) in (0, 1) for t in shape.reads)
-    return found.pop() if len(found) == 1 and in_order else None
+    return found.pop() if len(found) == 1 else None
 
 
 def _sized(
