@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,8 @@ from tests.poly.test_scanning import check
 from tests.support import examples
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang import operator
-from workbench.poly import can_parallelize, isl_tree, lower, scheduler, violations
+from workbench.poly import can_parallelize, isl_tree, lower, scheduler, violations, worker
 from workbench.poly.tree import Band, Sequence, loops, statements
-from workbench.poly.worker import solve_apart
 
 SMALL = {"M": 3, "N": 4, "K": 2, "T": 3, "C": 2, "H": 4, "W": 5, "R": 2, "S": 1, "P": 2, "Q": 3}
 
@@ -64,28 +65,39 @@ def test_an_unknown_level_lists_the_known_ones():
         isl_tree(lower(matmul()), "smart")
 
 
-def test_hard_problems_move_to_a_process_that_the_clock_can_stop(monkeypatch):
-    monkeypatch.setattr(scheduler, "OPERATIONS", (10,))
+def test_the_clock_stops_the_scheduler_and_the_next_problem_is_solved():
     program = lower(matmul(), {"M": 11, "N": 12, "K": 13})
     scheduler.isl_tree.cache_clear()
+    with pytest.raises(BudgetExceeded, match="stopped after 1e-05 s"):
+        isl_tree(program, "default", 0.00001)
     assert [loop.name for loop in loops(isl_tree(program, "default"))] == ["m", "n", "k"]
-    scheduler.isl_tree.cache_clear()
-    with pytest.raises(BudgetExceeded, match="stopped after"):
-        isl_tree(program, "default", 0.001)
-    scheduler.isl_tree.cache_clear()
 
 
 def test_the_worker_needs_no_current_directory(monkeypatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(scheduler, "OPERATIONS", (10,))
+    worker.WORKER.stop()
     scheduler.isl_tree.cache_clear()
     assert statements(isl_tree(lower(seidel()), "none")) == ("S0",)
+
+
+def test_several_threads_and_a_forked_process_ask():
+    programs = [lower(matmul(), {"M": n, "N": 3, "K": 5}) for n in range(2, 10)]
     scheduler.isl_tree.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        assert all(len(statements(tree)) == 2 for tree in pool.map(isl_tree, programs))
+    scheduler.isl_tree.cache_clear()
+    with get_context("fork").Pool(1) as forked:
+        assert forked.apply(_statements_of_seidel) == ("S0",)
+    assert _statements_of_seidel() == ("S0",)
+
+
+def _statements_of_seidel() -> tuple[str, ...]:
+    return statements(isl_tree(lower(seidel()), "none"))
 
 
 LONG_NUMBERS = """def f(float(K) X) -> (float(4) T, double(K, K, 6, 2, K) R) {
     T(j) += float(j) where j in 0:4
-    R(k, l, 2 * m + 1, n, p) = (double(3 * m + 1 * n >= 0 && 3 * m + 1 * n <= 3 ? T(3 * m + 1 * n) : 1) - 1.0) * double(p)
+    R(k, l, 2 * m + 1, n, p) = double(3 * m + n >= 0 && 3 * m + n <= 3 ? T(3 * m + n) : 1) * double(p)
         where k in 1:K, l in 0:K, m in 0:3, n in 0:2, p in 0:K
 }"""
 
@@ -93,12 +105,14 @@ LONG_NUMBERS = """def f(float(K) X) -> (float(4) T, double(K, K, 6, 2, K) R) {
 def test_numbers_that_grow_long_do_not_hold_anybody_up():
     """Where isl takes care not to coalesce loops, few operations take minutes here, and much memory."""
     program = lower(operator(LONG_NUMBERS))
-    tree = isl_tree(program, "max", 0.001)
+    tree = isl_tree(program, "max", 4.0)
     assert not violations(program, tree)
 
 
 def test_a_process_without_memory_is_stopped():
     many = "; ".join(f"S{n}[i] : 0 <= i < {n}" for n in range(20_000))
     problem = replace(scheduler._problem(lower(matmul()), "max"), domain=f"{{ {many} }}")
+    small = worker.Worker(1 << 20)
     with pytest.raises(BudgetExceeded, match="stopped at 1 MiB"):
-        solve_apart(problem, 60.0, 1 << 20)
+        small.solve(problem, 60.0)
+    small.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from time import monotonic
 from typing import Literal
 
 from workbench.errors import BudgetExceeded, LoweringError, ScheduleError, WorkbenchError
@@ -18,16 +17,10 @@ from workbench.poly.lowering import lower
 from workbench.poly.names import from_isl
 from workbench.poly.program import Dependence, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
-from workbench.poly.worker import Problem, solve, solve_apart
+from workbench.poly.worker import WORKER, Problem
 
 Fusion = Literal["none", "default", "max"]
 FUSIONS: tuple[Fusion, ...] = ("none", "default", "max")
-OPERATIONS = (30_000, 300_000)
-"""Caps for one attempt after another.  Beyond the last isl may stop counting and think for minutes, and only a process
-can be ended by the clock."""
-
-SLOW = 0.15
-"""Seconds after which operations are no measure of time: some numbers have grown long."""
 
 
 @lru_cache(maxsize=128)
@@ -37,8 +30,8 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
     `fusion` is "none" (statements that do not depend on each other in a cycle stay apart), "default" (isl's
     choice) or "max" (whatever can share loops does).  Reductions are relaxed: their updates may be
     reordered, but a loop is not called parallel because of that.  The problem is solved with symbolic sizes
-    where the operator allows it, which is much faster, and in a process of its own when it needs many
-    operations; BudgetExceeded after `seconds`, ScheduleError where isl finds nothing.
+    where the operator allows it, which is much faster, and in a process of its own; BudgetExceeded after `seconds`,
+    ScheduleError where isl finds nothing.
     """
     if fusion not in FUSIONS:
         raise ScheduleError(f"unknown fusion {fusion!r}; known: {', '.join(FUSIONS)}")
@@ -50,29 +43,19 @@ def isl_tree(program: Program, fusion: Fusion = "none", seconds: float = 20.0) -
 
 
 def _solved(program: Program, problem: Problem, seconds: float) -> str:
-    """isl's schedule: at once if it is easy, else in a process of its own."""
+    """isl's schedule, with care in the first half of the time and without in the second."""
     try:
-        return _at_once(problem) or _at_once(replace(problem, careful=False)) or solve_apart(problem, seconds)
-    except BudgetExceeded:
-        raise
+        try:
+            return WORKER.solve(problem, seconds / 2)
+        except BudgetExceeded:
+            return WORKER.solve(replace(problem, careful=False), seconds / 2)
+    except BudgetExceeded as reason:
+        raise BudgetExceeded(str(reason).replace(f"{seconds / 2:g} s", f"{seconds:g} s")) from None
     except WorkbenchError as reason:
         raise ScheduleError(
             f"{program.name}: isl's scheduler finds no order with fusion={problem.fusion!r} ({reason}); "
             "wb.schedule(op) and wb.autoschedule(op) without fusion= do without it"
         ) from reason
-
-
-def _at_once(problem: Problem) -> str:
-    """isl's schedule if it takes few operations, and these take no longer than they should; else nothing."""
-    start = monotonic()
-    for operations in OPERATIONS:
-        try:
-            with isl.budget(operations):
-                return solve(problem)
-        except BudgetExceeded:
-            if monotonic() - start > SLOW:
-                break
-    return ""
 
 
 def _symbolic(program: Program) -> Program:

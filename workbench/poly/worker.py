@@ -1,25 +1,35 @@
-"""Scheduling problems as text, solved here or in a process that the clock can stop."""
+"""Scheduling problems as text, solved in a process that the clock and the memory can end.
+
+isl counts its operations, but some of them take minutes, and then it does not look at the clock.
+"""
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
+import selectors
 import subprocess
 import sys
+import threading
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from workbench.errors import BudgetExceeded, WorkbenchError
 from workbench.poly import isl
 
 MEMORY = 4 << 30
-"""Bytes of address space that a process may take to find a schedule."""
+"""Bytes of address space that the process may take."""
 
 ROOM = 16 << 20
 """A process that cannot get so many bytes more has none left."""
 
 NO_MEMORY = 3
 """What such a process exits with."""
+
+PATIENCE = 60.0
+"""Seconds for the process to start."""
 
 
 @dataclass(frozen=True)
@@ -57,48 +67,103 @@ def solve(problem: Problem) -> str:
             return str(constraints.compute_schedule())
 
 
-def solve_apart(problem: Problem, seconds: float, memory: int = MEMORY) -> str:
-    """The same in a process of its own, ended (BudgetExceeded) after `seconds` or at `memory` bytes."""
-    code = "from workbench.poly.worker import serve; serve()"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps([memory, asdict(problem)]),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+class Worker:
+    """A process that solves one problem after another, as long as it lives."""
+
+    def __init__(self, memory: int = MEMORY) -> None:
+        self.memory = memory
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: after a fork the process answers to the parent."""
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[str] | None = None
+
+    def solve(self, problem: Problem, seconds: float) -> str:
+        """isl's schedule; BudgetExceeded after `seconds`, or if memory runs out; WorkbenchError if isl finds none."""
+        with self.lock:
+            process = self._started()
+            assert process.stdin is not None
+            try:
+                process.stdin.write(json.dumps(asdict(problem)) + "\n")
+                process.stdin.flush()
+                line = _line(process, seconds)
+            except BrokenPipeError:
+                line = ""
+            if not line:
+                self._ended(problem, seconds)
+        answer = json.loads(line)
+        if "refused" in answer:
+            raise WorkbenchError(answer["refused"])
+        return str(answer["schedule"])
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self.process is None or self.process.poll() is not None:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+            code = f"from workbench.poly.worker import serve; serve({self.memory})"
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True,
+                env=environment,
+            )  # fmt: skip
+            if not _line(self.process, PATIENCE):
+                self.stop()
+                raise WorkbenchError("the process for isl's scheduler does not start")
+        return self.process
+
+    def _ended(self, problem: Problem, seconds: float) -> None:
+        assert self.process is not None
+        limit = f"after {seconds:g} s" if self.process.poll() is None else f"at {self.memory >> 20} MiB"
+        self.stop()
         raise BudgetExceeded(
-            f"the scheduler was stopped after {seconds:g} s (fusion={problem.fusion!r}) without a schedule. "
+            f"the scheduler was stopped {limit} (fusion={problem.fusion!r}) without a schedule. "
             "Use fusion='none' or 'default', or allow more seconds."
-        ) from None
-    if done.returncode == NO_MEMORY:
-        raise BudgetExceeded(
-            f"the scheduler was stopped at {memory >> 20} MiB (fusion={problem.fusion!r}) without a schedule. "
-            "Use fusion='none' or 'default'."
         )
-    if done.returncode:
-        raise WorkbenchError(f"the scheduler failed: {done.stderr.strip()[-500:]}")
-    return done.stdout
+
+    def stop(self) -> None:
+        """End the process; the next problem starts another."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
 
 
-def serve() -> None:
-    """Read a problem from standard input, write its schedule to standard output; end before the memory does."""
-    memory, fields = json.load(sys.stdin)
-    problem = Problem(**fields)
+WORKER = Worker()
+atexit.register(WORKER.stop)
+os.register_at_fork(after_in_child=WORKER.forget)
+
+
+def _line(process: subprocess.Popen[str], seconds: float) -> str:
+    """The next line of what a process says; empty if it says nothing in time, or ends."""
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        if not selector.select(seconds):
+            return ""
+    line = process.stdout.readline()
+    if not line:
+        process.wait()
+    return line
+
+
+def serve(memory: int) -> None:
+    """Read problems from standard input, a line each; write their schedules to standard output."""
+    _say({"ready": True})
     resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    try:
-        with isl.budget(0):
-            answer = solve(problem)
-    except (MemoryError, WorkbenchError):
-        if _is_exhausted():
-            sys.exit(NO_MEMORY)
-        raise
-    sys.stdout.write(answer)
+    for line in sys.stdin:
+        problem = Problem(**json.loads(line))
+        try:
+            with isl.budget(0):
+                answer = {"schedule": solve(problem)}
+        except (MemoryError, WorkbenchError) as error:
+            if _is_exhausted():
+                sys.exit(NO_MEMORY)
+            answer = {"refused": str(error)}
+        _say(answer)
+
+
+def _say(answer: Mapping[str, object]) -> None:
+    print(json.dumps(answer), flush=True)
 
 
 def _is_exhausted() -> bool:
