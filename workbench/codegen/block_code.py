@@ -35,9 +35,12 @@ class Piece:
 
 @dataclass(frozen=True)
 class Sync:
-    """All threads of the block wait; `copies` says that they wait for their asynchronous copies first."""
+    """All threads of the block wait, and before that each for its asynchronous copies.
 
-    copies: bool = False
+    `pending` groups of copies, the youngest, may still be under way; None if no copies are waited for.
+    """
+
+    pending: int | None = None
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,9 @@ class CudaPrinter(Printer):
         match code:
             case Parts(parts):
                 return [line for part in parts for line in self.code(part)]
-            case Sync(copies):
+            case Sync(pending):
                 self.syncs += 1
-                waits = ["wb_copies_commit();", "wb_copies_wait(0);"] if copies else []
+                waits = [] if pending is None else ["wb_copies_commit();", f"wb_copies_wait({pending});"]
                 return [*waits, "__syncthreads();"]
             case Piece():
                 return self.piece(code)
@@ -105,6 +105,8 @@ class CudaPrinter(Printer):
         """The iteration of a block or thread of that number."""
         scaled = number if loop.step == 1 else f"{loop.step}*(int64_t){number}"
         lower = self.values.inside(loop.lower, PRECEDENCE["+"])
+        if lower.startswith("-"):  # threadIdx is unsigned, and a negative int would become one
+            return f"(int64_t){scaled} - {lower[1:]}" if loop.step == 1 else f"{lower} + {scaled}"
         return scaled if lower == "0" else f"{lower} + {scaled}"
 
     def strided(self, loop: For, number: str, count: str) -> str:

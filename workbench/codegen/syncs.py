@@ -39,10 +39,13 @@ class Spot:
 
 @dataclass(frozen=True)
 class Need:
-    """One of these gaps is needed; `copies` where asynchronous copies must have arrived."""
+    """One of these gaps is needed; where asynchronous copies must have arrived, all but the `pending` youngest groups,
+    in a gap that every iteration of the loop with the body at `way` passes once, and else all.
+    """
 
     gaps: frozenset[Gap]
-    copies: bool
+    pending: int | None
+    way: tuple[int, ...] = ()
 
     @property
     def loops(self) -> int:
@@ -57,8 +60,13 @@ def with_syncs(code: Parts, found: frozenset[Crossing], late: frozenset[str], *,
     spots = list(_spots(code, (), (), ()))
     needs = [need for a in spots for b in spots for need in _needs(a, b, found, late)]
     chosen = _chosen(needs)
-    copies = {gap for need in needs if need.copies for gap in need.gaps}
-    return _inserted(code, (), chosen, copies & chosen, repeated)
+    pending: dict[Gap, int | None] = dict.fromkeys(chosen)
+    for need in needs:
+        for gap in need.gaps & chosen if need.pending is not None else ():
+            own = need.pending if gap.way == need.way and need.pending else 0
+            before = pending[gap]
+            pending[gap] = own if before is None else min(before, own)
+    return _inserted(code, (), pending, repeated)
 
 
 def _spots(
@@ -82,23 +90,21 @@ def _spots(
 
 def _needs(a: Spot, b: Spot, found: frozenset[Crossing], late: frozenset[str]) -> Iterator[Need]:
     """What must lie between the pieces `a` and `b`, `a` first in time."""
-    crossing = [
-        (loop, s in late)
-        for s in a.piece.statements
-        for t in b.piece.statements
-        for loop in {x.loop for x in found if (x.source, x.target) == (s, t)}
-    ]
+    pairs = {(s, t) for s in a.piece.statements for t in b.piece.statements}
+    crossing = [x for x in found if (x.source, x.target) in pairs]
     common = _common(a, b)
     around = [loop for loop in a.loops if loop in b.loops and loop[1] <= common]
     names = {name for name, _ in around}
-    ahead = [copies for loop, copies in crossing if loop not in names]
+    ahead = [x for x in crossing if x.loop not in names]
     if ahead and _precedes(a, b, common):
-        yield Need(frozenset(_between(a, b, common)), any(ahead))
+        yield Need(frozenset(_between(a, b, common)), 0 if any(x.source in late for x in ahead) else None)
     for name, level in around:
-        carried = [copies for loop, copies in crossing if loop == name]
+        carried = [x for x in crossing if x.loop == name]
         if carried:
             gaps = frozenset((*_after(a, level), *_before(b, level)))
-            yield Need(frozenset(map(_closed(a, level), gaps)), any(carried))
+            copies = [x.distance for x in carried if x.source in late]
+            pending = min(copies) - 1 if copies else None  # each iteration makes one group
+            yield Need(frozenset(map(_closed(a, level), gaps)), pending, a.levels[level][0])
 
 
 def _common(a: Spot, b: Spot) -> int:
@@ -172,22 +178,22 @@ def _fewest(wanted: list[frozenset[Gap]]) -> set[Gap]:
     return found
 
 
-def _inserted(code: Parts, way: tuple[int, ...], chosen: set[Gap], copies: set[Gap], repeated: bool) -> Parts:
-    at = {g.position: g in copies for g in chosen if g.way == way}
+def _inserted(code: Parts, way: tuple[int, ...], waits: dict[Gap, int | None], repeated: bool) -> Parts:
+    at = {gap.position: pending for gap, pending in waits.items() if gap.way == way}
     parts: list[Code] = []
     for position, part in enumerate(code.parts):
         parts += [Sync(at[position])] if position in at else []
-        parts.append(_inside(part, (*way, position), chosen, copies, repeated))
+        parts.append(_inside(part, (*way, position), waits, repeated))
     return Parts((*parts, *([Sync(at[len(code.parts)])] if len(code.parts) in at else [])))
 
 
-def _inside(code: Code, way: tuple[int, ...], chosen: set[Gap], copies: set[Gap], repeated: bool) -> Code:
+def _inside(code: Code, way: tuple[int, ...], waits: dict[Gap, int | None], repeated: bool) -> Code:
     match code:
         case Parts():
-            return _inserted(code, way, chosen, copies, repeated)
+            return _inserted(code, way, waits, repeated)
         case Around(node, body, otherwise):
-            other = None if otherwise is None else _inserted(otherwise, (*way, 1), chosen, copies, repeated)
-            inner = _inserted(body, (*way, 0), chosen, copies, repeated)
+            other = None if otherwise is None else _inserted(otherwise, (*way, 1), waits, repeated)
+            inner = _inserted(body, (*way, 0), waits, repeated)
             ends = bool(inner.parts) and isinstance(inner.parts[-1], Sync)
             if repeated and isinstance(node, For) and is_block(node.kind) and not ends and not _blocks(inner):
                 inner = Parts((*inner.parts, Sync()))

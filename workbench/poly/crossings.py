@@ -22,17 +22,21 @@ from workbench.poly.storage import Storage, storage_of
 from workbench.poly.timemap import compare, instance, prefix, row, row_text, shared
 from workbench.poly.tree import Loop, Tree, path
 
+FARTHEST = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """Something goes from a thread's instance of `source` to another thread's of `target` (ids), which comes later.
 
-    `loop` is the name of the loop whose later iteration that is, empty where both are of one iteration.
+    `loop` is the name of the loop whose later iteration that is, empty where both are of one iteration; then many
+    iterations later at least is `distance`, which is 1 where nobody asks: only for asynchronous copies.
     """
 
     source: str
     target: str
     loop: str
+    distance: int = 1
 
 
 @isl.guarded
@@ -75,11 +79,24 @@ class _Scene:
             if is_thread(loop.kind):
                 return
             if not is_block(loop.kind):
-                if not pairs.intersect(compare(self.program, loop, s, t, "<")).is_empty():
-                    yield Crossing(source, target, loop.name)
+                later = pairs.intersect(compare(self.program, loop, s, t, "<"))
+                if not later.is_empty():
+                    yield Crossing(source, target, loop.name, self.distance(later, loop, s, t))
                 pairs = pairs.intersect(compare(self.program, loop, s, t, "="))
         if common.position < 0 and not pairs.is_empty():
             yield Crossing(source, target, "")
+
+    def distance(self, pairs: isl.Map, loop: Loop, s: ProgramStatement, t: ProgramStatement) -> int:
+        """How many iterations of a loop lie at least between the instances of the pairs; counted for copies, to 8."""
+        if s.id not in self.late:
+            return 1
+        pair = f"{instance(s)} -> {instance(t, primed=True)}"
+        first, then = row_text(loop, s, self.program), row_text(loop, t, self.program, primed=True)
+        for apart in range(1, FARTHEST):
+            text = f"{prefix(self.program)}{{ {pair} : ({then}) - ({first}) = {apart} }}"
+            if not pairs.intersect(isl.parse_map(text)).is_empty():
+                return apart
+        return FARTHEST
 
     def meeting(self, source: str, target: str) -> isl.Map | None:
         """Pairs of instances that touch one place, one of them writing."""
