@@ -19,13 +19,13 @@ from workbench.settings import current
 
 # No C++ library is needed, neither its headers nor at run time.
 LANGUAGE = (
-    "-x", "c++", "-std=gnu++17", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fwrapv",
-    "-fno-strict-aliasing", "-fno-math-errno", "-w",
+    "-x", "c++", "-std=gnu++17", "-nostdinc++", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions",
+    "-fno-rtti", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-w",
 )  # fmt: skip
 PLAIN = ("-O2", "-fno-trapping-math", "-ffp-contract=fast")
 # Without optimisation every access of the text is made, where it stands.  The hooks are our own.
 WATCHED = ("-O0", "-gdwarf-4", "-fsanitize=thread,bounds")
-OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc"), "clang": ("-lm",), "zig": ("-lm",)}
+OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc", "-lgcc"), "clang": ("-lm",), "zig": ("-lm",)}
 ZIG = ("-fno-stack-protector",)
 
 PRELUDE = ("fibers.hpp", "{watch}", "cuda_names.hpp", "crews.hpp", "cuda_values.hpp")

@@ -62,6 +62,11 @@ struct Region {
     int32_t shared, writable;
 };
 
+/* An element of an array that the code at `site` touched. */
+struct Logged {
+    int64_t site, region, element;
+};
+
 /* One launch, shared by all workers that execute its blocks.  Known to records.py. */
 struct Launch {
     void (*kernel)(void **);
@@ -72,6 +77,8 @@ struct Launch {
     int32_t order, stopped, found, regions;
     int64_t serial;
     Region *region;
+    Logged *log;
+    int64_t log_count, log_room;
     Finding findings[MOST_FINDINGS];
 };
 

@@ -12,7 +12,14 @@ from workbench.codegen.launches import Launch
 from workbench.runtime.emulation.records import MOST_FINDINGS, RawFinding, RawLaunch
 
 Kind = Literal[
-    "race", "out of bounds", "uninitialised", "divergent barrier", "unfinished copy", "wrong result", "illegal schedule"
+    "race",
+    "out of bounds",
+    "uninitialised",
+    "divergent barrier",
+    "unfinished copy",
+    "wrong element",
+    "wrong result",
+    "illegal schedule",
 ]
 KINDS: dict[int, Kind] = {
     1: "divergent barrier",
@@ -22,6 +29,7 @@ KINDS: dict[int, Kind] = {
     5: "unfinished copy",
 }
 VERBS = ("reads", "writes", "updates", "copies into")
+JOINED: dict[Kind, str] = {"race": " on ", "unfinished copy": " into ", "wrong result": " in "}
 DECLARED = -2
 # Arrays lie farther apart (watcher.py).
 NEAR = 32 << 20
@@ -70,10 +78,12 @@ class Finding:
     what: str
 
     def __str__(self) -> str:
-        place = f" of {self.array}" if self.array else ""
-        element = f"[{self.index}]" if self.array and self.index is not None else ""
-        where = f", line {self.line}: {self.text}" if self.line else ""
-        return f"{self.kind}{place}{element} in {self.kernel}{where}\n  {self.what}\n  found by {self.method}"
+        element = f"[{self.index}]" if self.index is not None else ""
+        place = f"{JOINED.get(self.kind, ': ')}{self.array}{element}" if self.array else ""
+        places = {self.line: self.text, self.other_line: self.other_text}
+        lines = [f"  line {line}: {text}" for line, text in places.items() if line]
+        head = f"{self.kind}{place}, in {self.kernel}"
+        return "\n".join([head, *lines, f"  {self.what}", f"  found by {self.method}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ def _read(
     second = _thread(raw, found.block_b, found.thread_b) if found.thread_b >= 0 else None
     text, other_text = _line(source, line), _line(source, other)
     array, index = _element(found, regions, text)
-    what = _words(kind, found, first, second, other, other_text)
+    what = _words(kind, found, first, second, other)
     return Finding(kind, launch.name, line, text, (first, second), other, other_text, array, index, method, what)
 
 
@@ -180,17 +190,25 @@ def _declared(text: str) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _words(kind: Kind, found: RawFinding, first: ThreadId, second: ThreadId | None, other: int, other_text: str) -> str:
-    verb = VERBS[found.what_a]
-    if kind == "divergent barrier":
-        there = f"waits in line {other}: {other_text}" if other else "has ended"
-        return f"{first} waits here, {second} {there}"
+def _words(kind: Kind, found: RawFinding, first: ThreadId, second: ThreadId | None, other: int) -> str:
+    verb, line = VERBS[found.what_a], f" in line {other}" if other else ""
     if kind == "uninitialised":
-        return f"{first} {verb} what nobody has written"
-    if kind == "out of bounds":
-        if found.region == DECLARED:
-            return f"{first} takes an element outside of the declared extent"
+        near = f"; the nearest element that has a value was written{line}" if other else ""
+        return f"{first} {verb} what nobody has written{near}"
+    if found.region == DECLARED:
+        return f"{first} takes an element outside of the declared extent"
+    if second is None:
         return f"{first} {verb} {found.bytes} bytes that belong to no array"
+    one, another, where = _pair(first, second)
+    if kind == "divergent barrier":
+        return f"{one} waits, {another} {f'waits{line}' if other else 'has ended'}{where}"
     if kind == "unfinished copy":
-        return f"{first} {verb} it while the copy that {second} began in line {other} may be under way"
-    return f"{first} {verb} it, {second} {VERBS[found.what_b]} it in line {other}, and neither waits: {other_text}"
+        return f"{one} {verb} it while the copy that {another} began{line} may be under way{where}"
+    return f"{one} {verb} it, {another} {VERBS[found.what_b]} it{line}{where}, and nothing orders the two"
+
+
+def _pair(first: ThreadId, second: ThreadId) -> tuple[str, str, str]:
+    """Two threads in words; a block that they share is said once."""
+    if first.block == second.block:
+        return f"thread {first.thread}", f"thread {second.thread}", f", both in block {first.block}"
+    return str(first), str(second), ""

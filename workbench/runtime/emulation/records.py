@@ -47,5 +47,8 @@ class RawLaunch(ctypes.Structure):
         *((name, ctypes.c_int32) for name in ("order", "stopped", "found", "regions")),
         ("serial", ctypes.c_int64),
         ("region", ctypes.POINTER(RawRegion)),
+        ("log", ctypes.c_void_p),
+        ("log_count", ctypes.c_int64),
+        ("log_room", ctypes.c_int64),
         ("findings", RawFinding * MOST_FINDINGS),
     )

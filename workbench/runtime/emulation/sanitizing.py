@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.codegen import Kernel, generate
 from workbench.errors import BuildError, shown
+from workbench.runtime.emulation.accesses import strangers
 from workbench.runtime.emulation.cpp_job import cpp_toolchain
 from workbench.runtime.emulation.emulated import callable_kernel, load_unit
 from workbench.runtime.emulation.findings import Finding, Findings
@@ -23,8 +24,8 @@ from workbench.target import Target
 SEEDS = (1,)
 # What may be the cause of others comes first.
 GRAVEST = (
-    "illegal schedule", "divergent barrier", "out of bounds", "race", "unfinished copy", "uninitialised",
-    "wrong result",
+    "illegal schedule", "divergent barrier", "out of bounds", "unfinished copy", "race", "uninitialised",
+    "wrong element", "wrong result",
 )  # fmt: skip
 
 
@@ -90,6 +91,7 @@ def _watched(
         call(*arrays, **({} if out is None else {"out": out}), **scalars)
         return watcher.found
     verdict = verify(call, *arrays, out=out, **scalars)
+    watcher.found += strangers(watcher.kernel, watcher.sizes, watcher.logged)
     if verdict or watcher.stopped:
         return watcher.found
     method = f"executor ({watcher.order}) against the oracle"

@@ -7,9 +7,12 @@ import mmap
 import re
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.launches import Launch, amount
 from workbench.errors import KernelError
+from workbench.runtime.emulation.accesses import elements_by_line
 from workbench.runtime.emulation.executing import Execution, Memory
 from workbench.runtime.emulation.findings import Finding, Watched, read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch, RawRegion
@@ -55,10 +58,13 @@ class Watcher:
     seed: int = 0
     found: list[Finding] = field(default_factory=list)
     stopped: bool = False
+    sizes: dict[str, int] = field(default_factory=dict)
+    logged: dict[tuple[int, str], set[int]] = field(default_factory=dict)
 
     def run(self, memory: Memory, workers: int) -> None:
         """Execute the launches on copies of the arrays; outputs go back.  One worker does all."""
         del workers
+        self.sizes = memory.sizes
         slots = _slots(self.kernel, memory.sizes)
         scene = _Scene(self, memory.status)
         starts = {name: memory.addresses[name] - _span(slot)[0] for name, slot in slots.items()}
@@ -128,8 +134,18 @@ class _Scene:
         method = f"executor ({watcher.order})"
         source = watcher.kernel.source
         watcher.found += read_findings(raw, step, source, watcher.library.line, method, self.regions)
+        self._log(raw)
         if raw.stopped:
             raise Stopped
+
+    def _log(self, raw: RawLaunch) -> None:
+        """Add what each line touched of the arguments."""
+        if raw.log_count:
+            rows = np.ctypeslib.as_array((ctypes.c_int64 * (3 * raw.log_count)).from_address(raw.log)).reshape(-1, 3)
+            names = tuple(own.name for own in self.regions)
+            for key, elements in elements_by_line(rows, self.watcher.library.line, names).items():
+                self.watcher.logged.setdefault(key, set()).update(elements)
+        self.watcher.library.handle.wb_cpu_forget(ctypes.byref(raw))
 
     def _shared(self, step: Launch, raw: RawLaunch) -> list[tuple[str, int, RawRegion]]:
         """Constants, and the shared arrays; what is dynamic comes last."""

@@ -13,6 +13,7 @@
 namespace wb_cpu {
 
 enum What { READ, WRITE, UPDATE, COPY };
+enum { MOST_LOGGED = 1 << 23, NEAREST = 4096 };
 
 struct Touch {
     int64_t site;
@@ -24,7 +25,7 @@ struct Touch {
 /* `owner` is the launch or, in shared memory, the block for which the rest holds. */
 struct Cell {
     Touch write, read[2], foreign;
-    int64_t pending_site;
+    int64_t pending_site, logged_site;
     uint32_t owner;
     int16_t pending;
     uint8_t initialised, met;
@@ -59,6 +60,20 @@ WB_CPU_SLOW void tell(Kind kind, const Thread &thread, int what, int64_t site, i
     report(launch, found, kind == OUTSIDE);
 }
 
+/* Who touches what of the arrays that arguments point to, each pair about once. */
+WB_CPU_SLOW void log_touch(Launch &launch, Cell &cell, int64_t site, int region, int64_t element) {
+    if (cell.logged_site == site || launch.log_count >= MOST_LOGGED) return;
+    cell.logged_site = site;
+    if (launch.log_count == launch.log_room) {
+        int64_t room = launch.log_room ? 2 * launch.log_room : 4096;
+        Logged *more = (Logged *)realloc(launch.log, (size_t)room * sizeof(Logged));
+        if (!more) return;
+        launch.log = more;
+        launch.log_room = room;
+    }
+    launch.log[launch.log_count++] = {site, region, element};
+}
+
 WB_CPU_SLOW void own_cell(Cell &cell, const Region &region, const Thread &thread, uint32_t owner) {
     uint8_t initialised = cell.initialised, met = cell.met;
     __builtin_memset((void *)&cell, 0, sizeof cell);
@@ -78,6 +93,16 @@ WB_CPU void remember(Cell &cell, const Touch &now) {
     cell.read[0] = now;
 }
 
+/* The last write of the nearest element that has a value: what nobody has written may have gone there. */
+WB_CPU_SLOW const Touch *nearest(const Cell &cell, const Region &region, uint32_t owner) {
+    int64_t own = &cell - region.cells, count = (int64_t)(region.high - region.low) / region.grain;
+    for (int64_t far = 1; far < NEAREST; ++far)
+        for (int64_t n = own - far; n <= own + far; n += 2 * far)
+            if (n >= 0 && n < count && region.cells[n].owner == owner && region.cells[n].write.made)
+                return &region.cells[n].write;
+    return 0;
+}
+
 WB_CPU_SLOW void see_cell(Cell &cell, int number, const Touch &now, const Thread &thread, uint64_t p, int bytes) {
     Region &region = thread.crew->launch->region[number];
     uint32_t owner = (uint32_t)(region.shared ? thread.crew->block_number + 1 : thread.crew->launch->serial);
@@ -87,9 +112,10 @@ WB_CPU_SLOW void see_cell(Cell &cell, int number, const Touch &now, const Thread
         tell(UNFINISHED_COPY, thread, now.what, now.site, number, p, bytes, &copy);
     }
     if ((now.what == READ || now.what == UPDATE) && !cell.initialised)
-        tell(UNINITIALISED, thread, now.what, now.site, number, p, bytes);
+        tell(UNINITIALISED, thread, now.what, now.site, number, p, bytes, nearest(cell, region, owner));
     bool both = now.what == UPDATE && cell.write.what == UPDATE;
-    if (cell.write.made && !both && !ordered(cell.write, thread))
+    bool told = cell.pending && cell.write.what == COPY;
+    if (cell.write.made && !both && !told && !ordered(cell.write, thread))
         tell(RACE, thread, now.what, now.site, number, p, bytes, &cell.write);
     if (now.what != READ) {
         const Touch *readers[3] = {&cell.read[0], &cell.read[1], &cell.foreign};
@@ -131,7 +157,10 @@ WB_CPU_SLOW void see(uint64_t p, int bytes, What what, int64_t site) {
     Touch now = {site, (uint32_t)crew.phase, (uint32_t)crew.block_number, crew.time, (uint16_t)thread->linear, (uint8_t)what, 1};
     int64_t first = (int64_t)(p - region.low) / region.grain;
     int64_t end = ((int64_t)(p - region.low) + bytes + region.grain - 1) / region.grain;
-    for (int64_t n = first; n < end; ++n) see_cell(region.cells[n], number, now, *thread, p, bytes);
+    for (int64_t n = first; n < end; ++n) {
+        see_cell(region.cells[n], number, now, *thread, p, bytes);
+        if (!region.shared) log_touch(*crew.launch, region.cells[n], site, number, n);
+    }
 }
 
 WB_CPU void mark(const Copy &copy, int pending) {
@@ -164,6 +193,9 @@ WB_CPU_SLOW void see_arrival(const Copy &copy) {
 }
 
 }  // namespace wb_cpu
+
+/* Gives back the log of a launch. */
+WB_CPU_EXPORT void wb_cpu_forget(wb_cpu::Launch *launch) { free(launch->log); }
 
 /* -- what the compiler calls ------------------------------------------------------------------------------------------ */
 
