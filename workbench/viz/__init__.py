@@ -1,8 +1,8 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `diff` compares.  `picture` puts together what a cell shows, `mimebundle` is
-that for a notebook.  A name is loaded from its module on first use.
+`footprint` and `roofline` count bytes, `diff` compares, `replay` and `cells` look at single instances.
+`picture` puts together what a cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workbench.viz.cells_view import cells
     from workbench.viz.code_view import code
     from workbench.viz.diff_view import diff
     from workbench.viz.display import mimebundle, picture
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.viz.formula_view import formula
     from workbench.viz.order_view import order
     from workbench.viz.pictures import Picture
+    from workbench.viz.replay_view import Replay, replay
     from workbench.viz.roofline_view import roofline
     from workbench.viz.sheet_view import sheet
     from workbench.viz.tree_view import tree
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 # Public name → module.
 NAMES = {
     "Picture": "pictures",
+    "Replay": "replay_view",
+    "cells": "cells_view",
     "code": "code_view",
     "diff": "diff_view",
     "domain": "domain_view",
@@ -34,14 +38,15 @@ NAMES = {
     "mimebundle": "display",
     "order": "order_view",
     "picture": "display",
+    "replay": "replay_view",
     "roofline": "roofline_view",
     "sheet": "sheet_view",
     "tree": "tree_view",
 }
 
 __all__ = [
-    "Picture", "code", "diff", "domain", "footprint", "formula", "mimebundle", "order", "picture", "roofline", "sheet",
-    "tree",
+    "Picture", "Replay", "cells", "code", "diff", "domain", "footprint", "formula", "mimebundle", "order", "picture",
+    "replay", "roofline", "sheet", "tree",
 ]  # fmt: skip
 
 

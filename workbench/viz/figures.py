@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Kind → "module:function" of its view.
 KINDS = {
+    "cells": "workbench.viz.cells_view:cells",
     "code": "workbench.viz.code_view:code",
     "diff": "workbench.viz.diff_view:diff",
     "domain": "workbench.viz.domain_view:domain",

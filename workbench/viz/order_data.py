@@ -57,7 +57,7 @@ def order_data(of: Subject, asked: Asked) -> Order:
         known_axis(of, axis)
     group = _group(of, asked.statement)
     identifier = of.program.statement(asked.statement or group[0]).id
-    prefer = _shaped(path(of.tree, identifier))
+    prefer = shaped_dims(path(of.tree, identifier))
     (f,) = frames(of, [group], asked, first=prefer, whole=True)
     return _order(f, identifier)
 
@@ -74,7 +74,7 @@ def _reduces(of: Subject, statement: str) -> bool:
     return of.program.statement(statement).kind == "update"
 
 
-def _shaped(loops: tuple[Loop, ...]) -> tuple[str, ...]:
+def shaped_dims(loops: tuple[Loop, ...]) -> tuple[str, ...]:
     """Dims that a step changed: tiled, skewed, or executed other than one after another."""
     changed = [loop for loop in loops if loop.kind != "serial" or any(not isinstance(r, Index) for _, r in loop.rows)]
     names = [n for loop in changed for _, row in loop.rows for n in sorted(index_names(row))]

@@ -25,19 +25,23 @@ CURVE_STEPS = 14
 
 def png_bytes(scene: Scene, theme: Theme = "light") -> bytes:
     """The scene on its theme's ground, two pixels for one of the scene (fewer when it is very large)."""
-    from PIL import Image
-
-    longest = max(scene.width, scene.height) + 2 * MARGIN
-    fine = min(float(FINE), LARGEST_SIDE / longest)
-    size = (round((scene.width + 2 * MARGIN) * fine), round((scene.height + 2 * MARGIN) * fine))
-    image = Image.new("RGB", size, colour("ground", theme))
-    canvas = _Canvas(image, fine, theme)
-    for mark in scene.marks:
-        canvas.paint(mark)
-    image = canvas.image.reduce(OVERSAMPLE)
+    image = drawn(scene, theme).reduce(OVERSAMPLE)
     out = BytesIO()
     image.quantize(128).save(out, "PNG", optimize=True)
     return out.getvalue()
+
+
+def drawn(scene: Scene, theme: Theme = "light", fine: float = FINE) -> Any:
+    """The scene as a Pillow image with so many pixels for one of the scene (fewer when it is very large)."""
+    from PIL import Image
+
+    longest = max(scene.width, scene.height) + 2 * MARGIN
+    fine = min(float(fine), LARGEST_SIDE / longest)
+    size = (round((scene.width + 2 * MARGIN) * fine), round((scene.height + 2 * MARGIN) * fine))
+    canvas = _Canvas(Image.new("RGB", size, colour("ground", theme)), fine, theme)
+    for mark in scene.marks:
+        canvas.paint(mark)
+    return canvas.image
 
 
 @lru_cache(maxsize=64)
