@@ -46,6 +46,26 @@ def _conv(c: int, size: int, f: int, k: int, pad: int, stride: int = 1) -> dict[
     return {**picture, "F": f, "KH": k, "KW": k, "stride": stride, "pad": pad, "dilation": 1}
 
 
+def _layer(number: int, *sizes: int) -> Case:
+    """A convolution of ResNet-50 (He et al. 2015): (channels, height and width, filters, kernel, padding, stride)."""
+    channels, size, filters, kernel, pad, stride = sizes
+    return Case(
+        f"ResNet {number:02}: {kernel}x{kernel} {channels}x{size}² to {filters}{', /2' if stride > 1 else ''}",
+        "conv2d",
+        _conv(channels, size, filters, kernel, pad, stride),
+        "",
+        "conv2d",
+    )
+
+
+RESNET = (
+    (3, 224, 64, 7, 3, 2), (64, 56, 256, 1, 0, 1), (64, 56, 64, 1, 0, 1), (64, 56, 64, 3, 1, 1), (256, 56, 64, 1, 0, 1),
+    (256, 56, 512, 1, 0, 2), (256, 56, 128, 1, 0, 2), (128, 28, 128, 3, 1, 1), (128, 28, 512, 1, 0, 1),
+    (512, 28, 128, 1, 0, 1), (512, 28, 1024, 1, 0, 2), (512, 28, 256, 1, 0, 2), (256, 14, 256, 3, 1, 1),
+    (256, 14, 1024, 1, 0, 1), (1024, 14, 256, 1, 0, 1), (1024, 14, 2048, 1, 0, 2), (1024, 14, 512, 1, 0, 2),
+    (512, 7, 512, 3, 1, 1), (512, 7, 2048, 1, 0, 1), (2048, 7, 512, 1, 0, 1),
+)  # fmt: skip
+
 ROWS = {"M": 4096, "N": 1024}
 
 CASES = (
@@ -88,6 +108,7 @@ CASES = (
         "depthwise_conv2d",
         "depthwise_conv2d",
     ),
+    *(_layer(number, *sizes) for number, sizes in enumerate(RESNET)),
     # Layers.
     Case("MLP1 128x2000 to 128", "mlp1", {"B": 128, "M": 2000, "N": 128}, "mlp1", "mlp1"),
     Case("MLP3 128: 128-64-32-2", "mlp3", {"B": 128, "N": 128, "O": 64, "P": 32, "Q": 2}, "mlp3", "mlp3"),

@@ -10,6 +10,7 @@ from tests.schedules.texts import MATMUL
 from workbench.poly.tree import loops
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule, packing, windows
+from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 
 WINDOWS = {
@@ -106,3 +107,11 @@ def test_a_product_has_no_windows() -> None:
     large = SIZES | dict(N=1, C=64, H=120, W=120, F=64)
     for text in FLAT.values():
         assert "y_x" in str(scheduled(text, Target(vector_bits=256), **large).tree)
+
+
+def test_every_step_has_a_reason() -> None:
+    large = SIZES | dict(N=1, C=64, H=120, W=120, F=64)
+    for text in (*WINDOWS.values(), *FLAT.values()):
+        found = reasons(scheduled(text, Target(vector_bits=256), **large))
+        assert found
+        assert not [step for step, why in found if why == "asked for"]

@@ -10,6 +10,8 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     Affine,
     DecomposeReduction,
+    Fuse,
+    Inline,
     Interchange,
     Merge,
     Parallelize,
@@ -43,6 +45,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
             return f"{name} needs a nest of its own before its loops can be blocked"
         case Tile(sizes, _):
             return blocks(program, dict(sizes))
+        case Fuse(names, _):
+            return f"{' and '.join(map(plain, names))} walk through memory as one; short rows leave few cells over"
+        case Inline(producer):
+            return f"{producer} only repeats cells of another array; they are read where they are"
         case Split():
             return "blocks of one loop"
         case Interchange(order):
