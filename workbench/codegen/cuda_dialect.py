@@ -24,18 +24,19 @@ INLINE = """\
 #define WB_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #define __builtin_memcpy memcpy
 """
-COPIES = """\
+PLAIN_COPIES = """\
+#define wb_copy_async(to, from, bytes) memcpy(to, from, bytes)
+#define wb_copies_commit() ((void)0)
+#define wb_copies_wait(groups) ((void)0)
+"""
+COPIES_IN_HARDWARE = """\
 #define wb_copy_async(to, from, bytes) \\
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" \\
         :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)), "n"(bytes) : "memory")
 #define wb_copies_commit() asm volatile("cp.async.commit_group;" ::: "memory")
 #define wb_copies_wait(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
 """
-PLAIN_COPIES = """\
-#define wb_copy_async(to, from, bytes) memcpy(to, from, bytes)
-#define wb_copies_commit() ((void)0)
-#define wb_copies_wait(groups) ((void)0)
-"""
+COPIES = f"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n{PLAIN_COPIES}#else\n{COPIES_IN_HARDWARE}#endif\n"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from workbench.poly.program import Array, Program
 from workbench.poly.storage import elements
 from workbench.target import Target
 
-STATIC_BYTES = 48 << 10
-SHARED_BYTES = 227 << 10
+STATIC_BYTES = 48 << 10  # what a kernel may declare; more is asked for at the launch
 ALIGNMENT = 16
 BUFFER_ALIGNMENT = 256
 
@@ -63,7 +62,7 @@ def shared_of(program: Program, names: list[str], target: Target, kernel: str) -
 
 def shared_limit(target: Target) -> int:
     """Bytes of shared memory that one block may have."""
-    return getattr(target, "shared_bytes", 0) or SHARED_BYTES
+    return target.device.block_shared_bytes
 
 
 def array_size(array: Array) -> int:

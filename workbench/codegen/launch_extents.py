@@ -19,7 +19,6 @@ Range = tuple[int | None, int | None]
 """Least and greatest value, None where unknown."""
 Head = tuple[str, Expr, Expr, int]
 
-BLOCK_THREADS = 1024
 BLOCK_LIMITS = (1024, 1024, 64)
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
 SYMBOLIC_THREADS = 256  # threads of a block whose loops have extents that only the call knows
@@ -130,10 +129,10 @@ def _refuse_large(sizes: dict[int, int], known: dict[int, tuple[int, For]], targ
     loops = ", ".join(f"{known[a][1].loop} has {sizes[a]} ({known[a][1].kind})" for a in sorted(sizes))
     advice = "tile the loops and bind the inner ones to threads, the outer ones to blocks"
     total = _product(list(sizes.values()))
-    if total > BLOCK_THREADS:
+    most = target.device.block_threads
+    if total > most:
         raise CodegenError(
-            f"{name}: a block of {total} threads is more than the {BLOCK_THREADS} of target {target.name}: {loops}; "
-            f"{advice}"
+            f"{name}: a block of {total} threads is more than the {most} of target {target.name}: {loops}; {advice}"
         )
     for axis, size in sizes.items():
         if size > BLOCK_LIMITS[axis]:

@@ -114,6 +114,10 @@ def compiled_for(source: str, architecture: str) -> GpuBinary:
         raise BuildError(f"unknown architecture {shown(architecture)}; expected a name such as 'sm_80' or 'sm_90'")
     library = nvrtc()
     if library is not None:
+        number = int(re.sub(r"\D", "", architecture))
+        if number not in library.architectures:
+            known = ", ".join(f"sm_{a}" for a in library.architectures)
+            raise BuildError(f"{library.version} does not compile for {architecture}; it knows {known}")
         options = (f"--gpu-architecture={architecture}", "--ptxas-options=-v", *FLAGS)
         result = library.compiled(source, "kernel.cu", options)
         if result.binary is None:
