@@ -11,7 +11,9 @@ import pytest
 import workbench as wb
 from tests.runtime.emulation.kernels import EXAMPLES, cuda, line_of, matmul, transpose
 from tests.runtime.hand import numbers, parameter
+from tests.support import examples
 from workbench.errors import BuildError, CodegenError, KernelError
+from workbench.runtime.discovery import every_toolchain
 from workbench.runtime.emulation.cpp_job import cpp_toolchain
 from workbench.runtime.emulation.emulated import load_unit
 from workbench.runtime.emulation.findings import ThreadId
@@ -214,8 +216,8 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("fault", PLANTED)
-def test_a_planted_fault_is_found_at_its_line(fault):
+def check_fault(fault: str) -> None:
+    """A planted fault is the first thing that is told, with its line, and in every order something was."""
     name, before, after, kinds, pieces = PLANTED[fault]
     example = EXAMPLES[name]()
     kernel = example.mutant(before, after)
@@ -225,6 +227,21 @@ def test_a_planted_fault_is_found_at_its_line(fault):
     assert any(piece in found[0].text for piece in pieces), str(found)
     assert kernel.source.split("\n")[found[0].line - 1].strip() == found[0].text
     assert all(any(order in f.method for f in found) for order in ORDERS), "not every order showed something"
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_found_at_its_line(fault):
+    check_fault(fault)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["gcc", "clang", "zig"])
+def test_planted_faults_are_found_with_every_compiler(family):
+    for found in every_toolchain():
+        if found.family == family:
+            with wb.settings(compiler="zig" if family == "zig" else found.command[0]):
+                for fault in list(PLANTED)[:: examples(quick=7, ci=7, full=1)]:
+                    check_fault(fault)
 
 
 def test_a_race_is_told_with_its_threads_and_lines(golden):

@@ -24,9 +24,12 @@ LANGUAGE = (
 )  # fmt: skip
 PLAIN = ("-O2", "-fno-trapping-math", "-ffp-contract=fast")
 # Without optimisation every access of the text is made, where it stands.  The hooks are our own.
-WATCHED = ("-O0", "-gdwarf-4", "-fsanitize=thread,bounds")
+WATCHED = ("-O0", "-gdwarf-4")
+SANITIZED = ("-fsanitize=thread,bounds",)
+# `zig cc` would build a runtime library for these flags, which takes minutes; its compiler proper needs none.
+ZIG_SANITIZED = ("-Xclang", "-fsanitize=thread", "-Xclang", "-fsanitize=array-bounds")
 OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc", "-lgcc"), "clang": ("-lm",), "zig": ("-lm",)}
-ZIG = ("-fno-stack-protector",)
+ZIG = ("-fno-stack-protector", "-fno-sanitize=undefined")
 
 PRELUDE = ("fibers.hpp", "{watch}", "cuda_names.hpp", "crews.hpp", "cuda_values.hpp")
 
@@ -49,8 +52,9 @@ class CppJob(Job):
     @property
     def flags(self) -> tuple[str, ...]:
         tuned = [f for f in TUNE_HERE if f in self.toolchain.accepted][:1]
-        zig = ZIG if self.toolchain.family == "zig" else ()
-        return (*LANGUAGE, *(WATCHED if self.watched else (*PLAIN, *tuned)), *zig)
+        zig = self.toolchain.family == "zig"
+        watched = (*WATCHED, *(ZIG_SANITIZED if zig else SANITIZED))
+        return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *tuned)), *(ZIG if zig else ()))
 
     def command(self) -> tuple[str, ...]:
         """The command line, for the directory that holds the source."""

@@ -50,8 +50,8 @@ def build_on_cpu(
 
 def load_unit(kernel: Kernel, toolchain: Toolchain, *, watched: bool) -> tuple[ctypes.CDLL, Any]:
     """The loaded library of a kernel's text and its file.  BuildError if the text is not CUDA, or does not compile."""
-    if not kernel.launches:
-        raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect} and has no launches; expected CUDA")
+    if kernel.target.dialect != "cuda":
+        raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; expected CUDA")
     names = tuple(step.name for step in each_launch(kernel.launches))
     text = unit_text(kernel.source, names, watched=watched)
     library = load(CppJob(kernel.name, text, toolchain, kernel.target, False, (), watched))

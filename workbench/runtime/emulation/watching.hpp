@@ -255,12 +255,15 @@ WB_CPU_HOOK void *__tsan_memset(void *to, int value, size_t n) {
     wb_cpu::see((uint64_t)to, (int)n, wb_cpu::WRITE, WB_CPU_PLACE);
     return __builtin_memset(to, value, n);
 }
-WB_CPU_HOOK void __ubsan_handle_out_of_bounds(void *, void *index) {
-    wb_cpu::Thread *thread = wb_cpu::here;
-    if (!thread) return;
-    wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, wb_cpu::site_of(*thread, WB_CPU_PLACE), -2, (uint64_t)index, 0);
-    wb_cpu::give_up();
-}
-WB_CPU_HOOK void __ubsan_handle_out_of_bounds_abort(void *, void *) {}
+#define WB_CPU_BOUNDS(name) \
+    WB_CPU_HOOK void name(void *, void *index) { \
+        wb_cpu::Thread *thread = wb_cpu::here; \
+        if (!thread) return; \
+        int64_t site = wb_cpu::site_of(*thread, WB_CPU_PLACE); \
+        wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, site, -2, (uint64_t)index, 0); \
+        wb_cpu::give_up(); \
+    }
+WB_CPU_BOUNDS(__ubsan_handle_out_of_bounds)
+WB_CPU_BOUNDS(__ubsan_handle_out_of_bounds_abort)
 
 extern "C" __attribute__((visibility("default"))) const int64_t wb_cpu_cell_bytes = sizeof(wb_cpu::Cell);
