@@ -1,7 +1,7 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `diff` compares, `replay` and `cells` look at single instances.
+`footprint` and `roofline` count bytes, `diff` and `fusion` compare, `replay` and `cells` look at single instances.
 `picture` puts together what a cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.viz.domain_view import domain
     from workbench.viz.footprint_view import footprint
     from workbench.viz.formula_view import formula
+    from workbench.viz.fusion_view import fusion
     from workbench.viz.order_view import order
     from workbench.viz.pictures import Picture
     from workbench.viz.replay_view import Replay, replay
@@ -35,6 +36,7 @@ NAMES = {
     "domain": "domain_view",
     "footprint": "footprint_view",
     "formula": "formula_view",
+    "fusion": "fusion_view",
     "mimebundle": "display",
     "order": "order_view",
     "picture": "display",
@@ -45,8 +47,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Picture", "Replay", "cells", "code", "diff", "domain", "footprint", "formula", "mimebundle", "order", "picture",
-    "replay", "roofline", "sheet", "tree",
+    "Picture", "Replay", "cells", "code", "diff", "domain", "footprint", "formula", "fusion", "mimebundle", "order",
+    "picture", "replay", "roofline", "sheet", "tree",
 ]  # fmt: skip
 
 

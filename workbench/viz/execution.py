@@ -21,8 +21,11 @@ from workbench.viz.coordinates import Coordinate, Point, Subject, component, sub
 from workbench.viz.domain_data import chosen_groups
 from workbench.viz.frame import Asked, Frame, frames
 from workbench.viz.order_data import shaped_dims
+from workbench.viz.small_tree import largest_tile
 
 MOST_MOMENTS = 2000
+LARGEST_TILE = 4
+DETAIL = 3  # sizes up to this are those of windows and strides
 
 Value = Program | Schedule | Verdict
 
@@ -83,6 +86,11 @@ def executed(value: Value, asked: Asked, limit: int = MOST_MOMENTS) -> Execution
     return Execution(small.program, tuple(found), dict(arrays), moments, notes)
 
 
+def small_subject(value: Value, asked: Asked) -> Subject:
+    """A value at sizes small enough to list its instances."""
+    return _framed(value, asked)[0].of
+
+
 def _framed(value: Value, asked: Asked) -> list[Frame]:
     """Axes for each group of statements, at small sizes.
 
@@ -92,7 +100,9 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
     if of.program.parent is not None and isinstance(value, Schedule):
         before = subject(of.program.original)
         chosen = frames(before, chosen_groups(before, None), Asked(sizes=asked.sizes), whole=True)[0]
-        of = subject(resized(value, {**chosen.of.program.sizes, **chosen.drawn.sizes}))
+        of = subject(
+            resized(value, _for_tiles(of, {**chosen.of.program.sizes, **chosen.drawn.sizes}) | {**(asked.sizes or {})})
+        )
         asked = replace(asked, sizes=None)
     everything = _frames(of, asked)
     small, drawn = everything[0].of, everything[0].drawn
@@ -106,6 +116,14 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
             f"{small.program.name}: nothing small enough was found; give sizes={{{wanted}}}, or others"
         )
     return [f for f in everything if f.shown]
+
+
+def _for_tiles(of: Subject, sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes, raised so that two small tiles and a rest fit."""
+    dims = {d for s in of.program.statements for d in s.dims}
+    tiles = [t for d in dims if (t := largest_tile(of.tree, d)) <= LARGEST_TILE]
+    least = 2 * max(tiles, default=0) + 1
+    return {name: value if value <= DETAIL else max(value, least) for name, value in sizes.items()}
 
 
 def _frames(of: Subject, asked: Asked) -> list[Frame]:

@@ -18,6 +18,7 @@ KINDS = {
     "diff": "workbench.viz.diff_view:diff",
     "domain": "workbench.viz.domain_view:domain",
     "footprint": "workbench.viz.footprint_view:footprint",
+    "fusion": "workbench.viz.fusion_view:fusion",
     "order": "workbench.viz.order_view:order",
     "roofline": "workbench.viz.roofline_view:roofline",
     "tree": "workbench.viz.tree_view:tree",
