@@ -17,7 +17,7 @@ from workbench.target import Target
 
 Range = tuple[int | None, int | None]
 """Least and greatest value, None where unknown."""
-Head = tuple[str, Expr, Expr, int]
+Head = tuple[str, LoopKind, Expr, Expr, int]
 
 BLOCK_LIMITS = (1024, 1024, 64)
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
@@ -69,7 +69,7 @@ def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> E
 
 def head(loop: For) -> Head:
     """What tells the bound loops of a kernel apart."""
-    return loop.variable, loop.lower, loop.upper, loop.step
+    return loop.variable, loop.kind, loop.lower, loop.upper, loop.step
 
 
 def axis_number(kind: LoopKind) -> int:
