@@ -247,11 +247,13 @@ SELDOM: tuple[Sequence[Lead], ...] = (  # the last step is of a kind seldom refu
     *((_of("decompose_reduction"),),) * 4,
     (_merged, _of("decompose_reduction")),
     (_staged, _concurrent, _doubled),
-    (_staged, _concurrent, _piped),
+    *((_staged, _concurrent, _piped),) * 3,
+    *((_of("partition"),),) * 5,
+    *((_of("stage"),),) * 3,
     *((_all_tiled, _isolated),) * 3,
     *((_of("reverse_compute_at"),),) * 3,
     *((_computed_after,),) * 3,
-    *((_merged, _skewed),) * 3,
+    *((_merged, _skewed),) * 6,
     *((_reduced_apart,),) * 5,
     (_merged, _reduced_apart),
     (_of("compute_at"),),
@@ -259,9 +261,9 @@ SELDOM: tuple[Sequence[Lead], ...] = (  # the last step is of a kind seldom refu
     *((_inlined,),) * 2,
     *((_of("unroll_jam"),),) * 2,
     (_of("reverse"),),
-    (_of("barrier"),),
-    (_of("bind"), _of("barrier")),
-    (_of("bind"), _of("bind"), _of("barrier")),
+    *((_of("barrier"),),) * 3,
+    *((_of("bind"), _of("barrier")),) * 5,
+    *((_of("bind"), _of("bind"), _of("barrier")),) * 5,
 )
 
 
