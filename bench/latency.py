@@ -28,6 +28,7 @@ STEP_LIMITS = {
     "all steps that may come next": 2.0,
 }
 STORAGE_STEP_LIMIT = 0.2
+CUDA_ON_CPU_LIMIT = 5.0
 
 PROCESS_SECONDS = 600.0
 
@@ -35,7 +36,7 @@ PROCESS_SECONDS = 600.0
 def measured(say: Callable[[str], None], *, quick: bool = False) -> Iterator[Latency]:
     """All latencies; `quick` takes fewer rounds."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
-        for part in (_call_overhead, _first_call, _interactive, _stepping, _build_times):
+        for part in (_call_overhead, _first_call, _interactive, _stepping, _build_times, _cuda_on_cpu):
             say(f"latency: {part.__name__.strip('_').replace('_', ' ')}")
             yield from part(Path(folder) / part.__name__, quick)
 
@@ -106,6 +107,13 @@ def _build_times(folder: Path, quick: bool) -> Iterator[Latency]:
     for compiler, cases in _run("bench.build_times", folder, "1" if quick else "3").items():
         for case, seconds in cases.items():
             yield Latency(f"building with {compiler}", case, _timing(seconds), None, "compile, link and load")
+
+
+def _cuda_on_cpu(folder: Path, quick: bool) -> Iterator[Latency]:
+    found = _run("bench.cuda_on_cpu", folder, "2" if quick else "7")
+    group = "CUDA text on the processor: matmul in tiles with two buffers each"
+    yield Latency(group, "256³, a call on two workers", _timing(found["executed"]), CUDA_ON_CPU_LIMIT)
+    yield Latency(group, "32³, wb.sanitize", _timing(found["sanitized"]), None, "three orders, every access watched")
 
 
 def _by_part(runs: list[dict[str, float]]) -> dict[str, Timing]:
