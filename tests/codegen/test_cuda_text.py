@@ -136,3 +136,11 @@ def test_more_than_48_kib_of_shared_memory_is_dynamic():
     assert (launch.static_bytes, launch.shared_bytes) == (0, 64 * 256 * 4)
     assert "WB_DYNAMIC_SHARED(wb_shared);" in kernel.source
     assert "float *const B_local = (float *)(wb_shared + 0);" in kernel.source
+
+
+def test_marks_for_processors_are_said_to_have_no_effect():
+    s = wb.schedule(wb.ops.matmul, M=8, N=8, K=8) | wb.decompose_reduction("C") | wb.prefetch("B", "C/k")
+    s = s | wb.parallelize("C/m") | wb.bind("C.init/m", "thread.x") | wb.bind("C/n", "thread.x")
+    notes = wb.generate(s, target="cuda").notes
+    assert "executed serially, because threads of a processor are no GPU's: m; bind them" in notes
+    assert "prefetches are ignored" in notes

@@ -31,7 +31,7 @@ from workbench.poly.crossings import crossings
 from workbench.poly.grid import is_thread
 from workbench.poly.program import Program
 from workbench.poly.storage import elements
-from workbench.poly.tree import Tree, path
+from workbench.poly.tree import Tree, loops, path
 from workbench.target import Target
 
 ASYNC = "async"
@@ -61,7 +61,17 @@ def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence
     head = "".join(f"/* {comment(line)} */\n" for line in title)
     prelude = GPU_DIALECTS[target.dialect].prelude
     text = "\n".join([head + prelude, *file.values.helpers.texts.values(), *file.texts])
-    return GpuUnit(text, signature, (*cleared, *steps), buffers, tuple(file.notes()))
+    return GpuUnit(text, signature, (*cleared, *steps), buffers, (*file.notes(), *_without_effect(tree)))
+
+
+def _without_effect(tree: Tree) -> Iterator[str]:
+    """Remarks on marks that mean nothing to a GPU."""
+    names = dict.fromkeys(x.name for x in loops(tree) if x.kind == "parallel")
+    if names:
+        yield f"executed serially, because threads of a processor are no GPU's: {', '.join(names)}; bind them"
+    for mark, said in (("replace", "micro-kernels of C are not called"), ("prefetch", "prefetches are ignored")):
+        if marked(tree, mark):
+            yield said
 
 
 @dataclass

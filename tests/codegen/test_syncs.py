@@ -1,0 +1,85 @@
+"""Threads wait where something crosses threads, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.gpu_schedules import bind_all, staged_matmul
+from workbench.poly.crossings import crossings
+from workbench.poly.grid import on_grid, regions
+from workbench.schedules import Schedule
+
+
+def waits(schedule: Schedule) -> int:
+    """Places in the text where a block waits."""
+    return wb.generate(schedule, target="cuda").source.count("__syncthreads();")
+
+
+def two_parts(read: str) -> Schedule:
+    """Threads that write A, then threads that read it, for each row."""
+    op = wb.operator(f"def f(float(M,32) X) -> (A, B) {{ A(m,i) = X(m,i)\n B(m,i) = {read} where i in 0:32 }}")
+    s = wb.schedule(op, M=8) | wb.merge("A", "B")
+    return bind_all(s, {"A/m": "block.x", "A/i": "thread.x", "B/i": "thread.x"})
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("A(m, i)", 0),
+        ("A(m, 31 - i)", 1),
+        ("A(m, i / 2)", 1),
+        ("X(m, 31 - i)", 0),
+        ("A(m, i) + A(m, max(i - 1, 0))", 1),
+    ],
+)
+def test_threads_wait_for_what_others_wrote(read, expected):
+    assert waits(two_parts(read)) == expected
+
+
+def test_one_wait_serves_several_parts():
+    op = wb.operator("""def f(float(M,32) X) -> (A, B, C, D) {
+        A(m,i) = X(m,i)
+        B(m,i) = 2 * X(m,i)
+        C(m,i) = A(m, 31 - i) where i in 0:32
+        D(m,i) = B(m, 31 - i) where i in 0:32
+    }""")
+    s = wb.schedule(op, M=8) | wb.merge("A", "B") | wb.merge("B", "C") | wb.merge("C", "D")
+    s = bind_all(s, {"A/m": "block.x"} | {f"{name}/i": "thread.x" for name in "ABCD"})
+    assert waits(s) == 1
+
+
+def test_a_buffer_that_is_used_again_makes_threads_wait():
+    s = staged_matmul()
+    order = on_grid(s.tree)
+    (region,) = [r for r in regions(order) if s.program.statement("C").id in r.statements]
+    found = crossings(s.program, order, region.statements, frozenset(region.statements))
+    names = {s.program.statement(x).id: s.program.statement(x).name for x in region.statements}
+    said = {(names[x.source], names[x.target], x.loop) for x in found}
+    assert ("A_local.load", "C", "") in said
+    assert ("C", "A_local.load", "k_o") in said
+    assert not any(source == target == "C" for source, target, _ in said)
+    assert waits(s) == 2
+
+
+@pytest.mark.parametrize(("stages", "pending"), [(2, 0), (3, 1), (4, 2)])
+def test_copies_of_later_tiles_stay_under_way(stages, pending):
+    source = wb.generate(staged_matmul(stages, K=160), target="cuda").source
+    kernel = source[source.index("matmul_C(") :]
+    assert kernel.count("wb_copies_wait(0);") == (2 if pending == 0 else 1)
+    assert kernel.count(f"wb_copies_wait({pending});") == (2 if pending == 0 else 1)
+    assert kernel.count("wb_copies_commit();") == 2
+
+
+def test_a_barrier_that_nothing_needs_is_no_wait():
+    s = two_parts("A(m, i)")
+    assert waits(s | wb.barrier("B")) == 0
+
+
+def test_a_wait_stands_outside_of_guards_that_differ_from_thread_to_thread():
+    op = wb.operator("def f(float(M,N) X) -> (A, B) { A(m,i) = X(m,i)\n B(m,i) = A(m, N - 1 - i) where i in 0:20 }")
+    s = wb.schedule(op, M=8, N=37) | wb.merge("A", "B")
+    s = bind_all(s, {"A/m": "block.x", "A/i": "thread.x", "B/i": "thread.x"})
+    source = wb.generate(s, target="cuda").source
+    lines = [line.rstrip() for line in source.splitlines() if "__syncthreads" in line or "if (" in line]
+    assert lines[-2:] == ["    __syncthreads();", "        if (i < 20) {"]
