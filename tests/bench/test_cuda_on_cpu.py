@@ -7,6 +7,6 @@ from bench.cuda_on_cpu import arrays, double_buffered
 
 
 def test_the_measured_kernel_is_staged_double_buffered_and_right():
-    kernel = wb.build(double_buffered(32), target="cuda-on-cpu")
+    kernel = wb.build(double_buffered(48), target="cuda-on-cpu")
     assert "__shared__ float A_local[512]" in kernel.source
-    assert wb.verify(kernel, *arrays(32))
+    assert wb.verify(kernel, *arrays(48))
