@@ -44,3 +44,6 @@ def refused(schedule, step):
 def parsed(svg):
     """The root of an SVG; fails when it is not well-formed."""
     return ElementTree.fromstring(svg)
+
+
+MACHINE = wb.Target(cores=4, vector_bits=256, cache_bytes=(32 << 10, 512 << 10, 32 << 20))

@@ -17,7 +17,7 @@ from workbench.poly.tree import Loop, at_once, path
 from workbench.schedules import Schedule, Verdict
 from workbench.target import Target
 from workbench.viz.concrete import resized
-from workbench.viz.coordinates import Coordinate, Point, Subject, component, subject
+from workbench.viz.coordinates import Coordinate, Point, Subject, component, known_axis, subject
 from workbench.viz.domain_data import chosen_groups
 from workbench.viz.frame import Asked, Frame, frames
 from workbench.viz.order_data import shaped_dims
@@ -97,6 +97,8 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
     A schedule that changed instances or storage takes its steps again at sizes that are small for its operator.
     """
     of = subject(value)
+    for axis in filter(None, (asked.x, asked.y)):
+        known_axis(of, axis)
     if of.program.parent is not None and isinstance(value, Schedule):
         before = subject(of.program.original)
         chosen = frames(before, chosen_groups(before, None), Asked(sizes=asked.sizes), whole=True)[0]
@@ -108,7 +110,7 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
     small, drawn = everything[0].of, everything[0].drawn
     if small.program.symbols and small.program.definition is not None:
         bound = lower(small.program.definition, {**small.program.sizes, **drawn.sizes})
-        everything = _frames(replace(small, program=bound), replace(asked, sizes=None))
+        everything = _frames(replace(small, program=bound), replace(asked, sizes=bound.sizes))
     small = everything[0].of
     if small.program.symbols:
         wanted = ", ".join(f'"{s}": 8' for s in small.program.symbols)
