@@ -10,27 +10,27 @@ Every extent is a number or an expression over sizes (Size) and variables of Rep
 the number.  A launch with an extent of 0 or less in its grid is left out.  The text of one kernel, as it stands in
 `kernel.source` after the prelude (docs/cuda.md has the conventions):
 
-    /* matmul: M = 1024, N = 1024, K = 1024 */
-    /* schedule: tile(m=16, n=16) | bind('m_o', 'block.y') | … */
     extern "C" __global__ void __launch_bounds__(256)
     matmul_C(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
     {
         __shared__ float A_local[256];
         const int64_t m_o = blockIdx.y;
         const int64_t n_o = blockIdx.x;
-        for (int64_t k_o = 0; k_o < 64; k_o++) {
+        for (int64_t k_o = 0; k_o < 5; k_o++) {
             {
-                const int64_t a0 = threadIdx.y;
-                const int64_t a1 = threadIdx.x;
-                /* A_local: A_local(m, k) = A(m, k) */
-                A_local[a0*16 + a1] = A[(16*m_o + a0)*1024 + 16*k_o + a1];
+                const int64_t m = 16 * m_o + threadIdx.y;
+                if (m < wb_min_i64(16 * m_o + 16, 100)) {
+                    const int64_t k = 16 * k_o + threadIdx.x;
+                    /* A_local.load: A_local(m, k) = A(m, k) */
+                    A_local[(m - 16 * m_o)*16 + k - 16 * k_o] = A[m*80 + k];
+                }
             }
             __syncthreads();
-            …
+            ...
         }
     }
 
-    Launch("matmul_C", (64, 64, 1), (16, 16, 1), 0, (Argument("array", "A", "A", FLOAT32), …))
+    Launch("matmul_C", (6, 7, 1), (16, 16, 1), 0, (Argument("array", "A", "A", FLOAT32), ...), static_bytes=1024)
 """
 
 from __future__ import annotations
