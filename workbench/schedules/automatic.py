@@ -12,9 +12,11 @@ from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.gpu_recipe import all_bound, gpu_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
 from workbench.target import Target
+from workbench.target_gpus import GPUS
 
 Fusion = Literal["none", "default", "max"]
 
@@ -32,15 +34,30 @@ def autoschedule(
 
     With `fusion` the order is that of isl's scheduler ("none": one nest a statement group, "default", "max": fuse
     whatever is legal), said as named steps from the naive schedule, or as one `affine` step where no named steps are
-    found; without, it is the default recipe of the target.
+    found; without, it is the default recipe of the target: "c", "cuda", a GPU's name ("h200") or a Target.
     """
-    if not isinstance(target, Target) and target != "c":
-        raise ScheduleError(f"unknown target {shown(target)}; known: c, or a wb.Target")
+    machine = _machine(target)
     program = as_program(op, given_sizes(sizes, symbols))
     if fusion is not None:
         if fusion not in ("none", "default", "max"):
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
         tree = poly.isl_tree(program, fusion)
         named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
-        return named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
-    return default_schedule(program, target if isinstance(target, Target) else None)
+        found = named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
+        return found if machine is None or machine.dialect == "c" else all_bound(found, machine)
+    if machine is None or machine.dialect == "c":
+        return default_schedule(program, machine)
+    return gpu_schedule(program, machine)
+
+
+def _machine(target: str | Target) -> Target | None:
+    """The machine to schedule for; None for C on any."""
+    if isinstance(target, Target):
+        return target
+    if target == "c":
+        return None
+    if not isinstance(target, str) or target not in ("cuda", "hip", *GPUS):
+        raise ScheduleError(
+            f"unknown target {shown(target)}; known: {', '.join(('c', 'cuda', 'hip', *GPUS))}, or a wb.Target"
+        )
+    return Target(target)

@@ -1,0 +1,119 @@
+"""The GPU recipes: chosen by structure, legal, every kernel bound, and right when they are executed as C."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+
+import workbench as wb
+from tests.ops.awkward import awkward_sizes
+from tests.ops.test_compiled import agree, given, needs_out
+from tests.ops.test_values import arguments
+from tests.support import examples
+from workbench.errors import ScheduleError
+from workbench.poly.grid import on_grid, regions
+from workbench.poly.tree import loops
+from workbench.poly.warps import block_of
+from workbench.schedules.recipes import gpu_products
+
+NAMES = wb.ops.list()[:: examples(quick=9, ci=3, full=1)]
+EXECUTED = ("softmax", "layer_norm", "dot", "channels_last", "cumsum", "argmax", "conv2d", "jacobi_2d")
+PRODUCTS = ("matmul", "tmm", "batched_matmul", "conv2d")
+
+
+def unbound(schedule) -> list:
+    return [r for r in regions(on_grid(schedule.tree)) if r.loops and not r.bound]
+
+
+def executed(name: str, schedule, sizes: dict[str, int]) -> None:
+    op = wb.ops.load(name)
+    arrays, out = arguments(name, sizes)
+    out = out if needs_out(op) else None
+    agree(name, wb.build(schedule)(*arrays, **given(out)), op.evaluate(*arrays, **given(out)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operator_is_bound_and_legal(name):
+    schedule = wb.autoschedule(wb.ops.load(name), "h200", sizes=awkward_sizes(name)[0])
+    assert schedule.verdict
+    assert not unbound(schedule)
+    order = on_grid(schedule.tree)
+    assert all(block_of(schedule.program, order, r.statements).threads <= 1024 for r in regions(order))
+
+
+@pytest.mark.parametrize("name", EXECUTED)
+def test_executed_at_awkward_sizes(name):
+    sizes = awkward_sizes(name)[0]
+    executed(name, wb.autoschedule(wb.ops.load(name), "cuda", sizes=sizes), sizes)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_awkward_sizes(name, monkeypatch):
+    monkeypatch.setattr(gpu_products, "WORK", 1)
+    sizes = {"M": 37, "N": 41, "K": 19, "B": 3} if name != "conv2d" else awkward_sizes(name)[0] | {"F": 9, "W": 21}
+    op = wb.ops.load(name)
+    sizes = {k: v for k, v in sizes.items() if k in op.examples[0]}
+    schedule = wb.autoschedule(op, "t4", sizes=sizes)
+    assert "stage(" in schedule.python()
+    executed(name, schedule, sizes)
+
+
+def steps(text: str, target: str = "h200", **sizes: int) -> str:
+    return wb.autoschedule(wb.operator(text), target, sizes=sizes).python()
+
+
+def test_the_name_of_an_operator_decides_nothing():
+    text = "def {}(float(M,K) A, float(K,N) B) -> (C) {{ C(m,n) +=! A(m,k) * B(k,n) }}"
+    assert steps(text.format("matmul"), M=300, N=300, K=300) == steps(text.format("salad"), M=300, N=300, K=300)
+
+
+def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
+    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
+    assert {"A_local", "B_local", "C_local"} <= {*schedule.program.arrays}
+    assert wb.bank_conflicts(schedule).worst == 1
+    assert wb.coalescing(schedule).efficiency == 1
+    kernel = wb.occupancy(schedule, "h200").kernels[-1]
+    assert kernel.shared_bytes * 2 <= wb.Target("h200").device.shared_bytes
+
+
+def test_rows_have_a_block_each_in_one_kernel():
+    schedule = wb.autoschedule(wb.ops.load("softmax"), "h200", M=100, N=1000)
+    assert len(regions(on_grid(schedule.tree))) == 1
+    assert {x.kind for x in loops(schedule.tree)} == {"block.x", "thread.x", "serial"}
+    assert wb.occupancy(schedule, "h200").kernels[0].threads == 256
+
+
+def test_one_long_row_is_added_up_in_two_passes():
+    schedule = wb.autoschedule(wb.ops.load("dot"), "h200", N=1 << 20)
+    order = on_grid(schedule.tree)
+    found = [{x.kind for x in r.loops} for r in regions(order) if r.loops]
+    assert {"block.x", "thread.x", "serial"} in found
+    assert len(found) == 2
+    assert prod(len(r.statements) for r in regions(order)) > 1
+
+
+def test_a_transposition_goes_through_a_padded_tile():
+    schedule = wb.autoschedule(wb.ops.load("transpose"), "h200", M=100, N=512)
+    assert "storage_align('A_local', 0, 32, 1)" in schedule.python()
+    assert wb.bank_conflicts(schedule).worst == 1
+
+
+def test_a_recurrence_stays_in_its_thread():
+    text = "def scan(float(N,M) X) -> (float(N,M) Y) { for i in 0:N { Y(i,j) = X(i,j) + (i > 0 ? Y(i-1,j) : 0.0) } }"
+    found = {x.name: x.kind for x in loops(wb.autoschedule(wb.operator(text), "cuda", N=64, M=512).tree)}
+    assert found == {"j_o": "block.x", "j_i": "thread.x", "i": "serial"}
+
+
+@pytest.mark.parametrize("name", ["matmul", "softmax", "bias_relu", "transpose"])
+def test_symbolic_sizes(name):
+    schedule = wb.autoschedule(wb.ops.load(name), "cuda")
+    assert schedule.verdict
+    assert not unbound(schedule)
+
+
+def test_an_unknown_target_lists_the_known_ones():
+    with pytest.raises(
+        ScheduleError, match=r"unknown target .rocket.; known: c, cuda, hip, p100, .*h200, or a wb\.Target"
+    ):
+        wb.autoschedule(wb.ops.matmul, "rocket", M=8, N=8, K=8)

@@ -1,0 +1,129 @@
+"""Grids: iterations that do not depend on one another, blocks of them side by side in memory."""
+
+from __future__ import annotations
+
+from workbench.errors import ScheduleError
+from workbench.poly.tree import Band, Loop
+from workbench.schedules.edit import at, find_loop
+from workbench.schedules.recipes.gpu_steps import around, kept, parallel, power, score, spelled, taken, trip
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split
+from workbench.target import Target
+
+THREADS = 256
+"""Threads of a block: eight warps hide one another's waiting, and several blocks fit a multiprocessor."""
+
+SHORT = 128
+"""A loop with fewer iterations is no row for a block of threads."""
+
+
+def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
+    """Blocks and threads for the outermost loops without dependences; None if there are none."""
+    first = ids[0]
+    loops = [x for x in around(schedule, ids) if x.name not in host and x.kind == "serial"]
+    free = [x for x in loops if parallel(schedule, first, x.name)]
+    if not free:
+        return None
+    lane = max(free, key=lambda x: (score(schedule, x), loops.index(x)))
+    if score(schedule, lane) <= 0:
+        lane = free[-1]
+    ordered = outermost(schedule, first, [*(x for x in free if x is not lane), lane])
+    if ordered is None:
+        return _alone(schedule, first, free)
+    names = [x.name for x in free if x is not lane]
+    counts = {x.name: trip(schedule, x) for x in free}
+    return _bound(ordered, first, names, lane.name, counts, target)
+
+
+def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule | None:
+    """The loops in this order, outside of the other loops of their band; None if that is not legal."""
+    names = [x.name for x in loops]
+    site = find_loop(schedule.program, schedule.tree, spelled(schedule, statement, names[0]))
+    band = at(schedule.tree, site.path)
+    assert isinstance(band, Band)
+    own = [x.name for x in band.loops if x.kind == "serial"]
+    if any(name not in own for name in names):
+        return None
+    wanted = [*names, *(x for x in own if x not in names)]
+    if wanted == own:
+        return schedule
+    return taken(schedule, interchange(*(spelled(schedule, statement, x) for x in wanted)))
+
+
+def _alone(schedule: Schedule, statement: str, free: list[Loop]) -> Schedule | None:
+    """The first loop that can be bound where it stands."""
+    for loop in free:
+        after = _bound(schedule, statement, [], loop.name, {loop.name: trip(schedule, loop)}, Target("cuda"))
+        if after is not None:
+            return after
+    return None
+
+
+def _bound(
+    schedule: Schedule, statement: str, others: list[str], lane: str, counts: dict[str, int | None], target: Target
+) -> Schedule | None:
+    """The loop `lane` along threads, the others along blocks."""
+    schedule, others, lane, count = joined(schedule, statement, others, lane, counts)
+    try:
+        after, rows = schedule, others
+        size = power(count, min(THREADS, target.device.block_threads))
+        x = spelled(schedule, statement, lane)
+        if count is None or count > size:
+            after = split(x, size).on(after)
+            after = bind(f"{x}_o", "block.x").on(after)
+            after = bind(f"{x}_i", "thread.x").on(after)
+            axes = ["block.y", "block.z"]
+        else:
+            after = bind(x, "thread.x").on(after)
+            axes = ["block.x", "block.y", "block.z"]
+            if rows and size <= THREADS // 2:
+                y = spelled(schedule, statement, rows[-1])
+                after = split(y, THREADS // size).on(after)
+                after = bind(f"{y}_i", "thread.y").on(after)
+                rows = [*rows[:-1], f"{rows[-1]}_o"]
+        for axis, row in zip(axes, reversed(rows), strict=False):
+            after = bind(spelled(schedule, statement, row), axis).on(after)
+    except ScheduleError:
+        return None
+    return after if kept(schedule, after) else None
+
+
+def joined(
+    schedule: Schedule, statement: str, others: list[str], lane: str, counts: dict[str, int | None]
+) -> tuple[Schedule, list[str], str, int | None]:
+    """Short rows as one long loop with what is around them, and at most two loops beside it."""
+    count = counts[lane]
+    while others and count is not None and count < SHORT and counts.get(others[-1]) is not None:
+        after = taken(schedule, fuse(spelled(schedule, statement, others[-1]), spelled(schedule, statement, lane)))
+        if after is None:
+            break
+        count *= counts[others[-1]] or 1
+        schedule, lane, others = after, f"{others[-1]}_{lane}", others[:-1]
+    while len(others) > 2:
+        first, second = (spelled(schedule, statement, x) for x in others[:2])
+        after = taken(schedule, fuse(first, second))
+        if after is None:
+            return _inside(schedule, statement, others, lane, count)
+        schedule, others = after, [f"{others[0]}_{others[1]}", *others[2:]]
+    return schedule, others, lane, count
+
+
+def _inside(
+    schedule: Schedule, statement: str, others: list[str], lane: str, count: int | None
+) -> tuple[Schedule, list[str], str, int | None]:
+    """Loops beyond the number of axes go inside: each thread executes them."""
+    order = [*others[-2:], lane, *others[:-2]]
+    after = taken(schedule, interchange(*(spelled(schedule, statement, x) for x in order)))
+    return after or schedule, others[-2:], lane, count
+
+
+def once(schedule: Schedule, ids: tuple[str, ...]) -> Schedule:
+    """One thread executes everything, in a loop of one iteration."""
+    name = schedule.program.statement(ids[0]).name
+    depths = range(len(around(schedule, ids[:1])) + 1)
+    for inside in depths:
+        for axis in ("block.x", "thread.x"):
+            after = taken(schedule, add_unit_loop(name, inside, name="once"), bind(f"{name}/once", axis))
+            if after is not None:
+                return after
+    raise ScheduleError(f"no loop of one iteration fits around {name}")

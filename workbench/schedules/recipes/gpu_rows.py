@@ -1,0 +1,175 @@
+"""Rows: what is added up along memory gets a block of threads, whose partial results are combined in shared memory.
+
+One row, or a few, are cut into pieces first, each with a block of its own; a second kernel adds up what they found.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.poly.tree import Loop, path
+from workbench.schedules.recipes.gpu_grids import THREADS, outermost
+from workbench.schedules.recipes.gpu_steps import (
+    WARP,
+    around,
+    dim_of,
+    parallel,
+    power,
+    score,
+    spelled,
+    taken,
+    trip,
+)
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import bind, fuse, interchange, split, split_reduction
+from workbench.schedules.structure import structure
+from workbench.target import Target
+
+FEW_ROWS = 32
+PIECE = 4096
+BRANCH = 16
+"""Partial results that one thread adds up."""
+
+
+def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
+    """A block for each iteration of the loops without dependences; its threads divide what is inside."""
+    common = [x for x in around(schedule, ids) if x.name not in host]
+    free = [x for x in common if parallel(schedule, ids[0], x.name)]
+    inner = [x for s in ids for x in path(schedule.tree, s) if x not in common and x.name not in host]
+    serial = [x for x in common if x not in free]
+    if not worth(schedule, free, [*serial, *inner]):
+        return None
+    after = outermost(schedule, ids[0], free) if free else schedule
+    if after is None:
+        return None
+    after = _blocks(after, ids[0], [x.name for x in free])
+    if after is None:
+        return None
+    divided = [after := threads_inside(after, s, target) for s in ids]
+    return after if divided and any(_threaded(after, s) for s in ids) else None
+
+
+def worth(schedule: Schedule, free: list[Loop], inner: list[Loop]) -> bool:
+    """Whether neighbours in memory are inside the rows, and the rows are long enough for the threads of a warp."""
+    outside = max((score(schedule, x) for x in free), default=0)
+    long = [x for x in inner if (trip(schedule, x) or PIECE) >= WARP]
+    best = max((score(schedule, x) for x in long), default=0)
+    rows = prod(trip(schedule, x) or PIECE for x in free)
+    return bool(long) and (best > 0 >= outside or rows < FEW_ROWS)
+
+
+def _blocks(schedule: Schedule, statement: str, rows: list[str]) -> Schedule | None:
+    """The rows bound to blocks, three axes at most."""
+    while len(rows) > 3:
+        joined = taken(schedule, fuse(*(spelled(schedule, statement, x) for x in rows[:2])))
+        if joined is None:
+            rows = rows[-3:]
+            break
+        schedule, rows = joined, [f"{rows[0]}_{rows[1]}", *rows[2:]]
+    steps = [
+        bind(spelled(schedule, statement, x), f"block.{axis}") for axis, x in zip("xyz", reversed(rows), strict=False)
+    ]
+    return taken(schedule, *steps) if steps else schedule
+
+
+def _threaded(schedule: Schedule, statement: str) -> bool:
+    return statement in {s.id for s in schedule.program.statements} and any(
+        x.kind.startswith("thread.") for x in path(schedule.tree, statement)
+    )
+
+
+def threads_inside(schedule: Schedule, statement: str, target: Target) -> Schedule:
+    """The loops around a statement inside its block, divided among threads; unchanged where that is not legal."""
+    if _threaded(schedule, statement):
+        return schedule
+    loops = path(schedule.tree, statement)
+    cut = max((i + 1 for i, x in enumerate(loops) if x.kind.startswith("block.")), default=0)
+    inner = [x for x in loops[cut:] if x.kind == "serial"]
+    most = min(THREADS, target.device.block_threads)
+    for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
+        if parallel(schedule, statement, loop.name):
+            after = _divided(schedule, statement, loop, most)
+            if after is not None:
+                return after
+    for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
+        if _reduced(schedule, statement, loop):
+            after = _added_up(schedule, statement, loop, inner, most)
+            if after is not None:
+                return after
+    return schedule
+
+
+def _reduced(schedule: Schedule, statement: str, loop: Loop) -> bool:
+    """Whether some statement in a loop adds up along it."""
+    for s, _ in loop.rows:
+        dim = dim_of(loop, s)
+        own = schedule.program.statement(s)
+        if own.kind == "update" and dim in structure(schedule.program, s).reduced:
+            return True
+    return False
+
+
+def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Schedule | None:
+    """Neighbouring iterations on neighbouring threads, each of which goes through the row in strides."""
+    count, name = trip(schedule, loop), spelled(schedule, statement, loop.name)
+    if count is not None and count <= most:
+        return taken(schedule, bind(name, "thread.x"))
+    after = taken(schedule, split(name, most), interchange(f"{name}_i", f"{name}_o"), bind(f"{name}_i", "thread.x"))
+    return after or taken(schedule, split(name, most), bind(f"{name}_i", "thread.x"))
+
+
+def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop], most: int) -> Schedule | None:
+    """Every thread adds up part of a row; a tree of two levels adds up what the threads found."""
+    name, count = spelled(schedule, statement, loop.name), trip(schedule, loop)
+    size = power(count, most, WARP)
+    others = [spelled(schedule, statement, x.name) for x in inner if x is not loop]
+    whole = count is not None and count <= size
+    own = name if whole else f"{name}_i"
+    cut = [] if whole else [split(name, size)]
+    rest = [*others, *([] if whole else [f"{name}_o"])]
+    before = {s.id for s in schedule.program.statements}
+    order = [interchange(own, *rest)] if rest else []
+    after = taken(schedule, *cut, *order, split_reduction(own), bind(own, "thread.x"))
+    if after is None and not whole:
+        after = taken(schedule, *cut, interchange(own, f"{name}_o"), split_reduction(own), bind(own, "thread.x"))
+    if after is None:
+        return None
+    return _tree(after, [s.id for s in after.program.statements if s.id not in before], size)
+
+
+def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
+    """The partial results of a block added up by fewer threads, before one adds up theirs."""
+    for statement in made:
+        own = schedule.program.statement(statement)
+        parts = [x for x in path(schedule.tree, statement) if x.name.endswith("_parts")]
+        if own.kind != "update" or not parts or size < 4 * BRANCH:
+            continue
+        name = spelled(schedule, statement, parts[-1].name)
+        steps = split(name, size // BRANCH), interchange(f"{name}_i", f"{name}_o"), split_reduction(f"{name}_i")
+        after = taken(schedule, *steps, bind(f"{name}_i", "thread.x"))
+        schedule = after or schedule
+    return schedule
+
+
+def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
+    """A long reduction with few results in pieces, a block for each: the first of two passes."""
+    updates = [s for s in ids if schedule.program.statement(s).kind == "update"]
+    if not updates:
+        return None
+    common = [x for x in around(schedule, ids) if x.name not in host]
+    for statement in updates:
+        loops = [x for x in path(schedule.tree, statement) if x.name not in host]
+        rows = [x for x in common if parallel(schedule, statement, x.name)]
+        reduced = [x for x in loops if x not in rows and _reduced(schedule, statement, x)]
+        if not reduced or prod(trip(schedule, x) or PIECE for x in rows) >= FEW_ROWS:
+            continue
+        inside = prod(trip(schedule, x) or PIECE for x in reduced[1:])
+        count = trip(schedule, reduced[0])
+        piece = max(1, PIECE // inside)
+        if count is not None and count < 2 * piece:
+            continue
+        name = spelled(schedule, statement, reduced[0].name)
+        after = taken(schedule, split_reduction(name, piece))
+        if after is not None:
+            return after
+    return None

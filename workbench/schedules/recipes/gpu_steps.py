@@ -1,0 +1,90 @@
+"""What the GPU recipes share: steps that are kept only if legal, loops by name, sizes of blocks."""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang.expr import Index
+from workbench.poly.tree import Loop, path
+from workbench.schedules.recipes.attempt import changed
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.structure import structure
+from workbench.schedules.transform import Transform
+
+WARP = 32
+
+
+def taken(schedule: Schedule, *steps: Transform) -> Schedule | None:
+    """The schedule after the steps; None if one does not fit, or the result is not known to be legal."""
+    try:
+        after = schedule
+        for step in steps:
+            after = step.on(after)
+        return after if kept(schedule, after) else None
+    except (ScheduleError, BudgetExceeded):
+        return None
+
+
+def kept(before: Schedule, after: Schedule) -> bool:
+    """Whether the later schedule is legal, given that the earlier one is."""
+    if after.program is not before.program:
+        return bool(after.verdict)
+    return not poly.violations(after.program, after.tree, changed(before, after))
+
+
+def around(schedule: Schedule, ids: tuple[str, ...]) -> list[Loop]:
+    """The loops around all of some statements, outermost first."""
+    paths = [path(schedule.tree, s) for s in ids]
+    found: list[Loop] = []
+    for level in zip(*paths, strict=False):
+        if len({x.name for x in level}) > 1 or any(set(dict(level[0].rows)) != set(dict(x.rows)) for x in level):
+            break
+        found.append(level[0])
+    return found
+
+
+def spelled(schedule: Schedule, statement: str, loop: str) -> str:
+    """`C/m`, for the statement with this id."""
+    return f"{schedule.program.statement(statement).name}/{loop}"
+
+
+def dim_of(loop: Loop, statement: str) -> str | None:
+    """The dim of a statement that a loop is, None if it is not just that."""
+    found = dict(loop.rows).get(statement)
+    return found.name if isinstance(found, Index) else None
+
+
+def trip(schedule: Schedule, loop: Loop) -> int | None:
+    """The most iterations of a loop that is a dim of its statements; None where that is not known."""
+    counts: list[int] = []
+    for statement, _ in loop.rows:
+        dim = dim_of(loop, statement)
+        count = None if dim is None else structure(schedule.program, statement).trip(dim)
+        if count is None:
+            return None
+        counts.append(count)
+    return max(counts, default=None)
+
+
+def score(schedule: Schedule, loop: Loop) -> int:
+    """Accesses that walk along memory with a loop, minus those that jump."""
+    total = 0
+    for statement, _ in loop.rows:
+        dim = dim_of(loop, statement)
+        total += structure(schedule.program, statement).contiguous(dim) if dim else 0
+    return total
+
+
+def parallel(schedule: Schedule, statement: str, loop: str) -> bool:
+    """Whether the iterations of a loop may run at once as it stands."""
+    try:
+        return poly.can_parallelize(schedule.program, schedule.tree, spelled(schedule, statement, loop))
+    except (ScheduleError, BudgetExceeded):
+        return False
+
+
+def power(number: int | None, most: int, least: int = 1) -> int:
+    """The smallest power of two that holds a number, within limits; the largest where it is not known."""
+    if number is None:
+        return most
+    return max(least, min(most, 1 << max(0, number - 1).bit_length()))
