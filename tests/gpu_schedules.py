@@ -51,9 +51,14 @@ def _taken(schedule: Schedule, steps: list[Transform]) -> Schedule | None:
     return schedule
 
 
-def staged_matmul(stages: int = 0, *, M: int = 100, N: int = 96, K: int = 80) -> Schedule:
+def staged_matmul(stages: int = 0, **sizes: int) -> Schedule:
     """Tiles of 16 x 16 in shared memory; with `stages`, loaded ahead by asynchronous copies."""
-    s = wb.schedule(wb.ops.matmul, M=M, N=N, K=K) | wb.decompose_reduction("C")
+    return staged(wb.schedule(wb.ops.matmul, **{"M": 100, "N": 96, "K": 80, **sizes}), stages)
+
+
+def staged(s: Schedule, stages: int = 0) -> Schedule:
+    """The same of a naive product of whatever size."""
+    s = s | wb.decompose_reduction("C")
     s = s | wb.tile({"C/m": 16, "C/n": 16, "C/k": 16})
     s = s | wb.interchange("C/m_o", "C/n_o", "C/k_o", "C/m_i", "C/n_i", "C/k_i")
     s = s | wb.stage("A", "k_o") | wb.stage("B", "k_o")
@@ -115,6 +120,7 @@ def symbolic_matmul() -> Schedule:
 HAND_MADE = {
     "staged matmul": staged_matmul,
     "double-buffered matmul": lambda: staged_matmul(2),
+    "staged matmul of any size": lambda: staged(wb.schedule(wb.ops.matmul)),
     "register tiles": register_tiles,
     "staying jacobi": staying_jacobi,
     "atomic histogram": atomic_histogram,

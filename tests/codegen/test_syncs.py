@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from tests.gpu_schedules import bind_all, staged_matmul
+from tests.gpu_schedules import bind_all, staged, staged_matmul
 from workbench.poly.crossings import crossings
 from workbench.poly.grid import on_grid, regions
 from workbench.schedules import Schedule
@@ -83,3 +83,9 @@ def test_a_wait_stands_outside_of_guards_that_differ_from_thread_to_thread():
     source = wb.generate(s, target="cuda").source
     lines = [line.rstrip() for line in source.splitlines() if "__syncthreads" in line or "if (" in line]
     assert lines[-2:] == ["    __syncthreads();", "        if (i < 20) {"]
+
+
+def test_blocks_that_take_several_tiles_wait_before_the_next_one():
+    source = wb.generate(staged(wb.schedule(wb.ops.matmul)), target="cuda").source
+    assert source.rstrip().endswith("        __syncthreads();\n    }\n}")
+    assert source.count("__syncthreads();") == 3
