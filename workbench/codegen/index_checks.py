@@ -102,7 +102,8 @@ def late_uses(program: Program) -> list[Use]:
     for use in uses(program):
         kept = program.arrays[use.array].kept
         if not known_before(program, use) and (kept is None or use.dimension in kept):
-            found.append(replace(use, late=True, dimension=use.dimension if kept is None else kept.index(use.dimension)))
+            place = use.dimension if kept is None else kept.index(use.dimension)
+            found.append(replace(use, late=True, dimension=place))
     return found
 
 

@@ -163,7 +163,8 @@ def serve(memory: int) -> None:
 
 
 def _say(answer: Mapping[str, object]) -> None:
-    print(json.dumps(answer), flush=True)
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
 
 
 def _is_exhausted() -> bool:
