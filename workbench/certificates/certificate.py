@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.certificates.checker import checked
-from workbench.certificates.claims import claims_of
+from workbench.certificates.checker import check
+from workbench.certificates.claims import Claimed, claims_of, read_claims
 from workbench.codegen.c_unit import write_unit
 from workbench.codegen.generation import as_target
 from workbench.codegen.local_storage import stored
@@ -17,7 +17,9 @@ from workbench.codegen.nest import Nest
 from workbench.codegen.pipeline import lower_nest
 from workbench.codegen.scalar_nest import scalar_nest
 from workbench.errors import CertificationError, WorkbenchError, shown
-from workbench.poly.program import Array
+from workbench.fromc.pieces import raised_at
+from workbench.poly.delinearising import elements
+from workbench.poly.program import Array, Program
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -79,26 +81,41 @@ def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
 
 def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str) -> Certificate:
     """The certificate of a nest; `change` is applied to its scalar text before that is read."""
+    original = schedule.original
     text, layouts, meanings = scalar_text(schedule, nest)
-    text, original = change(text), schedule.original
+    text = change(text)
     try:
-        found = checked(original, text, FUNCTION, layouts, meanings)
+        memory = {c: a for c, a in layouts.items() if not c.startswith("claim_")}
+        raised = raised_at(text, FUNCTION, {c: elements(original.arrays.get(a.name, a)) for c, a in memory.items()})
+        claimed = read_claims(original, raised, layouts, meanings)
+        check(original, text, FUNCTION, memory, claimed.claims, claimed.parallel, claimed.atomic)
     except CertificationError as error:
         raise CertificationError(f"{original.name} is not certified: {error}", error.difference) from None
     except WorkbenchError as error:
         raise CertificationError(f"{original.name} is not certified: its text cannot be followed: {error}") from error
+    return _stated(schedule, text, raised, claimed)
+
+
+def _stated(schedule: Schedule, text: str, raised: Program, claimed: Claimed) -> Certificate:
+    """What was checked, and what was taken for granted, in words."""
+    original = schedule.original
     reductions = {s.targets[0][0] for s in original.statements if s.kind == "update"}
     assumed = [f"the contributions to {a} may be combined in any order" for a in sorted(reductions)]
-    assumed += [f"{name} computes what its name says" for name in found.helpers]
+    helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))
+    assumed += [f"{name} computes what its name says" for name in helpers]
+    computing = sum(bool(claim.instances) for claim in claimed.claims.values())
     checks = [
-        f"{found.computing} of {found.statements} statements of the text compute; others move values or name instances",
+        f"{computing} of {len(raised.statements)} statements of the text compute; others move values or name instances",
         "each is the operator's expression, and every value it reads has the operator's source",
         "every output cell ends with the operator's contributions, each exactly once",
         "every access stays inside its array",
     ]
-    checks += [f"partial results of {name} are combined, each once, from the identity on" for name in found.split]
-    but = ", but for atomic updates" if found.atomic else ""
-    checks += [f"no two iterations of the parallel loop {loop} meet in a cell{but}" for loop in found.parallel]
+    combined = [c.target.rsplit("_", 1)[0] for c in claimed.claims.values() if not c.instances]
+    split = dict.fromkeys(original.statement(own).name for own in combined)
+    checks += [f"partial results of {name} are combined, each once, from the identity on" for name in split]
+    but = ", but for atomic updates" if claimed.atomic else ""
+    loops = dict.fromkeys(raised.statement(inner).dims[-1] for inner in claimed.parallel)
+    checks += [f"no two iterations of the parallel loop {loop} meet in a cell{but}" for loop in loops]
     return Certificate(
         original.name, original.operator, tuple(map(str, schedule.trace)), tuple(sorted(original.sizes.items())),
         tuple(assumed), tuple(str(c) for c in original.conditions), tuple(checks), text,

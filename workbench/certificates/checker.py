@@ -1,196 +1,300 @@
 """The checker: does a C text compute what an operator's program says?
 
-It knows nothing of schedules or of how the text was made, and shares no proof with them: only the C front end, the
-lowering of operators, and isl.  A write to `claim_S1[...]` claims that the next writes to arrays compute that instance
-of statement S1, `claim_combine_S1` that they add partial results of S1.  Nothing of this is believed: there must stand
-the statement's expression, operation by operation, and every value read must come from the instances it comes from in
-the program.  What claims nothing is looked through.  Reductions are multisets of contributions: each once, in order
-only where operators do not commute.
+It knows nothing of schedules or of how the text was made, and shares no proof with legality.  Claims say which of the
+text's assignments compute which instances of the program, and nothing of that is believed: there must stand the
+statement's expression, node by node, and every value read must come from the instances it comes from in the program,
+behind what only moves it.  Reductions are multisets: each contribution once, in order only where operators differ.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from workbench.certificates.following import only
-from workbench.certificates.matching import At, Matching
-from workbench.certificates.memory import address, require_inside, require_no_race
-from workbench.certificates.reading import Group, is_outer
-from workbench.certificates.sources import Step, pointwise, union
 from workbench.errors import CertificationError
-from workbench.fromc.raising import raise_c
-from workbench.lang.expr import Binary, Call, Const, Expr, Read, reads, transform
-from workbench.lang.operator import Monoid
+from workbench.fromc.pieces import raised_at
+from workbench.fromc.spelling import is_number, respelled
+from workbench.lang.expr import Expr, Read, children, operation, reads
+from workbench.lang.identities import combined, identity
+from workbench.lang.normal_form import data_terms, polynomial
+from workbench.lang.printer import show
 from workbench.poly import isl
-from workbench.poly.lowering import lower
-from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.addresses import address
+from workbench.poly.affine import NotAffine
+from workbench.poly.bounds import box, out_of_bounds
+from workbench.poly.dataflow import Assignment, Dataflow, assignments, pointwise, union
+from workbench.poly.delinearising import delinearised, elements, same_cells
+from workbench.poly.program import Array, Program
+from workbench.poly.provenance import Provenance, by_statement, first_difference, is_copy, only
+from workbench.poly.races import races
 from workbench.poly.unpack import maps
+from workbench.poly.values import Value, changes_nothing
+
+CELL, PARTIAL = "its cell", "a partial result"  # what an update combines, in place of reads
+Layouts = Mapping[str, Array]
+Place = tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was read from the text: its statements, those that compute, split reductions, loops proved parallel; whether
-    updates in them are atomic.
+class Claim:
+    """What one of the text's assignments is said to do: compute instances of the program's assignment `target`, related
+    by `instances` (isl text), or combine partial results of it (none); `fields` are those for all targets together.
     """
 
-    statements: int
-    computing: int
-    split: tuple[str, ...]
-    parallel: tuple[str, ...]
-    helpers: tuple[str, ...]
-    atomic: bool
+    target: str
+    fields: tuple[str, ...]
+    instances: str = ""
 
 
 @isl.guarded
-def checked(
-    program: Program, text: str, function: str, layouts: Mapping[str, Array], meanings: Mapping[str, str]
-) -> Found:
-    """What was found in a text that computes what the program says; CertificationError with the first difference.
+def check(
+    program: Program, text: str, function: str, layouts: Layouts, claims: Mapping[str, Claim],
+    parallel: Iterable[str] = (), atomic: Iterable[str] = (),
+) -> None:  # fmt: skip
+    """CertificationError with the first reason why the text does not compute what the program says.
 
-    `layouts` gives the array of the program, or of claims, behind each pointer of the C function, `meanings` the
-    instances of the program that the cells of an array of claims stand for.
+    `layouts` gives the array behind each pointer (arguments and results are the program's own).  Claims are by the
+    text's assignments, as `text_S3_0`.  Loops around statements `parallel` may run at once, updates by `atomic` meet.
     """
-    if "claim_" not in text and all(isl.parse_set(s.domain).is_empty() for s in program.statements):
-        return Found(0, 0, (), (), (), atomic=False)
-    operator = raise_c(text, function).operator
-    arrays = {c: program.arrays[a.name] if is_outer(program, a) else a for c, a in layouts.items()}
-    lengths = {f"{c}_length": 1 << 59 if c.startswith("claim_") else _elements(a) for c, a in arrays.items()}
-    raised = lower(operator, {k: lengths[k] for k in operator.size_names if k in lengths})
-    require_inside(raised, text)
-    checker = Checker(program, raised, arrays, meanings)
+    own = {n: program.arrays[n] for n in (*program.parameters, *program.outputs) if n in program.arrays}
+    known = {c: own[a.name] if a.name in own else replace(a, role="temporary") for c, a in layouts.items()}
+    raised = raised_at(text, function, {c: elements(a) for c, a in known.items()})
+    for outside in out_of_bounds(raised):
+        raise CertificationError(f"the text touches memory beyond its arrays: {outside}")
+    checker = Checker(program, raised, known, claims)
     checker.check()
-    for loop in checker.loops:
-        require_no_race(raised, checker.mine.paths, loop, checker.atomic)
-    split = dict.fromkeys(g.who.name for g in checker.groups if g.combines)
-    computing = sum(len(g.steps) for g in checker.groups if not g.combines)
-    helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))
-    parallel = dict.fromkeys(s.dims[-1] for s in checker.loops)
-    return Found(len(raised.statements), computing, tuple(split), tuple(parallel), tuple(helpers), bool(checker.atomic))
+    updates = {checker.mine.steps[n].own.id for n, claim in claims.items() if claim.target in checker.updates}
+    for race in races(raised, parallel, {*atomic} & updates, {c for c in raised.outputs if c not in layouts}):
+        raise CertificationError(str(race))
 
 
-class Checker(Matching):
-    """What has to be shown."""
+class Checker:
+    """Two programs as assignments: `theirs` of the operator, `mine` of the text."""
+
+    def __init__(self, program: Program, raised: Program, layouts: Layouts, claims: Mapping[str, Claim]) -> None:
+        self.program = respelled(program, {a.name: a.dtype for a in program.arrays.values()})
+        text = respelled(delinearised(raised, layouts), {c: a.dtype for c, a in layouts.items()})
+        self.claims, self.layouts = claims, layouts
+        self.outer = {a.name: c for c, a in layouts.items() if a.role != "temporary"}
+        self.theirs = Dataflow(self.program, assignments(self.program))
+        self.updates = {n for n, s in self.theirs.steps.items() if s.own.kind == "update"}
+        first = {c: self.place(c).reverse() for c in self.outer.values()}
+        self.mine = Dataflow(text, assignments(text, "text_"), "nothing", first)
+        self.provenance = Provenance(self.is_idle)
+        self.partial: dict[str, isl.UnionMap] = {}
+        for name, claim in claims.items():
+            self.believe(name, claim)
+        self.held = {n: s for n, s in self.mine.steps.items() if n not in claims}
+        self.copies = {s: self.mine.read(s, s.value) for s in self.held.values() if is_copy(s, raised.arrays)}
+        for step, sources in self.copies.items():
+            self.provenance.move(step.id, sources)
+
+    def believe(self, name: str, claim: Claim) -> None:
+        """From now on an assignment gives values to the cells of what it is said to compute."""
+        step, their = self.mine.steps[name], self.theirs.steps[claim.target]
+        fields = [(n, claim.instances) for n, s in self.theirs.steps.items() if s.own is their.own]
+        said = [(c.target, c.instances) for c in map(self.claims.get, claim.fields) if c]
+        if said != fields or name not in claim.fields or not (claim.instances or claim.target in self.updates):
+            raise CertificationError(f"{their.own.name}: a claim, but nothing that computes it")
+        if claim.instances:
+            named = isl.parse_map(claim.instances).set_tuple_name(isl.dim.in_, name).intersect_domain(step.domain)
+            self.provenance.names[name] = named = named.set_tuple_name(isl.dim.out, their.id)
+            if not (named.is_single_valued() and named.range().is_subset(their.domain)):
+                raise CertificationError(f"{their.own.name}: the text claims instances that it does not have")
+        if any(reads(*step.own.targets[0][1])):
+            named = self.provenance.names.get(name)
+            if named is None or not step.domain.is_subset(named.domain()):
+                raise CertificationError(f"{their.own.name}: data choose a cell for none of the operator's instances")
+            step = replace(step, cells=named.apply_range(their.cells).apply_range(self.place(step.array)))
+        self.mine.steps[name] = replace(step, certain=step.certain and claim.target not in self.updates)
+
+    def place(self, name: str) -> isl.Map:
+        """From the operator's cells to those of the text's array."""
+        layout = self.layouts.get(name)
+        if layout is None or layout.rank != getattr(self.program.arrays.get(layout.name), "rank", None):
+            raise CertificationError(f"{name}: places that depend on data in a copy of an array are not followed")
+        return same_cells(layout, name)
+
+    def is_idle(self, name: str, instances: isl.Map) -> bool:
+        """Whether instances that stand for none of the operator's change nothing."""
+        step, their = self.mine.steps[name], self.theirs.steps[self.claims[name].target]
+        update = Value(self.mine, step, isl.Set.identity(instances.range()), step.value)
+        return their.id in self.updates and changes_nothing(update, their.own.reduction)
 
     def check(self) -> None:
         """CertificationError with the first thing that could not be shown."""
-        for name, read in self.copies.items():
-            self.moved = self.moved.union(self.mine.read(self.held[name], read))
-        for group in sorted(self.groups, key=lambda g: not g.combines):
-            self.group = group
-            for part, step in enumerate(group.steps):
-                self.require_same(group, part, step)
-            for part, step in enumerate(group.steps if group.combines else ()):
-                self.require_once(group.holes[part], group.who.name)
-                pieces = maps(self.substantial(self.behind(group.holes[part]), group.who, part))
-                self.moved = self.moved.union(union([p.set_tuple_name(isl.dim.in_, step.id) for p in pieces]))
-            self.require_together(group)
-            self.require_order(group)
-        for name, read in self.copies.items():
-            self.require_once(self.mine.read(self.held[name], read), self.held[name].own.name)
-        for name in self.raised.arrays:
-            if name in self.layouts and is_outer(self.program, self.layouts[name]):
-                self.require_end(name, self.layouts[name])
+        for name, claim in sorted(self.claims.items(), key=lambda item: bool(item[1].instances)):
+            self.fields, step, their = claim.fields, self.mine.steps[name], self.theirs.steps[claim.target]
+            self.require_same(step, their, combines=not claim.instances)
+            if not claim.instances:
+                self.require_partial(name, their)
+            elif their.operator:
+                self.require_order(step, their)
+            if claim.target in self.updates and name == claim.fields[-1] != claim.fields[0]:
+                self.require_together(claim)
+        for step, sources in self.copies.items():
+            self.require_once(sources, step.own.name)
+        for array in dict.fromkeys((*self.outer, *self.program.outputs)):
+            self.require_end(self.program.arrays[array])
 
-    def require_same(self, group: Group, part: int, step: Step) -> None:
+    def require_same(self, step: Assignment, their: Assignment, *, combines: bool) -> None:
         """The step computes what the statement does; or it combines what the statement combines."""
-        their = self.theirs.steps[f"{group.who.id}_{part}"]
-        t = At(their, group.origin(step, their.id))
-        m = At(step, isl.Set.identity(step.domain if group.combines else t.where.domain()))
-        why = [self.differs(step.value, m, e, t) for e in self.spellings(group, part)]
+        who, part = their.own, their.position
+        mine = theirs = Value(self.mine, step, isl.Set.identity(step.domain), step.value)
+        types = [self.program.arrays[name].dtype for name, _ in who.targets]
+        cells, values = ([Read(f"{n} {i}", (), t) for i, t in enumerate(types)] for n in (CELL, PARTIAL))
+        if not combines:
+            values, theirs = list(who.values), Value(self.theirs, their, self.provenance.names[step.id], their.value)
+            mine = mine.on(theirs.where.domain())
+        updates = their.id in self.updates and who.reduction
+        wanted = combined(updates, part, cells, values) if updates else (their.value,)
+        why = [self.differs(mine, theirs.part(value)) for value in wanted]
+        (array, place), (_, their_place) = step.own.targets[0], who.targets[part]
+        if not all(why) and any(reads(*place)):
+            why = [self.elsewhere(array, mine, place, theirs, their_place)]
         if all(why):
-            said = re.sub(r"[@?]\d", lambda m: "its cell" if m[0][0] == "@" else "a partial result", why[0])
-            raise CertificationError(f"{group.who.name}: {said}")
-        subscripts = step.own.targets[0][1]
-        if any(reads(*subscripts)) and not group.combines and (
-            wrong := self.elsewhere(subscripts, m, their.own.targets[part][1], t, step.array)
-        ):  # fmt: skip
-            raise CertificationError(f"{group.who.name}: writes elsewhere; {wrong}")
+            raise CertificationError(f"{who.name}: {why[0]}")
 
-    def spellings(self, group: Group, part: int) -> list[Expr]:
-        """The value of a target after the statement: @0 is what stood in its first target, ?0 a partial result."""
-        who, dtype = group.who, group.who.values[part].dtype
-        cells, holes = ([Read(f"{kind}{i}", (), v.dtype) for i, v in enumerate(who.values)] for kind in "@?")
-        values = holes if group.combines else list(who.values)
-        match who.reduction:
-            case str(op) if who.kind == "update":
-                pairs = (cells[part], values[part]), (values[part], cells[part])
-                return [Binary(op, *p, dtype) if op in "+*" else Call(op, p, dtype) for p in pairs]
-            case Monoid(left=left, right=right, combine=combine) if who.kind == "update":
-                known = dict(zip((*left, *right), (*cells, *values), strict=True))
-                return [transform(combine[part], lambda n: known.get(n.tensor, n) if isinstance(n, Read) else n)]
-        return [values[part]]
+    def require_partial(self, name: str, their: Assignment) -> None:
+        """A partial result is the identity and contributions to such targets, each of them once."""
+        found = self.partial.setdefault(name, union([]))
+        self.require_once(found, their.own.name)
+        kept = self.substantial(self.provenance.behind(found), their)
+        bag, others = self.provenance.named(kept), [s for s in self.theirs.steps.values() if s.array == their.array]
+        alike = {s.id for s in others if {x.operator for x in others} - {""} == {s.operator}}
+        if wrong := self.compared(bag, only(bag, alike)):
+            raise CertificationError(f"{their.own.name}: a partial result that cannot be combined; {wrong}")
+        self.provenance.move(name, kept)
 
-    def require_together(self, group: Group) -> None:
+    def require_together(self, claim: Claim) -> None:
         """The fields of a tuple belong together: contributions to one of them are contributions to all."""
-        if len(group.steps) == 1 or group.who.kind != "update":
-            return
-        stood = [self.mine.of(s.cells, self.mine.time(s)) for s in group.steps]
-        for several in (stood, list(group.holes.values())):
-            found = []
-            for part, raw in enumerate(several):
-                pieces = maps(self.substantial(self.follow(raw), group.who, part))
-                bare = [p.set_tuple_name(isl.dim.in_, "at") for p in pieces]
-                found.append(
-                    union(
-                        [
-                            p.set_tuple_name(isl.dim.out, str(p.get_tuple_name(isl.dim.out)).rsplit("_", 1)[0])
-                            for p in bare
-                        ]
-                    )
-                )
-            if any(not x.is_equal(found[0]) for x in found):
-                raise CertificationError(f"{group.who.name}: values of different contributions stand together")
+        steps = [(self.mine.steps[n], self.theirs.steps[self.claims[n].target]) for n in claim.fields]
+        stood = [(self.mine.of(s.cells, self.mine.time(s)), their) for s, their in steps]
+        for several in (stood, [(self.partial[s.id], their) for s, their in steps if not claim.instances]):
+            bags = [by_statement(self.substantial(self.provenance.named(x), their)) for x, their in several]
+            if not all(bag.is_equal(bags[0]) for bag in bags):
+                raise CertificationError(f"{steps[0][1].own.name}: values of different contributions stand together")
 
-    def require_order(self, group: Group) -> None:
+    def require_order(self, step: Assignment, their: Assignment) -> None:
         """What does not commute with a contribution comes before it as in the program."""
-        mixed = [
-            self.operator(s)
-            for s in self.program.statements
-            if {t for t, _ in s.targets} & {t for t, _ in group.who.targets}
-        ]
-        mixed = {op for op in mixed if op}
-        own = self.operator(group.who)
-        if not own or (len(mixed) == 1 and own != "="):
-            return
-        if group.combines:
-            raise CertificationError(f"{group.who.name}: partial results where several operators meet are not followed")
-        others = {f"{s.id}_{i}" for s in self.program.statements for i in range(len(s.targets))
-                  if self.operator(s) and (self.operator(s) != own or own == "=")}  # fmt: skip
-        for part, step in enumerate(group.steps):
-            their = self.theirs.steps[f"{group.who.id}_{part}"]
-            origin, place = group.origin(step, their.id), None
-            reading, now = (
-                (step.cells, self.mine.time(step)),
-                (origin.apply_range(their.cells), origin.apply_range(self.theirs.time(their))),
-            )
-            if not their.own.writes[part].exact:
-                cells, place = now[0], self.place(step.array)
-                now, (each, at) = pointwise(*now), pointwise(cells, self.mine.time(step))
-                reading = each.apply_range(place), at
-            found = [only(self.follow(self.mine.of(*reading)), others), only(self.theirs.of(*now), others)]
-            if wrong := self.compared(*found):
-                raise CertificationError(f"{group.who.name}: contributions come in another order; {wrong}")
+        alike = {""} if their.operator == "=" else {"", their.operator}
+        others = {n for n, s in self.theirs.steps.items() if s.array == their.array and s.operator not in alike}
+        if others:
+            named, before = self.provenance.names[step.id], (step.cells, self.mine.time(step))
+            then = named.apply_range(their.cells), named.apply_range(self.theirs.time(their))
+            if not their.own.writes[their.position].exact:
+                before, then = pointwise(*before), pointwise(*then)
+            stood = self.provenance.named(self.mine.of(*before))
+            if wrong := self.compared(only(stood, others), only(self.theirs.of(*then), others)):
+                raise CertificationError(f"{their.own.name}: contributions come in another order; {wrong}")
 
-    def operator(self, s: ProgramStatement) -> str:
-        """What combines a statement's values with what stands in the cell; "=" where data decide which is last."""
-        if s.kind == "update":
-            return s.reduction if isinstance(s.reduction, str) else getattr(s.reduction, "name", "")
-        return "" if all(a.exact for a in s.writes) else "="
-
-    def require_end(self, name: str, layout: Array) -> None:
+    def require_end(self, array: Array) -> None:
         """Every cell that outlives the text ends with the operator's value."""
-        box = address(layout, name).domain()
-        cells, end = isl.Set.identity(box).set_tuple_name(isl.dim.in_, "each"), layout.rank
-        raw = self.mine.of(cells.apply_range(self.place(name)), self.mine.end(end))
-        if wrong := self.compared(self.follow(raw), self.theirs.of(cells, self.theirs.end(end))):
-            raise CertificationError(f"{layout.name} at the end: {wrong}")
-        self.require_once(raw, layout.name)
+        if array.name not in self.outer:
+            raise CertificationError(f"{array.name} is not an argument of the text")
+        cells = isl.Set.identity(box(self.program, array)).set_tuple_name(isl.dim.in_, "each")
+        raw = self.mine.of(cells.apply_range(self.place(self.outer[array.name])), self.mine.end(cells))
+        if wrong := self.compared(self.provenance.named(raw), self.theirs.of(cells, self.theirs.end(cells))):
+            raise CertificationError(f"{array.name} at the end: {wrong}")
+        self.require_once(raw, array.name)
 
+    def require_once(self, raw: isl.UnionMap, what: str) -> None:
+        """No contribution arrives by two ways."""
+        if not self.provenance.is_once(raw, self.updates):
+            raise CertificationError(f"{what}: a contribution arrives twice")
 
-def _elements(array: Array) -> int:
-    pairs = zip(array.extent, array.strides, strict=True)
-    return 1 + sum(
-        max(0, int(e.value) - 1) * int(s.value) for e, s in pairs if isinstance(e, Const) and isinstance(s, Const)
-    )
+    def substantial(self, found: isl.UnionMap, their: Assignment) -> isl.UnionMap:
+        """The sources without numbers that change nothing when they are combined into such a target."""
+        unit = identity(their.own.reduction or "+", their.position, self.program.arrays[their.array].dtype)
+        return only(found, {n for n, s in self.held.items() if operation(s.value) == operation(unit)}, but=True)
+
+    def compared(self, actual: isl.UnionMap, expected: isl.UnionMap) -> str:
+        """The first source that is missing or should not be there."""
+        names = {n: s.own.name for n, s in self.theirs.steps.items()}
+        return first_difference(actual, expected, lambda name: names.get(name, f"what stood in {name}"))
+
+    def differs(self, mine: Value, theirs: Value) -> str:
+        """Why two expressions are not the same; nothing if they are."""
+        if mine.where.is_empty():
+            return ""
+        if isinstance(theirs.expr, Read) and theirs.expr.tensor.startswith((CELL, PARTIAL)):
+            return self.hole(mine, theirs.expr.tensor)
+        if is_number(mine.expr) and is_number(theirs.expr):
+            with suppress(NotAffine):
+                return "" if mine.number().is_equal(theirs.number()) else self.unlike(mine.expr, theirs.expr)
+        if isinstance(mine.expr, Read):
+            return self.read(mine, mine.expr, theirs)
+        if isinstance(theirs.expr, Read) or operation(mine.expr) != operation(theirs.expr):
+            return self.in_place(mine, theirs)
+        pairs = zip(children(mine.expr), children(theirs.expr), strict=True)
+        return next((why for a, b in pairs if (why := self.differs(mine.part(a), theirs.part(b)))), "")
+
+    def unlike(self, mine: Expr, theirs: Expr) -> str:
+        return f"another expression; expected {show(theirs)}, found {show(mine)}"
+
+    def hole(self, mine: Value, hole: str) -> str:
+        """What stood in a target is read there, at that time; a partial result is remembered."""
+        target = self.mine.steps[self.fields[int(hole.split()[-1])]]
+        read, (array, place) = mine.expr, target.own.targets[0]
+        if hole.startswith(CELL) and mine.step.id == target.id and read == Read(array, place, read.dtype):
+            return ""
+        if not isinstance(read, Read) or any(reads(*read.subscripts)):
+            return self.unlike(read, Read(hole, (), read.dtype))
+        found = union(p.set_tuple_name(isl.dim.in_, target.id) for p in maps(mine.sources()))
+        if hole.startswith(PARTIAL):
+            return "" if self.partial.setdefault(target.id, found).is_equal(found) else "two partial results at once"
+        stood = self.mine.of(target.cells, self.mine.time(target)).intersect_domain(found.domain())
+        same = stood.is_equal(found) or stood.is_equal(found.apply_range(self.provenance.moved))
+        return "" if same else f"{read.tensor} is not what the statement combines with"
+
+    def read(self, mine: Value, read: Read, theirs: Value) -> str:
+        """What is read comes from the same instances; what the text computed ahead, or in place, is compared."""
+        if any(reads(*read.subscripts)):
+            return self.gathered(mine, read, theirs)
+        raw, wrong = mine.sources(), ""
+        actual = self.provenance.named(raw)
+        ahead = only(actual, self.held).domain()
+        if (cases := mine.cases(actual.intersect_domain(ahead))) is None:
+            return f"{show(read)} may have several values that are computed ahead"
+        why = next((w for case in cases if (w := self.differs(case, theirs.on(case.where.domain())))), "")
+        raw, actual = raw.subtract_domain(ahead), actual.subtract_domain(ahead)
+        if why or raw.is_empty():
+            return why
+        if isinstance(theirs.expr, Read) and not any(reads(*theirs.expr.subscripts)):
+            expected = theirs.sources().intersect_domain(raw.domain())
+            if not (wrong := self.compared(actual.intersect_domain(expected.domain()), expected)):
+                self.require_once(raw, show(read))
+                return ""
+        return (why := self.in_place(mine, theirs)) and (wrong or why)
+
+    def in_place(self, mine: Value, theirs: Value) -> str:
+        """The text computes in place what the program reads, or only the branch that instances decide."""
+        if (cases := theirs.cases()) is None:
+            return self.unlike(mine.expr, theirs.expr)
+        return next((why for case in cases if (why := self.differs(mine.on(case.where.domain()), case))), "")
+
+    def gathered(self, mine: Value, found: Read, theirs: Value) -> str:
+        """What is read where data say comes from the same place, and each cell from the same instances."""
+        if not isinstance(wanted := theirs.expr, Read):
+            return self.unlike(mine.expr, theirs.expr)
+        place = self.place(found.tensor)
+        if wrong := self.elsewhere(found.tensor, mine, found.subscripts, theirs, wanted.subscripts):
+            return wrong
+        pairs = theirs.where.apply_range(theirs.step.reading(wanted))
+        cells, at = pointwise(pairs, mine.where.apply_range(self.mine.time(mine.step)))
+        then = pointwise(pairs, theirs.where.apply_range(self.theirs.time(theirs.step)))
+        raw = self.mine.of(cells.apply_range(place), at)
+        self.require_once(raw, found.tensor)
+        return self.compared(self.provenance.named(raw), self.theirs.of(*then))
+
+    def elsewhere(self, array: str, mine: Value, place: Place, theirs: Value, wanted: Place) -> str:
+        """Why a place that depends on data is not that of the operator's cell."""
+        terms, rest = data_terms(polynomial(place[-1]))
+        needed, left = data_terms(address(self.layouts[array], wanted))
+        for factor, part in needed:
+            alike = (t for t in terms if t[0] == factor and not self.differs(mine.part(t[1]), theirs.part(part)))
+            if (same := next(alike, None)) is None:
+                return f"another place in {array}; nothing stands for {show(part)}"
+            terms.remove(same)
+        return f"another place in {array}" if terms or self.differs(mine.part(rest), theirs.part(left)) else ""

@@ -1,11 +1,31 @@
-"""Claims: which instance of the operator a statement of a schedule's program says it computes."""
+"""Claims: which instance of the operator a statement of a schedule's program says it computes.
+
+A claim stands in the text as a write to an array `claim_S1` before the assignments that it is about; here those writes
+get their meaning, and are read again from the text.  The checker believes nothing of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.certificates.checker import Claim
+from workbench.errors import CertificationError
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Const, Read
 from workbench.poly import isl, unpack
+from workbench.poly.dataflow import paths
+from workbench.poly.delinearising import places
 from workbench.poly.program import Array, Program, ProgramStatement
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a text claims: of its assignments, of the innermost loops around statements, of atomic statements."""
+
+    claims: dict[str, Claim]
+    parallel: tuple[str, ...]
+    atomic: tuple[str, ...]
 
 
 @isl.guarded
@@ -25,6 +45,45 @@ def claims_of(program: Program) -> tuple[dict[str, Array], dict[str, str]]:
             name, point = f"claim_combine_{own.id}", isl.parse_set(f"{{ claim_combine_{own.id}[] }}")
             meanings[name] = isl.text_of(isl.Map.from_domain_and_range(point, origin.range()))
     return arrays, meanings
+
+
+@isl.guarded
+def read_claims(program: Program, raised: Program, arrays: Mapping[str, Array], meanings: Mapping[str, str]) -> Claimed:
+    """What a text claims of a program, as it is raised: each claim is about the next writes to arrays in its loops.
+
+    `arrays` and `meanings` are those of `claims_of` by their names in C.  CertificationError for a claim with nothing
+    behind it.
+    """
+    claims: dict[str, Claim] = {}
+    parallel, atomic = [], []
+    for n, s in enumerate(raised.statements):
+        array = s.targets[0][0]
+        if array == "claim_parallel":
+            parallel.append(s.id)
+        if array not in meanings:
+            continue
+        cell = places(arrays[array], array).reverse().set_tuple_name(isl.dim.out, array)
+        named = isl.parse_map(s.writes[0].relation).apply_range(cell).apply_range(isl.parse_map(meanings[array]))
+        who = program.statement(str(named.get_tuple_name(isl.dim.out)))
+        behind = list(_behind(raised, n))[: len(who.targets)]
+        if len(behind) < len(who.targets):
+            raise CertificationError(f"{who.name}: a claim, but nothing that computes it")
+        atomic += behind if n and raised.statements[n - 1].targets[0][0] == "claim_atomic" else []
+        fields = tuple(f"text_{own}_0" for own in behind)
+        text = "" if array.startswith("claim_combine_") else isl.text_of(named)
+        claims |= {name: Claim(f"{who.id}_{part}", fields, text) for part, name in enumerate(fields)}
+    return Claimed(claims, tuple(parallel), tuple(atomic))
+
+
+def _behind(raised: Program, claim: int) -> Iterator[str]:
+    """The statements after a claim, up to the next one, that write to arrays in the same loops."""
+    where = paths(raised)
+    for s in raised.statements[claim + 1 :]:
+        array = raised.arrays[s.targets[0][0]]
+        if where[s.id][:-1] != where[raised.statements[claim].id][:-1] or array.name.startswith("claim_"):
+            return
+        if array.rank > array.times:
+            yield s.id
 
 
 def _origin(program: Program, own: ProgramStatement) -> isl.Map | None:

@@ -146,6 +146,8 @@ def scalar_nest(program: Program, nest: Nest, claims: Mapping[str, Array]) -> tu
     """The nest without vectors, and the program with the arrays it needs; `claims` are arrays by statement."""
     scalars = Scalars(program, claims)
     result = scalars.visit(map_expressions(nest, lambda e: transform(e, _spelled)))
+    if not list(writes(result)):
+        result = scalars.claim(_made("claim_nothing", INT32, [], [], "output"))
     written = tuple(name for name, a in scalars.arrays.items() if a.role == "output")
     arrays = {**program.arrays, **scalars.arrays}
     return replace(program, arrays=arrays, outputs=(*program.outputs, *written)), result

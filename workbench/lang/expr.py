@@ -146,6 +146,15 @@ def rebuild(expr: Expr, operands: tuple[Expr, ...]) -> Expr:
             return Call(function, operands, dtype)
 
 
+def operation(expr: Expr) -> str:
+    """What a node computes of its operands, whatever they are: operator, type, number (-0.0 is not 0.0).
+
+    >>> operation(Binary("+", Index("i"), Index("j"), INT32)) == operation(Binary("+", Size("N"), Size("M"), INT32))
+    True
+    """
+    return repr(rebuild(expr, tuple(integer(0) for _ in children(expr))))
+
+
 def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """Rewrite bottom-up: `change` sees every node after its operands were rewritten."""
     operands = tuple(transform(child, change) for child in children(expr))

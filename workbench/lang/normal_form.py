@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from workbench.lang.dtypes import INT32, INT64, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size, Unary, walk
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size, Unary, reads, walk
 from workbench.lang.folding import floor_remainder
 from workbench.lang.polynomial import ZERO, Polynomial, atom, expression, number, split, without
 
@@ -183,6 +183,19 @@ def bound(form: Polynomial) -> Expr:
 def constant(expr: Expr) -> int | None:
     """The integer that the expression always is, None if it varies."""
     return polynomial(expr).constant
+
+
+def data_terms(form: Polynomial) -> tuple[list[tuple[int, Expr]], Expr]:
+    """(factor, part that reads data) for each such term, and the rest.
+
+    >>> from workbench.lang.expr import Read
+    >>> i = Read("idx", (Index("n"),), INT32)
+    >>> found, rest = data_terms(polynomial(i) * 5 + polynomial(Index("d")))
+    >>> found == [(5, i)], rest == Index("d", INT64)
+    (True, True)
+    """
+    data = [(x, expression(Polynomial({monomial: 1}))) for monomial, x in form.terms if any(reads(*monomial))]
+    return data, expression(Polynomial({monomial: x for monomial, x in form.terms if not any(reads(*monomial))}))
 
 
 def mentions(expr: Expr, variable: str) -> bool:
