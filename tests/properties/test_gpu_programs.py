@@ -26,7 +26,7 @@ from workbench.runtime.emulation.records import ORDERS
 from workbench.schedules import Schedule, Transform
 from workbench.settings import settings
 
-SCHEDULES = examples(quick=3, ci=12, full=1000)
+SCHEDULES = examples(quick=2, ci=8, full=1000)
 
 
 def drawn(seed: int) -> tuple[Problem, Schedule] | None:

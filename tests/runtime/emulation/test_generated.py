@@ -20,8 +20,8 @@ from workbench.runtime.emulation.records import ORDERS
 from workbench.schedules import Schedule
 
 # Every n-th operator, so that each run has some of all families.
-EXECUTED = ops.list()[:: examples(quick=13, ci=6, full=1)]
-WATCHED = ops.list()[2 :: examples(quick=29, ci=13, full=1)]
+EXECUTED = ops.list()[:: examples(quick=13, ci=8, full=1)]
+WATCHED = ops.list()[2 :: examples(quick=29, ci=17, full=1)]
 
 
 def on_threads(schedule: Schedule, size: int = 4) -> Schedule:

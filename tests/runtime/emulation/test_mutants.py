@@ -47,7 +47,7 @@ def test_faults_in_generated_text_are_found_at_their_lines(name):
     kernel = wb.generate(SCHEDULES[name](N, 4), target="cuda")
     arrays = numbers(N, N, seed=1), numbers(N, N, seed=2)
     assert wb.sanitize(kernel, *arrays)
-    chosen = list(mutants(kernel))[:: examples(quick=7, ci=3, full=1)]
+    chosen = list(mutants(kernel))[:: examples(quick=7, ci=4, full=1)]
     outcomes = {str(mutant): judged(mutant, wb.sanitize(mutant.kernel, *arrays)) for mutant in chosen}
     missed = [text for text, outcome in outcomes.items() if outcome == "without line"]
     assert len(missed) <= (1 - FOUND_SHARE) * len(outcomes), missed
