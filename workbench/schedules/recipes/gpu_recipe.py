@@ -20,7 +20,7 @@ from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
 MOST_KERNELS = 200
-WAYS = (transposed, rowwise, in_pieces, gridded)
+WAYS = (transposed, in_pieces, rowwise, gridded)
 
 
 def gpu_schedule(program: Program, target: Target | None = None) -> Schedule:

@@ -21,7 +21,7 @@ from workbench.schedules.recipes.gpu_steps import (
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, fuse, interchange, split, split_reduction
+from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, split_reduction
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
@@ -69,7 +69,13 @@ def _blocks(schedule: Schedule, statement: str, rows: list[str]) -> Schedule | N
     steps = [
         bind(spelled(schedule, statement, x), f"block.{axis}") for axis, x in zip("xyz", reversed(rows), strict=False)
     ]
-    return taken(schedule, *steps) if steps else schedule
+    return taken(schedule, *steps) if steps else _one_block(schedule, statement)
+
+
+def _one_block(schedule: Schedule, statement: str) -> Schedule:
+    """A block for all there is, so that its threads can wait for one another; unchanged around several statements."""
+    name = schedule.program.statement(statement).name
+    return taken(schedule, add_unit_loop(name, 0, name="once"), bind(f"{name}/once", "block.x")) or schedule
 
 
 def _threaded(schedule: Schedule, statement: str) -> bool:
@@ -84,7 +90,7 @@ def threads_inside(schedule: Schedule, statement: str, target: Target) -> Schedu
         return schedule
     loops = path(schedule.tree, statement)
     cut = max((i + 1 for i, x in enumerate(loops) if x.kind.startswith("block.")), default=0)
-    inner = [x for x in loops[cut:] if x.kind == "serial"]
+    inner = [x for x in loops[cut:] if x.kind == "serial" and trip(schedule, x) != 1]
     most = min(THREADS, target.device.block_threads)
     for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
         if parallel(schedule, statement, loop.name):
@@ -169,7 +175,7 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
         if count is not None and count < 2 * piece:
             continue
         name = spelled(schedule, statement, reduced[0].name)
-        after = taken(schedule, split_reduction(name, piece))
+        after = taken(schedule, split_reduction(name, piece) if piece > 1 else split_reduction(name))
         if after is not None:
             return after
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
-from workbench.lang.expr import Index
+from workbench.lang.expr import Binary, Const, Expr, Index
 from workbench.poly.tree import Loop, path
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.scheduled_program import Schedule
@@ -49,21 +49,29 @@ def spelled(schedule: Schedule, statement: str, loop: str) -> str:
 
 
 def dim_of(loop: Loop, statement: str) -> str | None:
-    """The dim of a statement that a loop is, None if it is not just that."""
-    found = dict(loop.rows).get(statement)
-    return found.name if isinstance(found, Index) else None
+    """The dim of a statement along which a loop walks in steps of one, None if there is none."""
+    match dict(loop.rows).get(statement):
+        case Index(name, _) | Binary("%", Index(name, _), Const(_, _), _):
+            return name
+    return None
 
 
 def trip(schedule: Schedule, loop: Loop) -> int | None:
-    """The most iterations of a loop that is a dim of its statements; None where that is not known."""
-    counts: list[int] = []
-    for statement, _ in loop.rows:
-        dim = dim_of(loop, statement)
-        count = None if dim is None else structure(schedule.program, statement).trip(dim)
-        if count is None:
-            return None
-        counts.append(count)
-    return max(counts, default=None)
+    """The most iterations of a loop that is a dim of its statements, or a part of one; None where that is not known."""
+    counts = [_trip(schedule, statement, row) for statement, row in loop.rows]
+    return None if None in counts else max((c for c in counts if c is not None), default=None)
+
+
+def _trip(schedule: Schedule, statement: str, row: Expr) -> int | None:
+    match row:
+        case Index(name, _):
+            return structure(schedule.program, statement).trip(name)
+        case Binary("/", inner, Const(int(size), _), _):
+            whole = _trip(schedule, statement, inner)
+            return None if whole is None else -(-whole // size)
+        case Binary("%", _, Const(int(size), _), _):
+            return size
+    return None
 
 
 def score(schedule: Schedule, loop: Loop) -> int:
