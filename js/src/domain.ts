@@ -4,27 +4,37 @@ import { button, h } from './dom';
 import { listen, selectionOf } from './gestures';
 import { cellName } from './lighting';
 import { Plot } from './plot';
-import { Look, sliders } from './scene';
+import { ReplayBar } from './replay';
+import { Look, scene, sliders } from './scene';
 import type { State } from './state';
 import type { Nest } from './types';
 
 export class DomainPane {
+  private readonly replay: ReplayBar;
   readonly element = h('section', { class: 'pane domain', 'aria-label': 'Iteration domain' });
   plots: Plot[] = [];
+  private space = 500;
   private readonly looks = new Map<string, Look>();
 
-  constructor(private readonly state: State) {}
+  constructor(private readonly state: State) {
+    this.replay = new ReplayBar(state);
+  }
 
   draw(): void {
     const { data } = this.state;
     this.plots = [];
-    const wide = this.element.clientWidth || 520;
+    this.replay.draw();
+    const wide = (this.element.clientWidth || 540) - 22;
     const several = data.domain.nests.length > 1;
-    const space = several ? Math.max(260, wide / 2 - 12) : wide;
-    const nests = data.domain.nests.map((nest) => this.nest(nest, space));
+    this.space = several ? Math.max(250, wide / 2 - 10) : wide;
+    const nests = data.domain.nests.map((nest) => this.nest(nest, this.space));
     const note = h('p', { class: 'note' }, [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '));
-    this.element.replaceChildren(this.tools(), h('div', { class: 'nests' }, ...nests), note);
+    this.element.replaceChildren(this.tools(), h('div', { class: 'nests' }, ...nests), this.replay.element, note);
     this.reveal();
+  }
+
+  close(): void {
+    this.replay.stop();
   }
 
   light(): void {
@@ -74,7 +84,21 @@ export class DomainPane {
       const at = look.at[dim];
       if (at === undefined || (at !== null && (at < low || at > high))) look.at[dim] = high - low > 1 ? low + 1 : low;
     }
+    if (!known && !this.connected(nest, look) && this.connected(nest, { ...look, at: all(look) })) look.at = all(look);
     return look;
+  }
+
+  /** Whether some dependence runs between points that are seen: where none does in one slice, all are shown at once. */
+  private connected(nest: Nest, look: Look): boolean {
+    const { data } = this.state;
+    const { byRow } = scene(data, nest, look);
+    return data.domain.arrows.some(({ source, target, pairs }) => {
+      for (let i = 0; i < pairs[1]; i += 1) {
+        const [a, b] = [byRow[source].get(data.at(pairs, i, 0)), byRow[target].get(data.at(pairs, i, 1))];
+        if (a && b && a !== b) return true;
+      }
+      return false;
+    });
   }
 
   private nest(nest: Nest, space: number): HTMLElement {
@@ -95,7 +119,11 @@ export class DomainPane {
         mouseenter: () => this.state.hover({ statement: own.name }), mouseleave: () => this.state.hover(null),
       }, SHAPES[n % 6], ` ${own.name}(${own.dims.join(', ')})`);
     });
-    return h('div', { class: 'chips' }, ...chips);
+    const rest = nest.statements.slice(1).map((n) => data.domain.statements[n].name);
+    const apart = rest.map((name) => button(`split ${name} off`, () => void this.state.gesture('distribute', { statement: name }), {
+      class: 'apart', title: `a nest of its own for ${name} and what follows it`,
+    }));
+    return h('div', { class: 'chips' }, ...chips, ...apart);
   }
 
   /** A statement dropped here is merged with this nest. */
@@ -154,7 +182,7 @@ export class DomainPane {
   private redraw(nest: Nest, look: Look): void {
     const place = this.plots.findIndex((plot) => plot.nest === nest);
     const before = this.plots[place];
-    const plot = new Plot(this.state, nest, look, (this.element.clientWidth || 520) / (this.plots.length > 1 ? 2 : 1));
+    const plot = new Plot(this.state, nest, look, this.space);
     listen(plot);
     before.element.replaceWith(plot.element);
     this.plots[place] = plot;
@@ -179,35 +207,26 @@ export class DomainPane {
     void this.state.gesture('interchange', { statement: most.name, first: look.x, second: look.y });
   }
 
-  /** Sliders move to the slice in which a refused step's witness stands. */
+  /** Axes and sliders move so that a refused step's witness is seen, once for each refusal. */
   reveal(): void {
-    const wrong = this.state.refusal.pairs?.find((w) => w.pairs.length);
-    if (!wrong) return;
-    const { data } = this.state;
-    let moved = false;
-    for (const [name, instance] of [[wrong.target, wrong.pairs[0][1]], [wrong.source, wrong.pairs[0][0]]] as const) {
-      const number = data.statement(name);
-      for (const plot of this.plots) {
-        if (!plot.nest.statements.includes(number)) continue;
-        for (const dim of sliders(data, plot.nest, plot.look)) {
-          const place = data.domain.statements[number].dims.indexOf(dim);
-          if (place < 0 || plot.look.at[dim] === null || plot.look.at[dim] === instance[place]) continue;
-          plot.look.at[dim] = wrong.pairs[0][0][data.domain.statements[data.statement(wrong.source)].dims.indexOf(dim)] === wrong.pairs[0][1][data.domain.statements[data.statement(wrong.target)].dims.indexOf(dim)] ? instance[place] : null;
-          moved = true;
-        }
-      }
-    }
-    if (moved) this.redrawAll();
-  }
-
-  private redrawAll(): void {
-    const pairs = this.state.refusal;
-    if (!pairs.pairs?.length || this.revealed === pairs) return;
-    this.revealed = pairs;
+    const { data, refusal } = this.state;
+    const wrong = refusal.pairs?.find((w) => w.pairs.length);
+    if (!wrong || this.revealed === refusal) return;
+    this.revealed = refusal;
+    const ends = [wrong.source, wrong.target].map((name) => data.statement(name));
+    const plot = this.plots.find(({ nest }) => ends.every((n) => nest.statements.includes(n)));
+    if (!plot) return;
+    const value = (end: 0 | 1, dim: string) => wrong.pairs[0][end][data.domain.statements[ends[end]].dims.indexOf(dim)] as number | undefined;
+    const moves = (dim: string) => value(0, dim) !== undefined && value(1, dim) !== undefined && value(0, dim) !== value(1, dim);
+    const moving = plot.nest.axes.filter(moves);
+    if (moving.length && !moving.includes(plot.look.x) && !moving.includes(plot.look.y)) plot.look.x = moving[0];
+    for (const dim of sliders(data, plot.nest, plot.look)) plot.look.at[dim] = moves(dim) ? null : value(1, dim) ?? value(0, dim) ?? null;
     this.draw();
   }
   private revealed: unknown = null;
 }
+
+const all = (look: Look): Record<string, null> => Object.fromEntries(Object.keys(look.at).map((dim) => [dim, null]));
 
 const MODES = {
   select: { name: 'select', hint: 'click a point to light what belongs to it' },

@@ -15,16 +15,19 @@ export function selectionOf(plot: Plot, mark: Mark): Selection {
 export function listen(plot: Plot): void {
   const { svg, state } = plot;
   let start: XY | null = null;
+  let axis: Element | null = null;
   let from = { x: 0, y: 0, view: plot.view };
   svg.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
-    start = plot.cell(event);
+    axis = (event.target as Element).classList.contains('axis') ? (event.target as Element) : null;
+    start = axis ? null : plot.cell(event);
     from = { x: event.clientX, y: event.clientY, view: plot.view };
     svg.setPointerCapture(event.pointerId);
     svg.focus({ preventScroll: true });
   });
   svg.addEventListener('pointermove', (event) => {
-    if (!start) hover(plot, plot.near(plot.cell(event)));
+    if (axis) axis.classList.add('held');
+    else if (!start) hover(plot, plot.near(plot.cell(event)));
     else if (state.mode !== 'select') ghost(plot, start, plot.cell(event));
     else if (plot.view.k > 1) {
       plot.move({ ...from.view, x: from.view.x + event.clientX - from.x, y: from.view.y + event.clientY - from.y });
@@ -34,6 +37,8 @@ export function listen(plot: Plot): void {
     const [begin, end] = [start, plot.cell(event)];
     start = null;
     plot.ghost.replaceChildren();
+    if (axis) dropAxis(plot, axis, event);
+    axis = null;
     if (!begin) return;
     const still = Math.hypot(event.clientX - from.x, event.clientY - from.y) < 4;
     if (still) click(plot, plot.near(end));
@@ -107,6 +112,19 @@ function inTime(plot: Plot, now: Mark | null, direction: 1 | -1): Mark | null {
 }
 
 // -- drags ---------------------------------------------------------------------------------------------------------------
+
+/** The name of an axis dropped on the other's name: their loops change places. */
+function dropAxis(plot: Plot, held: Element, event: PointerEvent): void {
+  held.classList.remove('held');
+  const other = [...plot.svg.querySelectorAll('.axis')].find((e) => e !== held);
+  if (!other) return;
+  const box = other.getBoundingClientRect();
+  const away = Math.hypot(box.x + box.width / 2 - event.clientX, box.y + box.height / 2 - event.clientY);
+  if (away > 45) return plot.state.say('drop the name of an axis on the name of the other to interchange their loops');
+  const own = (n: number) => plot.state.data.domain.statements[n];
+  const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
+  void plot.state.gesture('interchange', { statement: own(most).name, first: plot.look.x, second: plot.look.y });
+}
 
 /** The statement a drag is about: the one below it, else the one with the most dims. */
 function meant(plot: Plot, begin: XY): string {

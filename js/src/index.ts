@@ -48,18 +48,28 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     event.stopPropagation(); // or the notebook's shortcuts fire
   }
 
+  state.onCompare(() => { panes.code.draw(); light(); });
+
   function drawAll(): void {
+    state.compared = null;
     state.data = state.read();
     undo.disabled = !state.past.undo;
     redo.disabled = !state.past.redo;
-    const bound = Object.entries(state.data.domain.sizes).map(([name, value]) => `${name}=${value}`).join(', ');
-    head.querySelector('.sizes')!.textContent = bound ? `drawn for ${bound}` : '';
+    const count = state.past.steps.length;
+    head.querySelector('.sizes')!.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'in the order of its text';
     refusal.draw();
     for (const pane of shown) pane.draw();
     light();
   }
 
+  /** Which state is drawn, for whoever watches from outside. */
+  function stamp(): void {
+    root.dataset.place = String(state.past.place);
+    root.dataset.offers = String(state.offers.steps?.length ?? 0);
+  }
+
   function light(): void {
+    stamp();
     for (const pane of shown) pane.light?.();
     cells.light();
   }
@@ -95,6 +105,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const watcher = new ResizeObserver(resized(() => { panes.domain.draw(); light(); }));
   watcher.observe(root);
   return () => {
+    (panes.domain as DomainPane).close();
     names.forEach((name) => model.off(`change:${name}`, changed));
     watcher.disconnect();
   };

@@ -234,10 +234,10 @@ export class Plot {
     const step = (count: number) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * this.unit >= 22 || n * 8 > count) ?? 1000;
     const every = [step(high[0] - low[0] + 1), step(high[1] - low[1] + 1)];
     for (let x = low[0]; this.look.x && x <= high[0]; x += 1) {
-      if (x % every[0] === 0) found.push(s('text', { class: 'tick', x: this.at(x, 0)[0], y: bottom + 14, 'text-anchor': 'middle' }, x));
+      if (x % every[0] === 0 && !this.scene.lanes[0].has(x)) found.push(s('text', { class: 'tick', x: this.at(x, 0)[0], y: bottom + 14, 'text-anchor': 'middle' }, x));
     }
     for (let y = low[1]; this.look.y && y <= high[1]; y += 1) {
-      if (y % every[1] === 0) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: this.at(0, y)[1] + 4, 'text-anchor': 'end' }, y));
+      if (y % every[1] === 0 && !this.scene.lanes[1].has(y)) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: this.at(0, y)[1] + 4, 'text-anchor': 'end' }, y));
     }
     const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
     found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
@@ -256,7 +256,13 @@ export class Plot {
     const marks = this.scene.marks.filter(isLit);
     const some = marks.length > 0;
     this.svg.classList.toggle('has-lit', some);
-    for (const { mark, shape } of this.drawn) shape.classList.toggle('lit', some && isLit(mark));
+    const { time, data } = this.state;
+    const waits = (m: Mark) => time !== null && m.rows.every((row) => data.at(data.domain.statements[m.statement].when, row, 0) >= time);
+    this.svg.classList.toggle('replaying', time !== null);
+    for (const { mark, shape } of this.drawn) {
+      shape.classList.toggle('lit', some && isLit(mark));
+      shape.classList.toggle('waits', waits(mark));
+    }
     const one = marks.length === 1 ? marks[0] : null;
     for (const { arrow, shape } of this.arrows) shape.classList.toggle('lit', one !== null && (arrow.source === one || arrow.target === one));
     const few = marks.length <= 60 ? marks : [];

@@ -13,15 +13,15 @@ export class RefusalBar {
     const { step, reason, repairs, pairs } = this.state.refusal;
     this.element.hidden = !step;
     if (!step) return this.element.replaceChildren();
-    const why = (reason ?? '').replace(`${step}: `, '');
+    const why = pairs?.length ? '' : (reason ?? '').replace(`${step}: `, '');
     this.element.replaceChildren(
       h('div', { class: 'what' }, h('b', {}, '✕ not applied: '), h('code', {}, step), ` ${why}`,
         button('close', () => void this.state.ask('dismiss'), { class: 'close' })),
-      ...(pairs ?? []).slice(0, 4).map((wrong) => this.witness(wrong)),
+      ...together(pairs ?? []).slice(0, 4).map(([wrong, kinds]) => this.witness(wrong, kinds)),
       repairs?.length ? h('div', { class: 'repairs' }, 'instead: ', ...repairs.map((r) => button(r.text, () => void this.state.apply(r.step, r.text), { class: 'repair' }))) : '');
   }
 
-  private witness(wrong: Wrong): HTMLElement {
+  private witness(wrong: Wrong, kinds: string[]): HTMLElement {
     const pair = wrong.pairs[0];
     const end = (name: string, text: string, at: number[] | undefined) =>
       button(text, () => at && this.state.select({ statement: name, instance: at }), {
@@ -29,6 +29,18 @@ export class RefusalBar {
       });
     const verb = wrong.reason === 'race' ? 'would run at once' : 'would run in the wrong order';
     return h('div', { class: 'wrong' }, end(wrong.source, wrong.words[0], pair?.[0]), ' → ', end(wrong.target, wrong.words[1], pair?.[1]),
-      h('span', { class: 'soft' }, ` ${verb}: ${wrong.kind} of ${wrong.array}${wrong.loop ? `, loop ${wrong.loop}` : ''}`));
+      h('span', { class: 'soft' }, ` ${verb}: ${kinds.join(' and ')} of ${wrong.array}${wrong.loop ? `, loop ${wrong.loop}` : ''}`));
   }
+}
+
+/** The same two instances once, with every kind of dependence between them. */
+function together(pairs: Wrong[]): [Wrong, string[]][] {
+  const found = new Map<string, [Wrong, string[]]>();
+  for (const wrong of pairs) {
+    const key = [...wrong.words, wrong.array, wrong.reason, wrong.loop].join(' ');
+    const known = found.get(key);
+    if (known) known[1].push(wrong.kind);
+    else found.set(key, [wrong, [wrong.kind]]);
+  }
+  return [...found.values()];
 }

@@ -22,6 +22,7 @@ export interface Scene {
   byRow: Map<number, Mark>[]; // for each statement of the program: row → mark
   low: [number, number];
   high: [number, number];
+  lanes: [Set<number>, Set<number>]; // places that are no values of the axis
 }
 
 /** Dims of a nest's statements that are not on an axis: each gets a slider. */
@@ -87,7 +88,7 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
   for (const i of [0, 1]) if (low[i] > high[i]) [low[i], high[i]] = [0, 0];
   placeLanes(data, nest, lanes, low, high);
   shiftShared(marks);
-  return { marks, byRow, low, high };
+  return { marks, byRow, low, high, lanes: [new Set(lanes[0].map((m) => m.x)), new Set(lanes[1].map((m) => m.y))] };
 }
 
 /** A statement without a coordinate on an axis stands before the others there, or after them if it runs later. */

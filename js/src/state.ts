@@ -7,12 +7,23 @@ import type { Code, Model, Offers, Past, Refusal, Selection, Step, TreeNode } fr
 
 export type Mode = 'select' | 'tile' | 'skew';
 
+/** A step that is looked at before it is taken: the code after it. */
+export interface Compared {
+  text: string;
+  step: Step;
+  after: string[];
+  verdict: string;
+}
+
 export class State {
   readonly model: Model;
   data: Data;
   hovered: Selection | null = null;
   mode: Mode = 'select';
+  time: number | null = null; // so many instances have run; null: all of them
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
+  compared: Compared | null = null;
+  private compare: () => void = () => undefined;
   private lighting: (() => void)[] = [];
   private said: (text: string) => void = () => undefined;
   private busy: (now: boolean) => void = () => undefined;
@@ -66,21 +77,39 @@ export class State {
   /** What screen readers hear, and everybody reads below the panes. */
   onSay(callback: (text: string) => void): void { this.said = callback; }
   onBusy(callback: (now: boolean) => void): void { this.busy = callback; }
+  onCompare(callback: () => void): void { this.compare = callback; }
   say(text: string): void { this.said(text); }
 
   async ask(name: string, given: Record<string, unknown> = {}): Promise<boolean> {
+    return (await this.answer(name, given)) !== undefined;
+  }
+
+  /** The answer of the kernel; undefined when it refused, which is said. */
+  async answer(name: string, given: Record<string, unknown> = {}): Promise<unknown> {
     this.waiting += 1;
     this.busy(true);
     try {
-      await ask(this.model, name, given);
-      return true;
+      return (await ask(this.model, name, given)) ?? null;
     } catch (error) {
       this.say((error as Error).message);
-      return false;
+      return undefined;
     } finally {
       this.waiting -= 1;
       this.busy(this.waiting > 0);
     }
+  }
+
+  /** What a step would make of the code, shown and not taken. */
+  async preview(step: Step, text: string): Promise<void> {
+    const found = (await this.answer('preview', { step })) as { lines: string[]; verdict: string } | undefined;
+    if (!found) return;
+    this.compared = { text, step, after: found.lines, verdict: found.verdict };
+    this.compare();
+  }
+
+  closePreview(): void {
+    this.compared = null;
+    this.compare();
   }
 
   async apply(step: Step, text: string): Promise<void> {

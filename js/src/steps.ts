@@ -47,6 +47,7 @@ export class StepsPane {
         'data-legal': String(offer.legal), title: offer.legal ? 'apply' : `show why not: ${offer.reason}`,
         'aria-label': offer.legal ? offer.text : `${offer.text}: refused, show why`,
       }),
+      button('before → after', () => void this.state.preview(offer.step, offer.text), { class: 'preview', 'aria-label': `preview ${offer.text}`, title: 'what it changes in the code' }),
       offer.legal ? null : h('small', {}, offer.reason));
   }
 }

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class Browser:
         )  # fmt: skip
         port = self._port()
         self.console: list[str] = []
+        self.pump: Callable[[], None] = lambda: None  # what else has to go on while one waits for the page
         self._number = 0
         self._socket = websocket.create_connection(self._page(port), timeout=60, max_size=None)
         for domain in ("Page", "Runtime", "Log"):
@@ -80,6 +82,9 @@ class Browser:
             self._heard(message)
 
     def _heard(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "Page.javascriptDialogOpening":  # "leave the page?"
+            leave = {"id": 0, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
+            self._socket.send(json.dumps(leave))
         if message.get("method") == "Runtime.exceptionThrown":
             details = message["params"]["exceptionDetails"]
             self.console.append(f"thrown: {details.get('exception', {}).get('description', details['text'])}")
@@ -94,6 +99,7 @@ class Browser:
 
     def go(self, address: str) -> None:
         """Open an address."""
+        self.pump = lambda: None
         self.call("Page.navigate", url=address)
 
     def run(self, script: str) -> Any:
@@ -104,10 +110,11 @@ class Browser:
             raise BrowserError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
-    def until(self, script: str, seconds: float = 60) -> Any:
+    def until(self, script: str, seconds: float = 40) -> Any:
         """The value of an expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            self.pump()
             if value := self.run(_PLAIN % script):
                 return value
             time.sleep(0.03)

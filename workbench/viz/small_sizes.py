@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from workbench import poly
@@ -48,20 +49,30 @@ def small(
     `axes` says for each statement of the operator how many values are wanted in the dims that will be axes; `given` are
     sizes the reader asks for.  Bound sizes are kept when they are small.
     """
-    definition = program.definition
-    for name in given or {}:
+    wanted = tuple((name, tuple(dims.items())) for name, dims in axes.items())
+    return _small(program, wanted, tuple((given or {}).items()))
+
+
+@lru_cache(maxsize=64)
+def _small(
+    program: Program, wanted: tuple[tuple[str, tuple[tuple[str, int], ...]], ...], asked: tuple[tuple[str, int], ...]
+) -> Small:
+    """`small`, remembered: a panel draws the same program again after each step."""
+    definition, given = program.definition, dict(asked)
+    axes = {name: dict(dims) for name, dims in wanted}
+    for name in given:
         if name not in (known := dict.fromkeys([*program.sizes, *program.symbols])):
             raise WorkbenchError(unknown_name("size", name, known))
     if definition is None or program.parent is not None:
-        return Small(program, {n: (given or {}).get(n, TARGET) for n in program.symbols}, window=WINDOW)
+        return Small(program, {n: given.get(n, TARGET) for n in program.symbols}, window=WINDOW)
     statements = [s for s in definition.statements() if s.name in axes]
-    fixed = {**program.sizes, **(given or {})}
-    if not program.symbols and not (given or {}) and _fits(statements, fixed, axes):
+    fixed = {**program.sizes, **given}
+    if not program.symbols and not given and _fits(statements, fixed, axes):
         return Small(program, {})
-    keep = set(given or {}) | {n for n, v in program.sizes.items() if v <= KEPT and _is_detail(definition, n)}
+    keep = set(given) | {n for n, v in program.sizes.items() if v <= KEPT and _is_detail(definition, n)}
     start = {n: v for n, v in fixed.items() if n in keep}
     chosen = _search(definition, statements, axes, start)
-    changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in (given or {})}
+    changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in given}
     return _lowered(program, definition, chosen, changed)
 
 
@@ -102,17 +113,23 @@ def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> b
 def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
     """How many values each index of a statement takes at these sizes (bounding box)."""
     box: dict[str, tuple[int, int]] = {}
-    for r in statement.ranges:
-        corners = list(_corners(r, box))
+    for r, bounding in _bounded(statement):
+        corners = list(_corners(bounding, box))
         low = min(fold(r.lower, {**sizes, **c}) for c in corners)
         high = max(fold(r.upper, {**sizes, **c}) for c in corners)
         box[r.index] = (low, high)
     return {index: high - low for index, (low, high) in box.items()}
 
 
-def _corners(r: Range, box: dict[str, tuple[int, int]]) -> Iterator[dict[str, int]]:
+@lru_cache(maxsize=256)
+def _bounded(statement: Statement) -> tuple[tuple[Range, frozenset[str]], ...]:
+    """The ranges of a statement, each with the indices that its bounds name."""
+    return tuple((r, frozenset(r.bounding)) for r in statement.ranges)
+
+
+def _corners(bounding: frozenset[str], box: dict[str, tuple[int, int]]) -> Iterator[dict[str, int]]:
     """Extreme values of the earlier indices that a range depends on."""
-    names = [n for n in box if n in r.bounding]
+    names = [n for n in box if n in bounding]
     for values in product(*((box[n][0], max(box[n][0], box[n][1] - 1)) for n in names)):
         yield dict(zip(names, values, strict=True))
 
@@ -143,5 +160,5 @@ def _cost(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> f
         wanted = axes[statement.name]
         for index, n in extents_of(statement, sizes).items():
             cost += 4.0 * abs(n - wanted[index]) if index in wanted else 0.5 * abs(n - ELSEWHERE)
-            cost += 100.0 if n <= 0 else 0.0
+            cost += 100.0 if n <= 0 else 5.0 if n == 1 < wanted.get(index, 0) else 0.0
     return cost

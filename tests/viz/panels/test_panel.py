@@ -197,7 +197,8 @@ def test_a_refused_step_shows_pairs_in_the_wrong_order():
     assert panel.refusal == {}
 
 
-def test_repairs_of_a_refusal_can_be_taken():
+def test_repairs_of_a_refusal_can_be_taken(monkeypatch):
+    monkeypatch.setattr("workbench.schedules.repairs.search.SECONDS", 120.0)
     panel = shown("matmul")
     with pytest.raises(IllegalSchedule):
         panel.apply(wb.parallelize("k"))

@@ -19,10 +19,10 @@ _FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
 _ABOUT = re.compile(r"/\* ([\w.]+): ")
 
 
-def code_payload(schedule: Schedule) -> dict[str, Any]:
-    """The lines of the C text for this machine; `reason` says why there is none."""
+def code_payload(schedule: Schedule, *, unsafe: bool = False) -> dict[str, Any]:
+    """The lines of the C text for this machine; `reason` says why there is none (`unsafe`: also where it is wrong)."""
     try:
-        kernel = generate(schedule, this_machine())
+        kernel = generate(schedule, this_machine(), unsafe=unsafe)
     except WorkbenchError as error:
         return {"lines": [], "start": 0, "notes": [], "language": "C", "reason": str(error)}
     return listing(kernel, schedule)
@@ -65,7 +65,7 @@ def belonging(texts: list[str], start: int, loops: set[str], statements: list[st
         about = _ABOUT.search(text)
         if about and about[1] in statements:
             current = about[1]
-            for line in (*open_blocks, i):
+            for line in (*open_blocks[1:], i):
                 _add(found[line], current)
         elif current and text.strip(" {}"):
             _add(found[i], current)

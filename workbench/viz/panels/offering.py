@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, WorkbenchError
 from workbench.poly.order import Violation
 from workbench.poly.program import Program
+from workbench.poly.tree import path
 from workbench.schedules import Schedule, next_steps, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.transform import Transform, from_json
-from workbench.viz.coordinates import groups, subject
+from workbench.viz.coordinates import Coordinate, Point, component, groups, subject
 from workbench.viz.frame import Asked, Frame, frames
-from workbench.viz.panels.points import moments, row_numbers, table
+from workbench.viz.panels.points import dependences_between, moments, row_numbers, tables
 
 SECONDS = 0.4
 MOST_RED = 400
@@ -56,10 +57,7 @@ def _wrong_pairs(after: Schedule, asked: Asked) -> list[dict[str, Any]]:
     of = subject(after)
     first = frames(of, groups(of.tree), asked, whole=True, elsewhere=True)[0]
     program, tree = first.of.program, first.of.tree
-    points = {
-        s.id: table(poly.instances_at(program, s.id, first.drawn.sizes, window=first.drawn.window), len(s.dims))
-        for s in program.statements
-    }
+    points = tables(first)
     whens = moments(program, tree, points, first.drawn.sizes)
     return [_red(v, program, first, points, whens) for v in poly.violations(program, tree)]
 
@@ -70,7 +68,7 @@ def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], w
     a, b = (program.statement(s) for s in (source, target))
     rows = {s: row_numbers(points[s]) for s in (source, target)}
     witness = tuple(v.source[d] for d in a.dims), tuple(v.target[d] for d in b.dims)
-    pairs = [witness, *_backwards(v, program, frame, rows, whens)]
+    pairs = [witness, *_others(v, program, frame, rows, whens)]
     seen = dict.fromkeys((p, q) for p, q in pairs if p in rows[source] and q in rows[target])
     return {
         "source": a.name, "target": b.name, "reason": v.reason, "loop": v.loop or "",
@@ -81,20 +79,40 @@ def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], w
     }  # fmt: skip
 
 
-def _backwards(v: Violation, program: Program, frame: Frame, rows: Any, whens: Any) -> list[tuple[Any, Any]]:
-    """Pairs of the same dependence whose target comes first."""
+def _others(v: Violation, program: Program, frame: Frame, rows: Any, whens: Any) -> Iterator[tuple[Point, Point]]:
+    """Pairs of the same dependence that go wrong as the witness does: the target first, or both at once."""
     d = v.dependence
-    if d is None or v.reason != "order":
-        return []
+    if d is None:
+        return
     try:
-        known = poly.dependence_pairs(program, frame.drawn.sizes, among=(d.source, d.target), window=frame.drawn.window)
+        known = dependences_between(program, tuple(frame.drawn.sizes.items()), frame.drawn.window)
     except WorkbenchError:
-        return []
-    return [
-        (p, q)
-        for pairs in known
-        if (pairs.dependence.kind, pairs.dependence.source, pairs.dependence.target) == (d.kind, d.source, d.target)
-        for p, q in pairs.pairs
-        if p in rows[d.source] and q in rows[d.target]
-        if whens[d.target][rows[d.target][q]] <= whens[d.source][rows[d.source][p]]
-    ]
+        return
+    ends = (d.kind, d.source, d.target)
+    alike = [k for k in known if (k.dependence.kind, k.dependence.source, k.dependence.target) == ends]
+    wrong = _at_once(_levels(v, program, frame)) if v.reason == "race" else _backwards(rows, whens, d.source, d.target)
+    yield from ((p, q) for pairs in alike for p, q in pairs.pairs if wrong(p, q))
+
+
+def _backwards(rows: Any, whens: Any, source: str, target: str) -> Callable[[Point, Point], bool]:
+    """Whether the target of a pair does not come after its source."""
+    first, second = rows[source], rows[target]
+    return lambda p, q: p in first and q in second and whens[target][second[q]] <= whens[source][first[p]]
+
+
+def _at_once(levels: list[tuple[Coordinate, Coordinate]]) -> Callable[[Point, Point], bool]:
+    """Whether the last level, and none outside it, separates a pair."""
+    *outer, (a, b) = levels
+    return lambda p, q: a(p) != b(q) and all(c(p) == d(q) for c, d in outer)
+
+
+def _levels(v: Violation, program: Program, frame: Frame) -> list[tuple[Coordinate, Coordinate]]:
+    """The times of source and target at the loops around both, up to the one that decides."""
+    assert v.dependence is not None
+    ends = [program.statement(s) for s in (v.dependence.source, v.dependence.target)]
+    found = []
+    for a, b in zip(*(path(frame.of.tree, s.id) for s in ends), strict=False):
+        found.append(tuple(component(program, x, s, frame.drawn.sizes) for x, s in zip((a, b), ends, strict=True)))
+        if a.name == v.loop:
+            break
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from workbench.viz.panels.numbers import Numbers, Packed, column
 from workbench.viz.program_rows import statement_line
 
 MOST_PAIRS = 40_000
+MOST_POINTS = 250_000
 
 
 def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str
     found = frames(of, groups(of.tree), asked, whole=True, elsewhere=True)
     first = found[0]
     program, tree = first.of.program, first.of.tree
-    points = {s: table(rows, len(program.statement(s).dims)) for f in found for s, rows in f.points.items()}
+    points = tables(first)
     whens = moments(program, tree, points, first.drawn.sizes)
     return {
         "notes": list(dict.fromkeys(note for f in found for note in f.notes)),
@@ -42,9 +44,17 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str
     }
 
 
-def table(rows: tuple[Point, ...], width: int) -> Numbers:
-    """Points as a table, also where there are none or they have no coordinates."""
-    return np.asarray(rows, np.int32).reshape(len(rows), width)
+def tables(frame: Frame) -> dict[str, Numbers]:
+    """The instances of every statement (by id) at the drawn sizes."""
+    program, drawn = frame.of.program, frame.drawn
+    return {s.id: _table(program, s.id, tuple(drawn.sizes.items()), drawn.window) for s in program.statements}
+
+
+# Remembered, as most steps change the order and not the instances.
+@lru_cache(maxsize=64)
+def _table(program: Program, statement: str, sizes: tuple[tuple[str, int], ...], window: int | None) -> Numbers:
+    rows = poly.instances_at(program, statement, dict(sizes), window=window, limit=MOST_POINTS)
+    return np.asarray(rows, np.int32).reshape(len(rows), len(program.statement(statement).dims))
 
 
 def _statement(
@@ -105,7 +115,7 @@ def _arrows(frame: Frame, points: dict[str, Numbers], packed: Packed) -> list[di
     program, drawn = frame.of.program, frame.drawn
     names = [s.id for s in program.statements]
     try:
-        known = poly.dependence_pairs(program, drawn.sizes, window=drawn.window, limit=MOST_PAIRS)
+        known = dependences_between(program, tuple(drawn.sizes.items()), drawn.window)
     except WorkbenchError:
         return []
     rows = {s: row_numbers(mine) for s, mine in points.items()}
@@ -123,6 +133,14 @@ def _arrows(frame: Frame, points: dict[str, Numbers], packed: Packed) -> list[di
                 "pairs": packed.add(np.asarray(ends, np.int32)),
             })  # fmt: skip
     return found
+
+
+@lru_cache(maxsize=16)
+def dependences_between(
+    program: Program, sizes: tuple[tuple[str, int], ...], window: int | None
+) -> tuple[poly.Pairs, ...]:
+    """`poly.dependence_pairs`, remembered: most steps change the order and not the program."""
+    return poly.dependence_pairs(program, dict(sizes), window=window, limit=MOST_PAIRS)
 
 
 def row_numbers(points: Numbers) -> dict[Point, int]:

@@ -14,7 +14,7 @@ import traitlets
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, preview
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
 from workbench.viz.display import picture
@@ -147,6 +147,13 @@ class Panel(anywidget.AnyWidget):
     def _offer(self, kinds: list[str] | None = None, seconds: float = 0.4) -> None:
         self.offers = offers_payload(self.schedule, kinds, min(seconds, 5.0))
 
+    def _preview(self, step: dict[str, Any]) -> dict[str, Any]:
+        """The code after a step that is not taken, legal or not."""
+        after = preview(self.schedule, step_of(step))
+        code = code_payload(after, unsafe=True)
+        lines = ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
+        return {"lines": lines or [code["reason"]], "verdict": str(after.verdict).partition(":")[0]}
+
     def _gesture(self, name: str, given: dict[str, Any]) -> None:
         self.apply(step_for(self.schedule, name, given))
 
@@ -165,6 +172,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "redo": Panel.redo,
     "go": lambda panel, place: panel._go(panel.history.at(place)),
     "offer": Panel._offer,
+    "preview": Panel._preview,
     "gesture": Panel._gesture,
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
 }

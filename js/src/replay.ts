@@ -1,0 +1,65 @@
+// The order of execution on a slider: what has run is filled, what runs now is ringed.
+
+import { button, h } from './dom';
+import type { State } from './state';
+
+const FRAME = 90; // milliseconds a step while it plays
+
+export class ReplayBar {
+  readonly element = h('div', { class: 'replay' });
+  private readonly range: HTMLInputElement;
+  private readonly output = h('output');
+  private readonly play: HTMLButtonElement;
+  private timer: number | undefined;
+  private order: [statement: number, row: number][] = [];
+
+  constructor(private readonly state: State) {
+    this.range = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'time: how many instances have run', input: () => this.set(Number(this.range.value)) });
+    this.play = button('▶ replay', () => this.toggle(), { class: 'play', title: 'run through the instances in the order of execution' });
+    this.element.append(this.play, this.range, this.output);
+  }
+
+  draw(): void {
+    this.stop();
+    const { data } = this.state;
+    const own = data.domain.statements;
+    this.order = [];
+    own.forEach((s, number) => {
+      for (let row = 0; row < s.points[1]; row += 1) this.order[data.at(s.when, row, 0)] = [number, row];
+    });
+    this.range.max = String(this.order.length);
+    this.state.time = null;
+    this.range.value = this.range.max;
+    this.output.textContent = `${this.order.length} instances`;
+  }
+
+  private set(time: number): void {
+    this.state.time = time >= this.order.length ? null : time;
+    this.range.value = String(time);
+    const last = time > 0 ? this.order[time - 1] : undefined;
+    this.output.textContent = this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last)}`;
+    if (last && this.state.time !== null) {
+      const own = this.state.data.domain.statements[last[0]];
+      this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, last[1]) });
+    } else this.state.hover(null);
+    this.state.light();
+  }
+
+  private toggle(): void {
+    if (this.timer !== undefined) return this.stop();
+    this.play.textContent = '❚❚ pause';
+    if (Number(this.range.value) >= this.order.length) this.set(0);
+    const jump = Math.max(1, Math.round(this.order.length / 400));
+    this.timer = window.setInterval(() => {
+      const next = Math.min(this.order.length, Number(this.range.value) + jump);
+      this.set(next);
+      if (next >= this.order.length || !this.element.isConnected) this.stop();
+    }, FRAME);
+  }
+
+  stop(): void {
+    window.clearInterval(this.timer);
+    this.timer = undefined;
+    this.play.textContent = '▶ replay';
+  }
+}

@@ -1,0 +1,60 @@
+"""One JupyterLab and one browser for all tests of this folder; screenshots are kept in `out/`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.browser.bench import Bench
+from tests.browser.chromium import Browser, chromium
+from tests.viz.panels.values import schedule
+
+OUT = Path(os.environ.get("WB_SCREENSHOTS", Path(__file__).parent / "out"))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A headless browser with one page."""
+    program = chromium()
+    if program is None:
+        pytest.skip("install chromium or Google Chrome: no browser was found")
+    made = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser: Browser) -> Callable[[str], Bench]:
+    """Open a panel of one of the four programs."""
+    return lambda name: Bench(browser, wb.panel(schedule(name)))
+
+
+@pytest.fixture
+def keep(browser: Browser) -> Callable[[str], Path]:
+    """Keep a screenshot of the panel under a name."""
+
+    def kept(name: str) -> Path:
+        browser.size(1500, 1500)
+        browser.run("document.querySelector('.wbp').scrollIntoView()")
+        time.sleep(0.3)
+        made = browser.screenshot(OUT / f"{name}.png", ".wbp")
+        browser.size(1500, 1100)
+        return made
+
+    return kept
+
+
+@pytest.fixture(scope="session")
+def measured() -> Iterator[dict[str, Any]]:
+    """Times that were measured on the way, written beside the screenshots; nothing is asserted about them."""
+    found: dict[str, Any] = {}
+    yield found
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "measured.json").write_text(json.dumps(found, indent=1) + "\n")

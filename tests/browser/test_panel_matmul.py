@@ -1,0 +1,105 @@
+"""What needs to be seen once: gestures of one kind, answers while a cell runs, strange names, large domains, themes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.browser.bench import Bench as Page
+from tests.browser.test_panel import attributes, choose, fresh, steps, texts
+
+STARTED = 'document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')'
+
+
+@pytest.fixture(scope="module")
+def page(opened) -> Page:
+    return opened("matmul")
+
+
+def drop(browser, source: str, target: str) -> None:
+    """Drag one element onto another, as the page hears it."""
+    browser.run(
+        f"(() => {{ const a = {source}, b = {target}, dataTransfer = new DataTransfer();"
+        " const more = {dataTransfer, bubbles: true, cancelable: true};"
+        " const say = (e, kind) => e.dispatchEvent(new DragEvent(kind, more));"
+        " say(a, 'dragstart'); say(b, 'dragover'); say(b, 'drop') })()"
+    )
+
+
+def test_a_loop_dropped_on_another_takes_its_place(page, browser):
+    fresh(page)
+    rows = "[...document.querySelectorAll('.wbp .tree .row.loop')]"
+    drop(browser, f"{rows}[0]", f"{rows}[1]")
+    browser.until("!document.querySelector('.wbp .undo').disabled")
+    assert steps(page)[-1] == "interchange('n', 'm')"
+
+
+def test_the_name_of_an_axis_dropped_on_the_other_interchanges(page, browser):
+    fresh(page)
+    browser.run("document.querySelector('.wbp .plot').scrollIntoView({block: 'center'})")
+    browser.drag(browser.middle(".wbp .plot .axis.x"), browser.middle(".wbp .plot .axis.y"))
+    browser.until("!document.querySelector('.wbp .undo').disabled")
+    assert steps(page)[-1] == "interchange('k', 'n')"
+
+
+def test_a_statement_is_split_off(page, browser):
+    fresh(page)
+    browser.click(".wbp .apart")
+    browser.until("!document.querySelector('.wbp .undo').disabled")
+    assert steps(page) == ["distribute('C')"]
+    browser.until("document.querySelectorAll('.wbp .nest').length === 2")
+
+
+def test_other_axes_and_sliders(page, browser):
+    fresh(page)
+    before = attributes(browser, ".wbp .plot [data-point]", "data-point")
+    browser.run(
+        "(() => { const s = document.querySelector('.wbp [data-dim=m]'); s.value = 3;"
+        " s.dispatchEvent(new Event('input')); })()"
+    )
+    after = attributes(browser, ".wbp .plot [data-point]", "data-point")
+    assert len(before) == len(after)
+    assert all(p.startswith(("C(3,", "C.init(3,")) for p in after)
+    browser.run(
+        "(() => { const s = document.querySelector('.wbp [data-axis=y]'); s.value = 'm';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    assert texts(browser, ".wbp .plot .axis.y") == ["m"]
+    assert attributes(browser, ".wbp [data-dim]", "data-dim") == ["n"]
+
+
+def test_branches_of_the_history_can_be_gone_back_to(page, browser, keep):
+    fresh(page)
+    for step in ("parallelize('m')", "parallelize('n')"):
+        choose(browser, step)
+        browser.until("!document.querySelector('.wbp .undo').disabled")
+        browser.click(".wbp .undo")
+        browser.until(STARTED)
+    browser.run(
+        "[...document.querySelectorAll('.wbp .moment')].find((b) => b.textContent === \"parallelize('m')\").click()"
+    )
+    browser.until("!document.querySelector('.wbp .undo').disabled")
+    assert steps(page) == ["parallelize('m')"]
+
+
+def test_text_with_markup_is_shown_as_text(page, browser):
+    fresh(page)
+    bad = '<img src=x onerror="window.broken = 1"><b>bold</b>'
+    page.ask(f"setattr(panel, 'refusal', {{'step': {bad!r}, 'reason': {bad!r}, 'repairs': [], 'pairs': []}})")
+    browser.until("!document.querySelector('.wbp .refusal').hidden")
+    page.ask(f"setattr(panel, 'past', {{**panel.past, 'script': {bad!r}, 'steps': [{bad!r}]}})")
+    page.ask(f"setattr(panel, 'code', {{**panel.code, 'reason': {bad!r}}})")
+    browser.until(f"document.querySelector('.wbp .script').textContent.includes({json.dumps(bad)})")
+    assert browser.run("[window.broken, document.querySelectorAll('.wbp img').length]") == [None, 0]
+    page.ask("panel._go(panel.history.at(0))")
+
+
+def test_the_dark_theme(page, browser, keep):
+    fresh(page)
+    browser.run("document.body.dataset.jpThemeLight = 'false'")
+    page.ask("panel.apply(wb.tile(m=2, n=2))")
+    browser.until("!document.querySelector('.wbp .undo').disabled && document.querySelector('.wbp .offers details')")
+    assert browser.run("getComputedStyle(document.querySelector('.wbp')).backgroundColor") == "rgb(22, 25, 29)"
+    keep("dark")
+    browser.run("document.body.dataset.jpThemeLight = 'true'")
