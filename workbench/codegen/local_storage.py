@@ -140,9 +140,23 @@ def _wrapped(nest: Nest, storage: Storage) -> Nest:
         return Place(name, nest)
     parts = children(nest)
     bare = [touches(p, name) and not any(_is_home(n, home) and touches(n, name) for n in walk(p)) for p in parts]
-    if isinstance(nest, Block) and any(bare):  # pieces of one iteration, as isl parted them: they share the place
+    if isinstance(nest, Block) and (any(bare) or _parted(parts, storage)):  # pieces of one iteration share the place
         return Place(name, nest)
     return rebuild(nest, tuple(Place(name, p) if b else _wrapped(p, storage) for p, b in zip(parts, bare, strict=True)))
+
+
+def _parted(parts: tuple[Nest, ...], storage: Storage) -> bool:
+    """Whether isl made a loop of its own for each statement of what is one iteration: some only write, others read.
+
+    Pieces in which all statements that touch the array stand together are iterations of their own.
+    """
+    name, inside = storage.array.name, []
+    for part in parts:
+        if touches(part, name):
+            if any(isinstance(n, For) and n.kind == "parallel" and _is_home(n, storage.home) for n in walk(part)):
+                return False
+            inside.append({n.statement for n in walk(part) if isinstance(n, Write) and touches(n, name)})
+    return any(own != inside[0] for own in inside)
 
 
 def _is_home(nest: Nest, home: tuple[str, ...]) -> TypeGuard[For | Define]:
@@ -155,7 +169,8 @@ def touches(nest: Nest, array: str) -> bool:
         if isinstance(node, Write):
             if any(c.array == array for c in node.cells):
                 return True
-            if any(isinstance(e, Read) and e.tensor == array for v in node.values for e in walk_expr(v)):
+            expressions = (*node.values, *(s for c in node.cells for s in c.subscripts))
+            if any(isinstance(e, Read) and e.tensor == array for v in expressions for e in walk_expr(v)):
                 return True
     return False
 

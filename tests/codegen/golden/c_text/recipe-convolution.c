@@ -1,5 +1,5 @@
 /* convolution: N = 1, C = 3, H = 9, W = 21, F = 5, KH = 3, KW = 2 */
-/* schedule: naive | decompose_reduction('O') | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O/f_i') | vectorize('O/w_i') | vectorize('O.init/w') */
+/* schedule: naive | decompose_reduction('O') | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O/f_i') | vectorize('O/w_i') | fuse('O.init/n', 'O.init/f', 'O.init/h', 'O.init/w') | vectorize('O.init/n_f_h_w') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,16 +14,12 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
 {
     (void)workspace;
     (void)threads;
-    for (int64_t f = 0; f < 5; f++) {
-        for (int64_t h = 0; h < 7; h++) {
-            for (int64_t w = 0; w < 16; w += 8) {
-                /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
-                *(wb_v8f32_u *)&O[f*140 + h*20 + w] = wb_all_v8f32(0.0f);
-            }
-            for (int64_t w = 16; w < 20; w++) {
-                O[f*140 + h*20 + w] = 0.0f;
-            }
-        }
+    for (int64_t n_f_h_w = 0; n_f_h_w < 696; n_f_h_w += 8) {
+        /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+        *(wb_v8f32_u *)&O[n_f_h_w] = wb_all_v8f32(0.0f);
+    }
+    for (int64_t n_f_h_w = 696; n_f_h_w < 700; n_f_h_w++) {
+        O[n_f_h_w] = 0.0f;
     }
     for (int64_t h = 0; h < 7; h++) {
         for (int64_t w_o = 0; w_o < 2; w_o++) {

@@ -1,5 +1,5 @@
 /* lookup: E = 7, D = 19, B = 3, L = 4 */
-/* schedule: naive | decompose_reduction('O') | tile({'O/d': 64}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | vectorize('O.init/d') */
+/* schedule: naive | decompose_reduction('O') | tile({'O/d': 64}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | fuse('O.init/b', 'O.init/d') | vectorize('O.init/b_d') */
 
 #include <math.h>
 #include <stdint.h>
@@ -16,14 +16,12 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
     if ((wb_failed = lookup_check(T, I_, O, workspace, threads)) != 0) return wb_failed;
     (void)workspace;
     (void)threads;
-    for (int64_t b = 0; b < 3; b++) {
-        for (int64_t d = 0; d < 16; d += 8) {
-            /* O.init: O(b, d) +=! T(I(b, l), d) */
-            *(wb_v8f32_u *)&O[b*19 + d] = wb_all_v8f32(0.0f);
-        }
-        for (int64_t d = 16; d < 19; d++) {
-            O[b*19 + d] = 0.0f;
-        }
+    for (int64_t b_d = 0; b_d < 56; b_d += 8) {
+        /* O.init: O(b, d) +=! T(I(b, l), d) */
+        *(wb_v8f32_u *)&O[b_d] = wb_all_v8f32(0.0f);
+    }
+    for (int64_t b_d = 56; b_d < 57; b_d++) {
+        O[b_d] = 0.0f;
     }
     for (int64_t b = 0; b < 3; b++) {
         {

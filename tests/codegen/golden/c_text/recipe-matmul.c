@@ -1,5 +1,5 @@
 /* matmul: M = 19, K = 11, N = 37 */
-/* schedule: naive | decompose_reduction('C') | tile({'C/m': 5, 'C/n': 16}) | interchange('C/n_o', 'C/m_o', 'C/k', 'C/m_i', 'C/n_i') | unroll('C/m_i') | vectorize('C/n_i') | vectorize('C.init/n') */
+/* schedule: naive | decompose_reduction('C') | tile({'C/m': 5, 'C/n': 16}) | interchange('C/n_o', 'C/m_o', 'C/k', 'C/m_i', 'C/n_i') | unroll('C/m_i') | vectorize('C/n_i') | fuse('C.init/m', 'C.init/n') | vectorize('C.init/m_n') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,14 +14,12 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
 {
     (void)workspace;
     (void)threads;
-    for (int64_t m = 0; m < 19; m++) {
-        for (int64_t n = 0; n < 32; n += 8) {
-            /* C.init: C(m, n) +=! A(m, k) * B(k, n) */
-            *(wb_v8f32_u *)&C[m*37 + n] = wb_all_v8f32(0.0f);
-        }
-        for (int64_t n = 32; n < 37; n++) {
-            C[m*37 + n] = 0.0f;
-        }
+    for (int64_t m_n = 0; m_n < 696; m_n += 8) {
+        /* C.init: C(m, n) +=! A(m, k) * B(k, n) */
+        *(wb_v8f32_u *)&C[m_n] = wb_all_v8f32(0.0f);
+    }
+    for (int64_t m_n = 696; m_n < 703; m_n++) {
+        C[m_n] = 0.0f;
     }
     for (int64_t n_o = 0; n_o < 3; n_o++) {
         for (int64_t m_o = 0; m_o < 4; m_o++) {

@@ -1,5 +1,5 @@
 /* seidel: N = 9 */
-/* schedule: naive | vectorize('A/j') */
+/* schedule: naive | fuse('A/i', 'A/j') | vectorize('A/i_j') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,14 +14,12 @@ int seidel(const float *restrict A0, float *restrict A, void *workspace, int thr
 {
     (void)workspace;
     (void)threads;
-    for (int64_t i = 0; i < 9; i++) {
-        for (int64_t j = 0; j < 8; j += 8) {
-            /* A: A(i, j) = A0(i, j) */
-            *(wb_v8f32_u *)&A[i*9 + j] = *(const wb_v8f32_u *)&A0[i*9 + j];
-        }
-        for (int64_t j = 8; j < 9; j++) {
-            A[i*9 + j] = A0[i*9 + j];
-        }
+    for (int64_t i_j = 0; i_j < 80; i_j += 8) {
+        /* A: A(i, j) = A0(i, j) */
+        *(wb_v8f32_u *)&A[i_j] = *(const wb_v8f32_u *)&A0[i_j];
+    }
+    for (int64_t i_j = 80; i_j < 81; i_j++) {
+        A[i_j] = A0[i_j];
     }
     for (int64_t t = 0; t < 4; t++) {
         for (int64_t i = 1; i < 8; i++) {

@@ -1,5 +1,5 @@
 /* triangle: M = 13, N = 18 */
-/* schedule: naive | decompose_reduction('C') | tile({'C/i': 6, 'C/j': 16}) | interchange('C/j_o', 'C/i_o', 'C/k', 'C/i_i', 'C/j_i') | unroll('C/i_i') | vectorize('C/j_i') | vectorize('C.init/j') */
+/* schedule: naive | decompose_reduction('C') | tile({'C/i': 6, 'C/j': 16}) | interchange('C/j_o', 'C/i_o', 'C/k', 'C/i_i', 'C/j_i') | unroll('C/i_i') | vectorize('C/j_i') | fuse('C.init/i', 'C.init/j') | vectorize('C.init/i_j') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,14 +14,12 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
 {
     (void)workspace;
     (void)threads;
-    for (int64_t i = 0; i < 13; i++) {
-        for (int64_t j = 0; j < 16; j += 8) {
-            /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
-            *(wb_v8f32_u *)&C[i*18 + j] = wb_all_v8f32(0.0f);
-        }
-        for (int64_t j = 16; j < 18; j++) {
-            C[i*18 + j] = 0.0f;
-        }
+    for (int64_t i_j = 0; i_j < 232; i_j += 8) {
+        /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+        *(wb_v8f32_u *)&C[i_j] = wb_all_v8f32(0.0f);
+    }
+    for (int64_t i_j = 232; i_j < 234; i_j++) {
+        C[i_j] = 0.0f;
     }
     for (int64_t j_o = 0; j_o < 2; j_o++) {
         for (int64_t i_o = 0; i_o < 2; i_o++) {
