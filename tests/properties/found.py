@@ -94,4 +94,23 @@ FOUND = {
         {"L": 3, "N": 6},
         "compute_at('T', 'q', keep=True)",
     ),
+    "each statement of one iteration got a loop, and a buffer, of its own": Found(
+        "def f(uint64(L + 1, L + 1) X) -> (uint32(L) T) { T(j) +=! uint32(X(j, k)) where j in 0:L, k in 0:L }",
+        {"L": 13},
+        "affine({'T': '(j, k) -> (j, j + k)'}) | stage('X', 'k') | unroll_jam('j_1', 4) | tile(k_1=4, j_1_i=1)"
+        " | reverse_compute_at('T', 'k_1_i') | arrange('T.init', 'X_local.load') | unroll('k') | split('k_1_i', 3)"
+        " | fuse('k_1_o', 'j_1_i_o')",
+    ),
+    "padded rows are empty, and the memory for them was negative": Found(
+        "def f(float(K) A) -> (B) { T(i,j,l) = A(l) * i where i in 0:K, j in 2:K, l in 0:K  B(i) +=! T(i,j,l)"
+        " where j in 2:K }",
+        {"K": 1},
+        "storage_align('T', 1, 8) | storage_align('T', 0, 8, 3)",
+    ),
+    "the index into a buffer was checked against another dimension": Found(
+        "def f(float(5) X, uint8(7, 3) J, int32(M) U) -> (T, float(K) S) { T(m) = U(m)"
+        "  S(J(n + n, 2)) min= float(int32(X(p + p))) where n in 0:4, p in 0:3 }",
+        {"M": 3, "K": 37},
+        "split_reduction('n', 8) | tile({'n_o_parts': 4, 'S_rf.add/s0': 4}) | stage('J', 'p') | tile(j0=8, j1=8)",
+    ),
 }
