@@ -6,7 +6,7 @@
     C = matmul(A, B)
 
 This module is the face: it alone sees every room.  A name is loaded from its room on first use, so
-the import itself stays light; the table `NAMES` says what comes from where.
+the import itself stays light; the table `face.NAMES` says what comes from where.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import errors
 from workbench.errors import unknown_name
+from workbench.face import METHODS, NAMES, SHOWN
 from workbench.lang.operator import Operator
 from workbench.settings import settings
 from workbench.target import Target
@@ -34,99 +35,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "viz")
-
-# Public name → "module:attribute".
-NAMES = {
-    "operator": "workbench.lang:operator",
-    "operators": "workbench.lang:operators",
-    "einsum": "workbench.lang:einsum",
-    "from_c": "workbench.fromc.program:from_c",
-    "schedule": "workbench.schedules:schedule",
-    "check": "workbench.schedules:check",
-    "choose": "workbench.schedules:choose",
-    "next_steps": "workbench.schedules:next_steps",
-    "panel": "workbench.viz.panels:panel",
-    "preview": "workbench.schedules:preview",
-    "replay": "workbench.schedules:replay",
-    "Schedule": "workbench.schedules:Schedule",
-    "Verdict": "workbench.schedules:Verdict",
-    "add_unit_loop": "workbench.schedules:add_unit_loop",
-    "affine": "workbench.schedules:affine",
-    "arrange": "workbench.schedules:arrange",
-    "atomic": "workbench.schedules:atomic",
-    "barrier": "workbench.schedules:barrier",
-    "bind": "workbench.schedules:bind",
-    "decompose_reduction": "workbench.schedules:decompose_reduction",
-    "distribute": "workbench.schedules:distribute",
-    "interchange": "workbench.schedules:interchange",
-    "merge": "workbench.schedules:merge",
-    "parallelize": "workbench.schedules:parallelize",
-    "replace": "workbench.schedules:replace",
-    "register": "workbench.schedules:register",
-    "MicroKernel": "workbench.schedules:MicroKernel",
-    "reverse": "workbench.schedules:reverse",
-    "shift": "workbench.schedules:shift",
-    "skew": "workbench.schedules:skew",
-    "fuse": "workbench.schedules:fuse",
-    "unroll_jam": "workbench.schedules:unroll_jam",
-    "split": "workbench.schedules:split",
-    "tile": "workbench.schedules:tile",
-    "together": "workbench.schedules:together",
-    "unroll": "workbench.schedules:unroll",
-    "compute_at": "workbench.schedules:compute_at",
-    "isolate": "workbench.schedules:isolate",
-    "partition": "workbench.schedules:partition",
-    "reverse_compute_at": "workbench.schedules:reverse_compute_at",
-    "root": "workbench.schedules:root",
-    "split_reduction": "workbench.schedules:split_reduction",
-    "inline": "workbench.schedules:inline",
-    "fold_storage": "workbench.schedules:fold_storage",
-    "storage_align": "workbench.schedules:storage_align",
-    "transform_layout": "workbench.schedules:transform_layout",
-    "pad": "workbench.schedules:pad",
-    "double_buffer": "workbench.schedules:double_buffer",
-    "pipeline": "workbench.schedules:pipeline",
-    "prefetch": "workbench.schedules:prefetch",
-    "stage": "workbench.schedules:stage",
-    "vectorize": "workbench.schedules:vectorize",
-    "occupancy": "workbench.schedules.gpu_reports:occupancy",
-    "coalescing": "workbench.schedules.gpu_reports:coalescing",
-    "bank_conflicts": "workbench.schedules.gpu_reports:bank_conflicts",
-    "trace_touches": "workbench.codegen:trace_touches",
-    "build": "workbench.runtime:build",
-    "measure": "workbench.runtime:measure",
-    "verify": "workbench.runtime:verify",
-    "evaluate_c": "workbench.runtime:evaluate_c",
-    "doctor": "workbench.runtime:doctor",
-    "sanitize": "workbench.runtime.emulation:sanitize",
-    "ceilings": "workbench.runtime:ceilings",
-    "Ceilings": "workbench.runtime:Ceilings",
-    "figure": "workbench.viz.figures:figure",
-}
-
-# Method of Operator that needs a later room → where it stands.
-METHODS = {
-    "__call__": "workbench.runtime:call",
-    "plan": "workbench.runtime:plan",
-    "evaluate": "workbench.lang:evaluate",
-    "astype": "workbench.lang:astype",
-    "flops": "workbench.ops:flops",
-    "bytes": "workbench.ops:bytes",
-}
-
-# Values that a notebook shows as pictures, where their classes stand; their room draws nothing itself.
-SHOWN = (
-    "workbench.lang.operator:Operator",
-    "workbench.poly.program:Program",
-    "workbench.schedules.scheduled_program:Schedule",
-    "workbench.schedules.legality:Verdict",
-    "workbench.codegen.kernel:Kernel",
-    "workbench.runtime.launch:CompiledKernel",
-    "workbench.runtime.preparing:Plan",
-    "workbench.runtime.timing:Measurement",
-    "workbench.runtime.verification:Verification",
-    "workbench.runtime.examining:Report",
-)
 
 __all__ = [
     "Operator",

@@ -25,7 +25,7 @@ from workbench.poly.grid import is_thread, on_grid, regions
 from workbench.poly.grid_points import MOST_POINTS, Column, Points, grid_points, values
 from workbench.poly.program import Access, Array, Padding, Program, ProgramStatement
 from workbench.poly.storage import Storage, contracted, storage_of
-from workbench.poly.tree import Loop, Tree, path
+from workbench.poly.tree import Loop, LoopKind, Tree, path
 from workbench.poly.warp_costs import WARP, groups, sectors, turns
 
 Memory = Literal["global", "shared", "thread"]
@@ -141,10 +141,10 @@ def memory_of(program: Program, tree: Tree, stored: Mapping[str, Storage], array
     if place is None:
         return "global"
     user = next(s.id for s in program.statements if any(a.array == array for a in s.accesses))
-    kinds = [x.kind for x in path(tree, user) if x.name in place.home]
-    if any(map(is_thread, kinds)):
+    kinds: list[LoopKind] = [x.kind for x in path(tree, user) if x.name in place.home]
+    if any(is_thread(k) for k in kinds):
         return "thread"
-    return "shared" if any(map(is_block, kinds)) else "global"
+    return "shared" if any(is_block(k) for k in kinds) else "global"
 
 
 @lru_cache(maxsize=128)
