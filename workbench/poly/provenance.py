@@ -11,7 +11,8 @@ from workbench.poly.dataflow import Assignment, union
 from workbench.poly.program import Array
 from workbench.poly.unpack import maps, point
 
-SHORT = 4
+SHORT, LONG = 4, 200
+"""Copies in a row that are followed one by one: before isl is asked for all of them, and where it does not know."""
 
 
 class Provenance:
@@ -39,14 +40,15 @@ class Provenance:
         if waiting.is_empty():
             return result
         last, again = only(self.moved, self.movers, but=True), only(self.moved, self.movers)
-        for _ in range(SHORT):
+        for step in range(LONG):
             result, waiting = result.union(waiting.apply_range(last)), waiting.apply_range(again)
             if waiting.is_empty():
                 return result
-        closure, exact = again.transitive_closure()
-        if not exact:
-            raise BudgetExceeded("a chain of copies cannot be followed to its end")
-        return result.union(waiting.union(waiting.apply_range(closure)).apply_range(last))
+            if step == SHORT:
+                closure, exact = again.transitive_closure()
+                if exact:
+                    return result.union(waiting.union(waiting.apply_range(closure)).apply_range(last))
+        raise BudgetExceeded("a chain of copies cannot be followed to its end")
 
     def named(self, found: isl.UnionMap) -> isl.UnionMap:
         """Sources → what stands behind movers, under the names of what that stands for."""
