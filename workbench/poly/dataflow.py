@@ -40,6 +40,7 @@ class Assignment:
         """The cells that a read of the value takes, whatever the data."""
         key = (read.tensor, read.subscripts) if isinstance(read, Read) else None
         found = [a for a in self.own.accesses if a.kind == "read" and (a.array, a.subscripts) == key]
+        found = [a for a in found if not a.accumulates] or found  # an update's value may look at its own cell, too
         if not found:
             raise WorkbenchError(f"{self.own.name}: how {show(read)} is read is not known")
         return reduce(isl.Map.union, [isl.parse_map(a.relation) for a in found]).set_tuple_name(isl.dim.in_, self.id)
