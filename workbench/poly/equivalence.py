@@ -21,7 +21,7 @@ from workbench.poly.access import read_places
 from workbench.poly.arrivals import arrivals, mixed
 from workbench.poly.concerning import concerned
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.value_sources import END, Flow, Sink, tuple_of
+from workbench.poly.value_sources import END, Flow, Sink, tuple_of, values_read
 from workbench.poly.witness import witness
 
 
@@ -116,9 +116,16 @@ def _partners(before: ProgramStatement, sink: Sink) -> list[int]:
     """The places of the reads before that a read now stands for."""
     assert sink.statement is not None
     old, new = read_places(_roots(before)), read_places(_roots(sink.statement))
-    if len(old) != len(new):
-        return [sink.position]
+    if len(old) != len(new):  # some vanished: what a cell modulo 1 depended on
+        return _alike(before, sink)
     return sorted({a for a, b in zip(old, new, strict=True) if b == sink.position})
+
+
+def _alike(before: ProgramStatement, sink: Sink) -> list[int]:
+    """The places of the reads before that are written like a read now, or at least read the same array."""
+    own = [(n, a) for n, a in enumerate(values_read(before)) if a.array == sink.array]
+    same = [n for n, a in own if sink.access is not None and a.subscripts == sink.access.subscripts]
+    return same or [n for n, _ in own]
 
 
 def _roots(s: ProgramStatement) -> tuple[Expr, ...]:

@@ -44,7 +44,7 @@ class Flow:
         self.sinks: list[Sink] = []
         self.passing: list[Sink] = []
         for s in program.statements:
-            own = [_sink(s, a, i) for i, a in enumerate(_values(s)) if a.array in arrays or s.part == "moves"]
+            own = [_sink(s, a, i) for i, a in enumerate(values_read(s)) if a.array in arrays or s.part == "moves"]
             (self.passing if s.part == "moves" else self.sinks).extend(own)
         self.sinks += [x for name in program.outputs if name in arrays and (x := _end(program, name)) is not None]
         self.adding = [
@@ -134,7 +134,8 @@ def _ambiguous(pieces: list[isl.Map]) -> list[isl.Set]:
     return [points for points in found if not points.is_empty()]
 
 
-def _values(s: ProgramStatement) -> list[Access]:
+def values_read(s: ProgramStatement) -> list[Access]:
+    """The reads of the values of a statement, in order."""
     return [a for a in s.accesses if a.kind == "read" and not a.accumulates]
 
 
