@@ -11,7 +11,17 @@ from tests.poly.making import Maker
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import judged
 from workbench import lower
-from workbench.schedules import Schedule, fold_storage, pipeline, schedule, stage, transform_layout
+from workbench.schedules import (
+    Schedule,
+    fold_storage,
+    pipeline,
+    schedule,
+    skew,
+    stage,
+    tile,
+    transform_layout,
+    vectorize,
+)
 
 
 def _of_maker() -> Subject:
@@ -26,6 +36,10 @@ FOUND = {
         (_of_maker, (transform_layout("X", "(d0, d1) -> (d0 / 8, d1, d0 % 8)"), fold_storage("X", 1, 4)), "harmless"),
     "indices in a buffer whose places are used again": (1075, (stage("idx", "k2"), pipeline("k2")), "legal"),
     "a buffer of the indices of a target": (1122, (stage("idx", "i3", filling="load"),), "legal"),
+    "an index that a folded dimension no longer depends on":
+        (4595, (stage("idx", "i7"), pipeline("i7", stages=3), fold_storage("X", 0, 1)), "unproved"),
+    "the smallest pair where remainders decide":
+        (5664, (tile({"Z/t1": 2, "Z/k2": 2}), skew("t1_i", by="k2_o", factor=-1), vectorize("k2_o")), "illegal"),
 }  # fmt: skip
 
 

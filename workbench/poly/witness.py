@@ -72,11 +72,14 @@ def _first(points: isl.Set) -> tuple[int, ...]:
 
 
 def _narrowed(points: isl.Set) -> isl.Set:
-    """Every coordinate at its minimum in turn, where it has one: slower than isl's lexmin, never fails."""
+    """Every coordinate at its minimum in turn, where it has one: slower than isl's lexmin, never fails.
+
+    isl's minimum may be too small where remainders decide.
+    """
     for position in range(points.dim(isl.dim.set)):
         low = points.dim_min_val(position)
-        if low.is_int():
-            points = points.fix_val(isl.dim.set, position, low)
+        fixed = points.fix_val(isl.dim.set, position, low) if low.is_int() else points
+        points = points if fixed.is_empty() else fixed
     return points
 
 
