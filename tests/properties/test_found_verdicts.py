@@ -11,9 +11,11 @@ from tests.poly.making import Maker
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import judged
 from workbench import lower
+from workbench.errors import ScheduleError
 from workbench.schedules import (
     Schedule,
     fold_storage,
+    pad,
     pipeline,
     schedule,
     skew,
@@ -52,3 +54,12 @@ def test_product_and_enumeration_agree_now(what):
     for step in steps:
         after = step.on(after)
     assert judged(found, after, Random(1)) == outcome
+
+
+def test_an_added_instance_may_not_change_what_others_read():
+    """Z(1) *= Z(0), in a full tile: Z(0) *= Z(0) would come before."""
+    found = subject(8495)
+    assert found is not None
+    staged = schedule(found.program) | tile({"Z.2/i1": 2}) | stage("Z", "i1_o")
+    with pytest.raises(ScheduleError, match="would add values of Z_local"):
+        _ = staged | pad("i1_o")

@@ -140,7 +140,7 @@ def _filling(program: Program, grown: Grown, missing: dict[str, isl.Set]) -> Num
     needed = []
     for own, more in ((program.statement(s), more) for s, more in grown.items()):
         write = own.writes[0]
-        real = more.intersect(_relation(program, own, write).intersect_range(_cells(write)).domain())
+        real = more.intersect(_relation(program, own, write).intersect_range(_in_use(program, write)).domain())
         if real.is_empty():
             continue
         if own.kind != "update" or len(own.writes) > 1:
@@ -157,8 +157,10 @@ def _filling(program: Program, grown: Grown, missing: dict[str, isl.Set]) -> Num
     return neutral_filling(needed)
 
 
-def _cells(access: Access) -> isl.Set:
-    return isl.parse_map(access.relation).range()
+def _in_use(program: Program, write: Access) -> isl.Set:
+    """The cells of the array that a statement writes, and those that any reads without adding to them."""
+    read = [a for s in program.statements for a in s.reads if a.array == write.array and not a.accumulates]
+    return reduce(isl.Set.union, [isl.parse_map(a.relation).range() for a in (write, *read)])
 
 
 def _grown(
