@@ -29,7 +29,13 @@ AT = """static inline int64_t wb_at(int64_t i, int64_t n, int code, int *status)
 
 
 class Checks:
-    """The checks of one kernel, numbered in order."""
+    """The checks of one kernel, numbered in order.
+
+    `helper` is the text of the dialect's `wb_at`, `status` what it is handed to report a miss.
+    """
+
+    helper = AT
+    status = "wb_status"
 
     def __init__(self, program: Program, values: Values, *, enabled: bool) -> None:
         self.program = program
@@ -51,8 +57,8 @@ class Checks:
         if code is None:
             return text
         extent = self.values.text(self.program.arrays[array].extent[dimension])
-        name = self.values.helpers.text("wb_at", AT)
-        return f"{name}({text}, {extent}, {code}, wb_status)"
+        name = self.values.helpers.text("wb_at", self.helper)
+        return f"{name}({text}, {extent}, {code}, {self.status})"
 
     def code(self, array: str, dimension: int) -> int | None:
         """The number of the first late check on this dimension of the array."""
@@ -63,7 +69,7 @@ class Checks:
 
     def function(self, name: str, arguments: str, printer: Callable[[], Printer]) -> str:
         """The text of `static int <name>(<arguments>)`, empty when nothing can be checked early."""
-        before = [*self.early, *self.emptiness]
+        before = self.before
         if not before:
             return ""
         lines = []
@@ -82,6 +88,11 @@ class Checks:
     def _bounds(self, early: Early) -> Program:
         """The program whose arrays a check is about."""
         return self.program.original if early in self.early else self.program
+
+    @property
+    def before(self) -> list[Early]:
+        """The checks that come before the kernel, in order."""
+        return [*self.early, *self.emptiness]
 
     @property
     def emptiness(self) -> list[Early]:

@@ -23,21 +23,10 @@ CUDA_AT = """WB_INLINE int64_t wb_at(int64_t i, int64_t n, int code, int *status
 
 
 class CudaChecks(Checks):
-    """The checks of one file."""
+    """The checks of one file; those before the kernel are kernels of their own."""
 
-    def at(self, array: str, dimension: int, text: str) -> str:
-        """A subscript, replaced by 0 and reported in the second word of the status where it misses the array."""
-        code = self.code(array, dimension)
-        if code is None:
-            return text
-        extent = self.values.text(self.program.arrays[array].extent[dimension])
-        name = self.values.helpers.text("wb_at", CUDA_AT)
-        return f"{name}({text}, {extent}, {code}, wb_status + 1)"
-
-    @property
-    def before(self) -> list[Early]:
-        """The checks that are kernels of their own, in order."""
-        return [*self.early, *self.emptiness]
+    helper = CUDA_AT
+    status = "wb_status + 1"  # the second word: what the running kernels report
 
     def body(self, early: Early) -> tuple[list[str], Amount, int]:
         """Lines of such a kernel, its number of blocks, its threads in a block."""
