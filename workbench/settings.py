@@ -15,17 +15,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError, unknown_name
+from workbench.records import record
 
 THREADS_LIMIT = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Settings:
     """What a call, a build and the cache follow.
 

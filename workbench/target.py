@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, get_args
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.records import record
 from workbench.target_gpus import GENERIC, GPUS, Gpu
 
 Dialect = Literal["c", "cuda", "hip"]
 Parallel = Literal["openmp", "pool", "serial"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Target:
     """What code generation and the recipes may know of a machine.
 

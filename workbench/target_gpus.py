@@ -6,10 +6,10 @@ capability"); processors, clocks, caches, bandwidths and peaks those of NVIDIA's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Gpu:
     """A GPU.
 

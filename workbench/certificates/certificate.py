@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from workbench.certificates.checker import check
@@ -20,6 +20,7 @@ from workbench.errors import CertificationError, WorkbenchError, shown
 from workbench.fromc.pieces import raised_at
 from workbench.poly.delinearising import elements
 from workbench.poly.program import Array, Program
+from workbench.records import record
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ FUNCTION = "kernel"
 Change = Callable[[Nest], Nest]
 
 
-@dataclass(frozen=True)
+@record
 class Certificate:
     """What was proved of the final nest of a schedule, and what was taken for granted.
 

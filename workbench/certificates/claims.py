@@ -7,7 +7,6 @@ get their meaning, and are read again from the text.  The checker believes nothi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from workbench.certificates.checker import Claim
 from workbench.errors import CertificationError
@@ -17,9 +16,10 @@ from workbench.poly import isl, unpack
 from workbench.poly.dataflow import paths
 from workbench.poly.delinearising import places
 from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Claimed:
     """What a text claims: of its assignments, of the innermost loops around statements, of atomic statements."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.codegen.nest import (
     Accumulate,
@@ -22,9 +22,10 @@ from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Expr, Read, substitute
 from workbench.lang.expr import walk as walk_expr
 from workbench.lang.normal_form import constant, depends, growth
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Lane:
     """The vector loop around: its variable and how many of its values one iteration executes."""
 

@@ -7,16 +7,17 @@ A `Piece` is executed by threads on their own; everything around pieces is execu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, children, rebuild, walk, writes
 from workbench.errors import CodegenError
 from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.tree import LoopKind
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Piece:
     """A nest in thread loops, or one for the first thread of the block."""
 
@@ -33,7 +34,7 @@ class Piece:
         return frozenset(w.statement for w in writes(self.nest))
 
 
-@dataclass(frozen=True)
+@record
 class Sync:
     """All threads of the block wait, and before that each for its asynchronous copies.
 
@@ -43,14 +44,14 @@ class Sync:
     pending: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Parts:
     """One after another."""
 
     parts: tuple[Code, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Around:
     """A loop, guard or definition (`node`, with an empty body) around parts that all threads execute alike.
 

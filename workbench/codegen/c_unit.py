@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from workbench.codegen.c_checks import Checks
 from workbench.codegen.c_helpers import Helpers
@@ -16,6 +15,7 @@ from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
 from workbench.codegen.pool import POOL
 from workbench.poly.program import Array, Program
+from workbench.records import record
 from workbench.target import Target
 
 PRELUDE = """#if defined(__clang__)
@@ -27,7 +27,7 @@ PRELUDE = """#if defined(__clang__)
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True)
+@record
 class Unit:
     """The text, its signature, what the generator did, and the names of arrays in C."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.codegen.c_names import Names
 from workbench.codegen.c_values import Values
@@ -12,6 +12,7 @@ from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import constant, simplify
 from workbench.poly.program import Array, Program
 from workbench.poly.storage import elements
+from workbench.records import record
 from workbench.target import Parallel
 
 ALIGNMENT = 64
@@ -19,7 +20,7 @@ STACK_BYTES = 32 << 10
 """Larger local arrays are taken from the workspace: threads may have small stacks."""
 
 
-@dataclass(frozen=True)
+@record
 class Workspace:
     """Byte offsets of what lives there.
 

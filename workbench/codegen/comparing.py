@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from workbench import poly
 from workbench.codegen.generation import generate
 from workbench.errors import LoweringError, ScheduleError, shown
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.schedules.schedule_text import tree_lines
 from workbench.target import Target
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 CONTEXT = 2
 
 
-@dataclass(frozen=True)
+@record
 class Count:
     """One number of both schedules; None where the schedule has no such thing."""
 
@@ -29,7 +30,7 @@ class Count:
     b: int | None
 
 
-@dataclass(frozen=True)
+@record
 class Comparison:
     """What differs between two schedules `a` and `b`.
 

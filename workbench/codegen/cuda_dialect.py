@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from workbench.records import record
 
 STANDARD_TYPES = """\
 typedef signed char int8_t;
@@ -39,7 +39,7 @@ COPIES_IN_HARDWARE = """\
 COPIES = f"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n{PLAIN_COPIES}#else\n{COPIES_IN_HARDWARE}#endif\n"
 
 
-@dataclass(frozen=True)
+@record
 class GpuDialect:
     """A language for GPUs: what a file begins with, and whether it can be compiled here.
 

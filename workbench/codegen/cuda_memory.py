@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.codegen.launches import Amount, Buffer, Clear
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import INT64
@@ -11,6 +9,7 @@ from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import constant, simplify
 from workbench.poly.program import Array, Program
 from workbench.poly.storage import elements
+from workbench.records import record
 from workbench.target import Target
 
 STATIC_BYTES = 48 << 10  # what a kernel may declare; more is asked for at the launch
@@ -18,7 +17,7 @@ ALIGNMENT = 16
 BUFFER_ALIGNMENT = 256
 
 
-@dataclass(frozen=True)
+@record
 class Shared:
     """The shared memory of one kernel: the arrays, static or at offsets of the dynamic piece."""
 

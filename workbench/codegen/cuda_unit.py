@@ -32,6 +32,7 @@ from workbench.poly.grid import is_thread
 from workbench.poly.program import Program
 from workbench.poly.storage import elements
 from workbench.poly.tree import Tree, loops, path
+from workbench.records import record
 from workbench.target import Target
 
 ASYNC = "async"
@@ -40,7 +41,7 @@ COMMENT = re.compile(r"/\*.*?\*/")
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True)
+@record
 class GpuUnit:
     """The text, its signature, the launches, the workspace, and what the generator did."""
 

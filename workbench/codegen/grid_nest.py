@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen.accumulators import inlined
+from workbench.codegen.counting_loops import counting
 from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
@@ -14,22 +15,21 @@ from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Unary
 from workbench.lang.normal_form import constant, simplify
-from workbench.poly.concurrency import atomic_statements
+from workbench.poly.concurrency import atomic_statements, is_block
 from workbench.poly.grid import Region, on_grid, regions
 from workbench.poly.program import Program
 from workbench.poly.tree import AXES, LoopKind, Mark, Sequence, Tree, path, statements
 from workbench.poly.tree import Band as TreeBand
+from workbench.records import record
 from workbench.target import Target
 
 # The rewrites of the road to C that know nothing of processors.
-KEPT = (
-    "storage of local arrays", "subscripts of collapsed loops", "vector loops and register tiles", "full blocks",
-    "invariant values",
-)  # fmt: skip
+PLACED = ("storage of local arrays", "subscripts of collapsed loops")
+KEPT = ("vector loops and register tiles", "full blocks", "invariant values")
 MOST_LANES = 32
 
 
-@dataclass(frozen=True)
+@record
 class KernelNest:
     """What one kernel executes: the nest, with loops of block and thread kinds, and its region."""
 
@@ -37,7 +37,7 @@ class KernelNest:
     nest: Nest
 
 
-@dataclass(frozen=True)
+@record
 class HostLoop:
     """A serial loop around kernels."""
 
@@ -48,7 +48,7 @@ class HostLoop:
 HostNode = KernelNest | HostLoop
 
 
-@dataclass(frozen=True)
+@record
 class Grid:
     """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels."""
 
@@ -86,10 +86,16 @@ def _rewritten(program: Program, tree: Tree, target: Target) -> Nest:
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
     nest = transform(nest, lambda n: _looped(n, tree))
     given = Lowering(program, tree, target)
+    nest = _applied(PLACED, nest, given)
+    nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
+    return transform(_applied(KEPT, nest, given), lambda n: _with_axis(n, tree))
+
+
+def _applied(names: tuple[str, ...], nest: Nest, given: Lowering) -> Nest:
     for rewrite in REWRITES:
-        if rewrite.name in KEPT:
+        if rewrite.name in names:
             nest = rewrite.apply(nest, given)
-    return transform(nest, lambda n: _with_axis(n, tree))
+    return nest
 
 
 def _looped(node: Nest, tree: Tree) -> Nest:

@@ -8,7 +8,7 @@ first cell if they miss.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen.from_program import nest_of
@@ -20,9 +20,10 @@ from workbench.lang.printer import show
 from workbench.poly.access import guarded_reads
 from workbench.poly.program import Nest as Order
 from workbench.poly.program import Program, ProgramStatement
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Early:
     """A check before the kernel: a nest whose writes carry (subscript, guard) as values."""
 
@@ -30,7 +31,7 @@ class Early:
     nest: Nest
 
 
-@dataclass(frozen=True)
+@record
 class Use:
     """One data-dependent subscript of a statement and the condition under which it is used."""
 

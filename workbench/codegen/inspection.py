@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from workbench.codegen.nest_text import nest_lines
 from workbench.codegen.pipeline import REWRITES, rewritten
 from workbench.errors import CodegenError, shown
 from workbench.poly.tree import loops
+from workbench.records import record
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Rewriting:
     """One rewrite of one nest: its name, what it does, the nest before and after.
 
@@ -50,7 +50,7 @@ class Rewriting:
         return f"{title}\n{self.diff}" if self.changed else f"{title}\n(nothing to do here)"
 
 
-@dataclass(frozen=True)
+@record
 class Rewritings:
     """The road from loops to the nest that is printed: a sequence of `Rewriting`.
 

@@ -11,16 +11,17 @@ and returns 0, or 1 + the number of the access that found an index out of range 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.codegen.launches import Buffer, Step
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Role
+from workbench.records import record
 from workbench.target import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ArrayParameter:
     """One array argument.  `shape` and `strides` (in elements) are expressions; Consts when bound.
 
@@ -48,7 +49,7 @@ class ArrayParameter:
         return self.role in ("output", "inout")
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class IndexCheck:
     """An access whose subscript is data: where it stands, for the message; `late` if the kernel itself computes it."""
 
@@ -59,7 +60,7 @@ class IndexCheck:
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Signature:
     """Arguments of the generated function, in order."""
 
@@ -83,7 +84,7 @@ class Signature:
         return counts and any(check.late for check in self.checks)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Kernel:
     """Generated code: text, how to call it, and where it came from.
 

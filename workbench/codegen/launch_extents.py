@@ -13,6 +13,7 @@ from workbench.lang.normal_form import constant, polynomial, simplify
 from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.tree import LoopKind
+from workbench.records import record
 from workbench.target import Target
 
 Range = tuple[int | None, int | None]
@@ -25,7 +26,7 @@ SYMBOLIC_THREADS = 256  # threads of a block whose loops have extents that only 
 SYMBOLIC_BLOCKS = 1024  # blocks along an axis whose extent differs from block to block
 
 
-@dataclass(frozen=True)
+@record
 class Extents:
     """Grid and block of one kernel.
 
@@ -62,7 +63,7 @@ def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> E
         if is_thread(loop.kind):
             most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
             (fitting if most is not None and most <= size else longer).add(head(loop))
-            if constant(_count(loop)) == size and loop.step == 1:
+            if constant(count_of(loop)) == size and loop.step == 1:
                 full.add(head(loop))
     return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
 
@@ -82,15 +83,15 @@ def _collect(nest: Nest, ranges: dict[str, Range], found: _Found) -> None:
         case For():
             if is_block(nest.kind) or is_thread(nest.kind):
                 found.loops.append((nest, ranges))
-            lower, upper = _range(nest.lower, ranges)[0], _range(nest.upper, ranges)[1]
+            lower, upper = interval(nest.lower, ranges)[0], interval(nest.upper, ranges)[1]
             ranges = {**ranges, nest.variable: (lower, None if upper is None else upper - 1)}
         case Define():
-            ranges = {**ranges, nest.variable: _range(nest.value, ranges)}
+            ranges = {**ranges, nest.variable: interval(nest.value, ranges)}
     for child in children(nest):
         _collect(child, ranges, found)
 
 
-def _count(loop: For) -> Expr:
+def count_of(loop: For) -> Expr:
     """Iterations of a loop, if it has any."""
     length = Binary("-", loop.upper, loop.lower, INT64)
     if loop.step != 1:
@@ -101,7 +102,7 @@ def _count(loop: For) -> Expr:
 def _iterations(loop: For, ranges: dict[str, Range]) -> int | None:
     """The most iterations the loop ever has, None if sizes decide."""
     uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
-    limits = [_range(_count(replace(loop, upper=u)), ranges)[1] for u in uppers]
+    limits = [interval(count_of(replace(loop, upper=u)), ranges)[1] for u in uppers]
     known = [limit for limit in limits if limit is not None]
     return max(0, min(known)) if known else None
 
@@ -157,7 +158,7 @@ def _grid(
         if not own:
             continue
         loop, _ = own[0]
-        count = _count(loop)
+        count = count_of(loop)
         number = constant(count)
         if len(own) == 1 and index_names(count) <= host and (number is not None or axis == 0):
             grid[axis] = count if number is None else min(number, GRID_LIMITS[axis])
@@ -172,7 +173,7 @@ def _grid(
     return (grid[0], grid[1], grid[2]), exact
 
 
-def _range(expr: Expr, ranges: dict[str, Range]) -> Range:
+def interval(expr: Expr, ranges: dict[str, Range]) -> Range:
     """The values an expression may have, by intervals."""
     match expr:
         case Const(int(value), _):
@@ -180,9 +181,9 @@ def _range(expr: Expr, ranges: dict[str, Range]) -> Range:
         case Index(name, _):
             return ranges.get(name, (None, None))
         case Call("min" | "max" as which, arguments, _):
-            return _extreme(which, [_range(a, ranges) for a in arguments])
+            return _extreme(which, [interval(a, ranges) for a in arguments])
         case Binary("/", a, Const(int(by), _), _) if by > 0:
-            low, high = _range(a, ranges)
+            low, high = interval(a, ranges)
             return None if low is None else low // by, None if high is None else high // by
         case Binary("%", _, Const(int(by), _), _) if by > 0:
             return 0, by - 1
@@ -206,7 +207,7 @@ def _sum(expr: Expr, ranges: dict[str, Range]) -> Range:
     for atoms, factor in polynomial(expr).terms:
         if len(atoms) > 1 or (atoms and atoms[0] == expr):
             return None, None
-        least, most = _range(atoms[0], ranges) if atoms else (1, 1)
+        least, most = interval(atoms[0], ranges) if atoms else (1, 1)
         if factor < 0:
             least, most = most, least
         low = None if low is None or least is None else low + factor * least

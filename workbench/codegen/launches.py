@@ -36,19 +36,19 @@ the number.  A launch with an extent of 0 or less in its grid is left out.  The 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.folding import fold
 from workbench.lang.printer import show
+from workbench.records import record
 
 Amount = int | Expr
 ArgumentKind = Literal["array", "workspace", "scalar", "size", "loop", "status"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Argument:
     """One argument of a kernel, in order.
 
@@ -65,7 +65,7 @@ class Argument:
     written: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Launch:
     """One kernel: `grid` blocks (x, y, z) of `block` threads (x, y, z), with bytes of dynamic shared memory.
 
@@ -90,7 +90,7 @@ class Launch:
         return f"{self.name}({', '.join(a.c_name for a in self.arguments)}): {grid} blocks of {block} threads{shared}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Clear:
     """The first `bytes` bytes of the workspace array `array` become 0."""
 
@@ -101,7 +101,7 @@ class Clear:
         return f"{self.array}: {_shown(self.bytes)} B become 0"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Repeat:
     """`body` once for each value of `variable` from `lower` to `upper` - 1, by `step`."""
 
@@ -120,7 +120,7 @@ class Repeat:
 Step = Launch | Clear | Repeat
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Buffer:
     """A temporary in the caller's workspace: `bytes` bytes, `offset` bytes after its beginning (a multiple of 256)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from workbench import poly
@@ -17,6 +17,7 @@ from workbench.poly.program import Program
 from workbench.poly.storage import Storage, contracted
 from workbench.poly.timemap import row
 from workbench.poly.tree import Tree, path
+from workbench.records import record
 
 
 def placed(nest: Nest, program: Program, tree: Tree) -> Nest:
@@ -27,7 +28,7 @@ def placed(nest: Nest, program: Program, tree: Tree) -> Nest:
     return nest
 
 
-@dataclass(frozen=True)
+@record
 class _Scene:
     """A storage, and where the times of a statement are to be found."""
 

@@ -7,15 +7,16 @@ are Index nodes, and what a rewrite keeps in registers is a Read of a local.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
 from workbench.poly.tree import LoopKind
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Cell:
     """`array(subscripts)`, in the tensor's own coordinates."""
 
@@ -24,7 +25,7 @@ class Cell:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Write:
     """One statement instance: cells take values, or combine with them when `reduction` is set.
 
@@ -40,7 +41,7 @@ class Write:
     atomic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class For:
     """`for (variable = lower; variable < upper; variable += step)`.
 
@@ -58,7 +59,7 @@ class For:
     lanes: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class If:
     """A guard."""
 
@@ -67,14 +68,14 @@ class If:
     otherwise: Nest | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Block:
     """Nests one after another."""
 
     body: tuple[Nest, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Define:
     """A variable with one value: an integer for the rest of `body`; `loop` is the schedule's name of such a loop."""
 
@@ -84,7 +85,7 @@ class Define:
     loop: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Hold:
     """A scalar with one value during `body`; inside it is a Read of `name` without subscripts."""
 
@@ -93,7 +94,7 @@ class Hold:
     body: Nest
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Local:
     """Registers that stand for cells during `body`: an array over the unrolled loops `dims`.
 
@@ -109,7 +110,7 @@ class Local:
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Accumulate:
     """`body` with the cells of one reduction kept in registers.
 
@@ -122,7 +123,7 @@ class Accumulate:
     body: Nest
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Place:
     """Storage of a local array during `body`."""
 
@@ -130,7 +131,7 @@ class Place:
     body: Nest
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Invoke:
     """A micro-kernel executes what `body` says: first cells with strides, then sizes."""
 
@@ -140,7 +141,7 @@ class Invoke:
     body: Nest
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Prefetch:
     """Cells that the cache is asked for before `body`: no value changes."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from workbench import poly
 from workbench.codegen.collapsing import collapsed
@@ -18,10 +17,11 @@ from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
+from workbench.records import record
 from workbench.target import Target
 
 
-@dataclass(frozen=True)
+@record
 class Lowering:
     """What a rewrite may look at: the program, its order, the machine."""
 
@@ -30,7 +30,7 @@ class Lowering:
     target: Target
 
 
-@dataclass(frozen=True)
+@record
 class Rewrite:
     """One named step on the nest, and what it does in one line.
 

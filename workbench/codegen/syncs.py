@@ -7,18 +7,19 @@ is parted by any gap that is passed in between; gaps inside fewer loops are take
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from workbench.codegen.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.nest import For
 from workbench.poly.concurrency import is_block
 from workbench.poly.crossings import Crossing
+from workbench.records import record
 
 MOST_TRIED = 12
 
 
-@dataclass(frozen=True)
+@record
 class Gap:
     """A gap: the way to its parts (positions from the top; a branch of a guard counts too), and which one it is."""
 
@@ -27,7 +28,7 @@ class Gap:
     loops: int
 
 
-@dataclass(frozen=True)
+@record
 class Spot:
     """A piece: the way to it, as (way of the parts, position there, number of parts, loops around) at every level,
     and the loops around with the level they begin at."""
@@ -37,7 +38,7 @@ class Spot:
     loops: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True)
+@record
 class Need:
     """One of these gaps is needed; where asynchronous copies must have arrived, all but the `pending` youngest groups,
     in a gap that every iteration of the loop with the body at `way` passes once, and else all.

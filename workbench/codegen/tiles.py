@@ -10,7 +10,7 @@ interleaving of independent cells; each cell still receives its contributions in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.codegen.accumulators import (
     SCALAR,
@@ -29,9 +29,10 @@ from workbench.codegen.nest import Block, For, If, Nest, Write, map_expressions
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
 from workbench.lang.normal_form import constant, depends, simplify
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Tile:
     """A matched reduction: its loops, the loops over its cells, and the one write."""
 

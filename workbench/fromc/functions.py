@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import DTYPES, FLOAT32, FLOAT64, DType
+from workbench.records import record
 
 _NAMES = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim
 floor fma fmax fmin fmod hypot j0 j1 lgamma log log10 log1p log2 nextafter pow remainder round sin sinh sqrt tan tanh
@@ -17,7 +17,7 @@ _GENERATED = re.compile(r"wb_(\w+?)_([fiu])(\d+)")
 _KINDS = {"f": "float", "i": "int", "u": "uint"}
 
 
-@dataclass(frozen=True)
+@record
 class Function:
     """What a call of a C function computes: the language's function, and the type it is computed in.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pycparser import c_ast
@@ -16,11 +15,12 @@ from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Index, S
 from workbench.lang.normal_form import constant
 from workbench.lang.operator import Range
 from workbench.poly.affine import NotAffine, affine
+from workbench.records import record
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
-@dataclass(frozen=True)
+@record
 class Head:
     """What the head of a loop says: its variable takes `first`, `first + step`, ... while all `bounds` hold."""
 

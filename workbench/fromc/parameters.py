@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pycparser import c_ast
@@ -13,9 +12,10 @@ from workbench.fromc.values import Values
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Const, Expr, Index, Read, Size, size_names, walk
 from workbench.lang.operator import For, Statement, Step, Tensor
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """One parameter in C's order.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +21,10 @@ from workbench.lang.diagnostics import Diagnostics, Problem, report
 from workbench.lang.expr import Expr, Read, Size, transform
 from workbench.lang.operator import For, Operator, Statement, Step, Tensor
 from workbench.lang.terms import Span
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Raised:
     """What a C text means.
 

@@ -11,9 +11,10 @@ from workbench.fromc.types import element_type
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Range, Tensor
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Known:
     """A name with one integer value: a size, a loop variable, `const int k = ...`."""
 
@@ -21,7 +22,7 @@ class Known:
     dtype: DType
 
 
-@dataclass(frozen=True)
+@record
 class Cells:
     """A name that holds data.  `place` are the loops its declaration stands in: each iteration has its own cells."""
 
@@ -31,7 +32,7 @@ class Cells:
     rank: int
 
 
-@dataclass(frozen=True)
+@record
 class Ended:
     """A loop variable declared before its loop: it has no value outside."""
 

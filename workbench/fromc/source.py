@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.errors import OperatorError, shown
 from workbench.lang.diagnostics import Problem, report
 from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_TEXT
 from workbench.lang.terms import Span
+from workbench.records import record
 
 REASSOCIATE = "#pragma workbench reassociate"
 FUNCTION = "#pragma workbench function"
@@ -24,7 +25,7 @@ _CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "elif", "else"})
 _WORD = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
 
 
-@dataclass(frozen=True)
+@record
 class Source:
     """A C text and what the parser gets: of the same length, without comments, directives and compilers' words.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from pycparser import CParser, c_ast
@@ -14,12 +13,13 @@ from workbench.fromc.source import Source
 from workbench.fromc.types import TYPE_NAMES, element_type
 from workbench.lang.diagnostics import Problem
 from workbench.lang.terms import Span
+from workbench.records import record
 
 _PLACE = re.compile(r"^[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
 _PROLOGUE = "".join(f"typedef int {name};" for name in TYPE_NAMES)
 
 
-@dataclass(frozen=True)
+@record
 class Unit:
     """A function, or a bare loop nest (`is_nest`): parameters, declarations of the file, statements.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
 from typing import Any
@@ -19,9 +18,10 @@ from workbench.lang.generics import instantiate
 from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
 from workbench.lang.unify import limits
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Binding:
     """One call of an operator, checked.
 
@@ -37,7 +37,7 @@ class Binding:
     out: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class _Plan:
     """What `bind` needs of an operator, computed once."""
 

@@ -5,10 +5,10 @@ The generator and the oracle have their own implementations, keyed by the same n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Builtin:
     """A function of the language.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,9 +13,10 @@ from workbench.lang.expr import Expr
 from workbench.lang.operator import Operator
 from workbench.lang.printer import type_name
 from workbench.lang.unify import limits
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Slot:
     """One array of the call: an input tensor, or an output that may be given."""
 

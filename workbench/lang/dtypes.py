@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
+from workbench.records import record
+
 Kind = Literal["bool", "uint", "int", "float"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class DType:
     """An element type of the operator language.
 

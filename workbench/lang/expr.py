@@ -8,12 +8,12 @@ addresses of generated code are the same nodes with dtype int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from workbench.lang.dtypes import BOOL, INT32, DType
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Const:
     """A literal.  Floats are kept as the exact Python float; `value` is int, float or bool."""
 
@@ -21,7 +21,7 @@ class Const:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Size:
     """A size symbol (`M`), or an integer scalar parameter that shapes the program (a stride)."""
 
@@ -29,7 +29,7 @@ class Size:
     dtype: DType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Index:
     """An iteration variable of the statement (or, in generated code, a loop variable)."""
 
@@ -37,7 +37,7 @@ class Index:
     dtype: DType = INT32
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Read:
     """`tensor(subscripts)`; a scalar parameter that carries data is a read with no subscripts."""
 
@@ -46,7 +46,7 @@ class Read:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Unary:
     """`op` is `-` (negate), `!` (logical not) or `~` (bitwise not)."""
 
@@ -55,7 +55,7 @@ class Unary:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Binary:
     """`op`: + - * / % << >> & | ^ && || < <= > >= == !=.
 
@@ -69,7 +69,7 @@ class Binary:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Select:
     """`condition ? then : otherwise`; the branch not taken is not evaluated."""
 
@@ -79,7 +79,7 @@ class Select:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Call:
     """A builtin: `min`, `max` (NaN propagates), `exp`, `sqrt`, ...  See `lang/builtins.py`."""
 
@@ -88,7 +88,7 @@ class Call:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Cast:
     """Conversion of `operand` to `dtype` (float to int truncates)."""
 

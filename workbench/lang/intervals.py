@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, index_names
 from workbench.lang.normal_form import divide, extreme, polynomial
 from workbench.lang.polynomial import ZERO, Monomial, Polynomial, atom, number, split, without
+from workbench.records import record
 
 Sign = Callable[[Polynomial], int]
 
 
-@dataclass(frozen=True)
+@record
 class Interval:
     """`lower <= index < upper`; the bounds may use other indices (triangular)."""
 

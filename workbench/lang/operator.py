@@ -7,17 +7,18 @@ are the same operator.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index, index_names
+from workbench.records import record
 
 Role = Literal["input", "output", "inout", "temporary"]
 IndexKind = Literal["sequential", "free", "reduction"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Tensor:
     """A tensor of the operator.
 
@@ -40,7 +41,7 @@ class Tensor:
         return len(self.extent)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Range:
     """`lower <= index < upper`.
 
@@ -60,7 +61,7 @@ class Range:
         return index_names(self.lower) | index_names(self.upper)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Monoid:
     """A declared associative, commutative reduction over a tuple of fields.
 
@@ -77,7 +78,7 @@ class Monoid:
     combine: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Target:
     """The cell a statement writes.  Subscripts are expressions (a plain Index in Tensor Comprehensions)."""
 
@@ -85,7 +86,7 @@ class Target:
     subscripts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Statement:
     """One assignment, executed for all its instances before the next statement starts.
 
@@ -126,7 +127,7 @@ class Statement:
         return tuple(r.index for r in self.ranges if not kinds or r.kind in kinds)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class For:
     """`for axis in lower:upper { body }`: a sequential axis around a block of statements."""
 
@@ -137,7 +138,7 @@ class For:
 Step = Statement | For
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Promise:
     """`injective(idx)` or `in_range(idx, lo, hi)`: a promise about an input's data, checked at the call."""
 
@@ -147,7 +148,7 @@ class Promise:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Condition:
     """A boolean expression over the sizes that must hold at the call, and why."""
 
@@ -155,7 +156,7 @@ class Condition:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Operator:
     """A tensor operator: parameters in call order, then outputs, temporaries and statements.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -12,13 +11,14 @@ import numpy as np
 
 from workbench.lang.operator import Range
 from workbench.lang.oracle_exact import exact
+from workbench.records import record
 
 Array = np.ndarray[Any, Any]
 Interval = tuple[int, int]
 Weigh = Callable[[Mapping[str, int]], int]
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """The instances `lower <= index < upper` of some indices, in lexicographic order.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.lang.expr import Expr, Read
@@ -13,9 +12,10 @@ from workbench.lang.oracle_contract import factors
 from workbench.lang.oracle_numbers import Arithmetic
 from workbench.lang.oracle_scalars import LARGEST_TREE, tree_size
 from workbench.lang.oracle_values import Memory, Values
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Execution:
     """One execution of a statement: for given sizes and values of the enclosing axes."""
 

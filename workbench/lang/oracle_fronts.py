@@ -8,7 +8,6 @@ w·x are independent, and running them in the order of w·x is running them in o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +16,10 @@ from workbench.lang.expr import Read
 from workbench.lang.operator import Statement
 from workbench.lang.oracle_blocks import Array, Block
 from workbench.lang.oracle_order import Offset, offset
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Front(Block):
     """Instances in no box: one value of every index for each, along a single axis."""
 

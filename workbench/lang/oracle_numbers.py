@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
+from workbench.records import record
 
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
+@record
 class Arithmetic:
     """How values are computed.
 

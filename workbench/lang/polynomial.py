@@ -8,15 +8,15 @@ or maximum, a read.  All atoms of index arithmetic are int64; `expression` gives
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable
-from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, Unary, index_names, walk
+from workbench.records import record
 
 Monomial = tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(slots=True, eq=False)
 class Polynomial:
     """Monomials with their coefficients, none of them 0, in order of first occurrence.
 

@@ -14,11 +14,12 @@ from workbench.lang.intervals import Interval, lowest
 from workbench.lang.normal_form import bound, divide, exact_quotient, is_plain, polynomial
 from workbench.lang.polynomial import Polynomial, split
 from workbench.lang.printer import show
+from workbench.records import record
 
 UNCONDITIONAL, ANNOTATED, GUARDED = 0, 1, 2
 
 
-@dataclass(frozen=True)
+@record
 class Constraint:
     """`form >= 0`, which the access `reason` needs; `tier` says how strongly it binds (0 first)."""
 

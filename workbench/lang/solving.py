@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Size
 from workbench.lang.polynomial import Polynomial, split
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Solution:
     """`name = (extent - rest) / factor`, exactly."""
 

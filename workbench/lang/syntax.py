@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.lang.terms import NOWHERE, Name, Span, Term
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class TypeNode:
     """`element(dims)`; `element` may be a type variable."""
 
@@ -20,7 +21,7 @@ class TypeNode:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Parameter:
     """`type NAME`, or a plain `NAME` for an output (`type` is None)."""
 
@@ -28,7 +29,7 @@ class Parameter:
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class RangeClause:
     """`index in lower:upper`."""
 
@@ -38,7 +39,7 @@ class RangeClause:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class LetClause:
     """`name = value`."""
 
@@ -46,7 +47,7 @@ class LetClause:
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ExistsClause:
     """`exists value`."""
 
@@ -56,7 +57,7 @@ class ExistsClause:
 Clause = RangeClause | LetClause | ExistsClause
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class TargetNode:
     """The left-hand side of a statement."""
 
@@ -65,7 +66,7 @@ class TargetNode:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Assign:
     """`targets op values where clauses`.
 
@@ -81,7 +82,7 @@ class Assign:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class CallStep:
     """`(results) = callee(arguments)` with several results (one result parses as an Assign)."""
 
@@ -91,7 +92,7 @@ class CallStep:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ForStep:
     """`for axis in lower:upper { body }`."""
 
@@ -103,7 +104,7 @@ class ForStep:
 StepNode = Assign | CallStep | ForStep
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class PromiseNode:
     """`injective(idx)` or `in_range(idx, lo, hi)`."""
 
@@ -112,7 +113,7 @@ class PromiseNode:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Define:
     """A `def`."""
 
@@ -124,7 +125,7 @@ class Define:
     body: tuple[StepNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class MonoidNode:
     """A `monoid`."""
 
@@ -138,7 +139,7 @@ class MonoidNode:
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Unit:
     """A whole text: its definitions in textual order."""
 

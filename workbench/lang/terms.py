@@ -7,8 +7,10 @@ equality.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from workbench.records import record
 
 
 class Span(NamedTuple):
@@ -39,7 +41,7 @@ LEVELS: tuple[frozenset[str], ...] = (
 PRECEDENCE: dict[str, int] = {op: level for level, ops in enumerate(LEVELS, 1) for op in ops}
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Literal:
     """A number as written; `is_float` when it has a point or an exponent."""
 
@@ -47,7 +49,7 @@ class Literal:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Name:
     """A word: an index, size, scalar, let, rank-0 tensor, or `inf`, `nan`, `true`, `false`."""
 
@@ -55,7 +57,7 @@ class Name:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Apply:
     """`name(arguments)`: a tensor access, a cast, a builtin, or a call of another def."""
 
@@ -64,7 +66,7 @@ class Apply:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Prefix:
     """`-x`, `!x`, `~x`."""
 
@@ -73,7 +75,7 @@ class Prefix:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Infix:
     """`left op right`; `op_span` is the operator's own place."""
 
@@ -84,7 +86,7 @@ class Infix:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Ternary:
     """`condition ? then : otherwise`."""
 

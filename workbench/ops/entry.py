@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from workbench.records import record
 
 Sizes = dict[str, int]
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """An operator of the library before it is parsed.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from workbench.lang.expr import Binary, Expr, Read, Select, children
 from workbench.poly import isl
 from workbench.poly.affine import ALWAYS, NotAffine, affine, both, guard, pieces
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, AccessKind, Array
+from workbench.records import record
 
 Guards = tuple[tuple[Expr, bool], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Space:
     """Where a statement's instances live: isl prefix (`[M, N] -> `), tuple (`S0[m, n]`) and domain.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from operator import index
 from typing import Any, NoReturn
 
@@ -16,12 +15,13 @@ from workbench.lang.operator import Condition, Operator, Tensor
 from workbench.poly.affine import NEVER, NotAffine, affine, both, guard
 from workbench.poly.names import to_isl
 from workbench.poly.program import Array
+from workbench.records import record
 
 # Sizes stay far from where sums of a few of them leave 64 bits.
 LARGEST_SIZE = 1 << 60
 
 
-@dataclass(frozen=True)
+@record
 class Bound:
     """An operator together with the sizes it is lowered for."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 from workbench.poly import isl
@@ -12,9 +11,10 @@ from workbench.poly.flow import reads_before_writes
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Array, Program, ProgramStatement
 from workbench.poly.witness import witness
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class OutOfBounds:
     """An access outside its array, with the smallest sizes and the first instance at which it happens.
 

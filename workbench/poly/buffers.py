@@ -8,7 +8,7 @@ overwritten that is still of use; how few of them need a place is found when the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from workbench.errors import ScheduleError
@@ -22,11 +22,12 @@ from workbench.poly.names import unique
 from workbench.poly.program import Access, Array, Program, ProgramStatement
 from workbench.poly.regions import Around
 from workbench.poly.tree import Tree
+from workbench.records import record
 
 Filling = Literal["load", "none", "neutral"]
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """What a buffer adds: statements before and after the part that uses it, the part's statements changed.
 
@@ -41,7 +42,7 @@ class Buffer:
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Place:
     program: Program
     around: Around

@@ -8,17 +8,18 @@ executed atomically.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from workbench.poly.tree import AXES, Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, at_once, normal, statements
+from workbench.records import record
 
 BARRIER = "barrier"
 ATOMIC = "atomic"
 OPAQUE = "replace"  # what a micro-kernel executes knows neither
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Barrier:
     """A barrier: the loops around it from the outside in, what stands behind it, and all that those loops hold.
 

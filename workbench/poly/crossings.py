@@ -7,7 +7,6 @@ the storage found for the order: where a buffer is used again in the next iterat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Expr, substitute
@@ -21,11 +20,12 @@ from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.storage import Storage, storage_of
 from workbench.poly.timemap import compare, instance, prefix, row, row_text, shared
 from workbench.poly.tree import Loop, Tree, path
+from workbench.records import record
 
 FARTHEST = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Crossing:
     """Something goes from a thread's instance of `source` to another thread's of `target` (ids), which comes later.
 
@@ -56,7 +56,7 @@ def crossings(
     return frozenset(x for s in ids for t in ids for x in scene.between(s, t))
 
 
-@dataclass(frozen=True)
+@record
 class _Scene:
     program: Program
     tree: Tree

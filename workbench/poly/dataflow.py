@@ -7,7 +7,6 @@ know what a text computes (certificates).  Sizes must be bound.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 from workbench.errors import WorkbenchError
@@ -17,11 +16,12 @@ from workbench.poly import isl
 from workbench.poly.delinearising import same_cells
 from workbench.poly.names import to_isl
 from workbench.poly.program import Nest, Program, ProgramStatement
+from workbench.records import record
 
 LAST = 1_000_000
 
 
-@dataclass(frozen=True)
+@record
 class Assignment:
     """One target of a statement, the one at `position`: its instances give `value` to `cells`.
 

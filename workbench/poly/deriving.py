@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
@@ -14,9 +14,10 @@ from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Array, Part, Program, ProgramStatement, StatementKind
 from workbench.poly.timemap import prefix
 from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Body:
     """What a new statement does: targets take values, or combine with them when it is an update."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from workbench.poly import isl
 from workbench.poly.flow import dependences
@@ -11,9 +10,10 @@ from workbench.poly.order import Violation
 from workbench.poly.program import Dependence, Program
 from workbench.poly.timemap import compare, instance, prefix, row_text
 from workbench.poly.tree import Loop, Tree, path
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Backward:
     """A dependence that runs backwards along `loop`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench.errors import WorkbenchError
@@ -14,6 +13,7 @@ from workbench.poly.names import to_isl
 from workbench.poly.program import Dependence, DependenceKind, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix
 from workbench.poly.witness import fix_sizes
+from workbench.records import record
 
 LIMIT = 20_000
 
@@ -21,7 +21,7 @@ Point = tuple[int, ...]
 Dims = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Pairs:
     """The instances of one dependence: (source, target) points, each in the order of its statement's dims."""
 

@@ -11,7 +11,7 @@ the flow every output then has the same value, modulo the order of reductions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from workbench.errors import WorkbenchError
@@ -23,9 +23,10 @@ from workbench.poly.concerning import concerned
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.value_sources import END, Flow, Sink, tuple_of, values_read
 from workbench.poly.witness import witness
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Difference:
     """A value that comes from elsewhere: `reader` (a statement's name, or `array` at the end) at `instance`, for the
     smallest sizes, does or does not read what `source` at `origin` gives (None: what stood there at the beginning).

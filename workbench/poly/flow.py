@@ -10,7 +10,6 @@ lexicographic maxima.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import product
 
@@ -22,6 +21,7 @@ from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Pro
 from workbench.poly.promised import cells_of, meetings, promises
 from workbench.poly.timemap import before, time_map
 from workbench.poly.tree import Loop
+from workbench.records import record
 
 KINDS: tuple[DependenceKind, ...] = ("flow", "anti", "output", "reduction")
 
@@ -39,7 +39,7 @@ def dependences(program: Program) -> tuple[Dependence, ...]:
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.array, d.source, d.target)))
 
 
-@dataclass(frozen=True)
+@record
 class Touch:
     """What one statement does to one array: the accesses that read values and those that write, and their relations."""
 

@@ -6,7 +6,6 @@ it, of the same loop, did not touch: a memory that keeps one iteration at a time
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 from workbench.errors import LoweringError
@@ -16,9 +15,10 @@ from workbench.poly.program import Program
 from workbench.poly.regions import Around
 from workbench.poly.touched_cells import TouchedCells
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ArrayFootprint:
     """Cells of one array: `held` by one iteration, `visits` that begin in all of them, `touches` by instances in all.
 
@@ -48,7 +48,7 @@ class ArrayFootprint:
         return (self.loads + self.stores) * self.cell_bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class LoopFootprint:
     """Footprint of one iteration of a loop inside those of the loops around it; without a path, of everything.
 

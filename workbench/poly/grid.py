@@ -13,15 +13,16 @@ That keeps every order the tree gives: iterations of a bound loop have none amon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.poly.concurrency import BARRIER, is_block
 from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, normal, path, statements
+from workbench.records import record
 
 Axis = Callable[[LoopKind], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Region:
     """Statements (ids) that one kernel executes.
 

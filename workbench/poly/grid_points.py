@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,14 @@ from workbench.poly.grid import is_thread
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.timemap import instance, row, row_text
 from workbench.poly.tree import Loop, Tree, path
+from workbench.records import record
 
 Column = np.ndarray[Any, np.dtype[np.int64]]
 MOST_POINTS = 1 << 20
 MOST_SLICES = 8
 
 
-@dataclass(frozen=True)
+@record
 class Points:
     """Instances: a column for each dim and, by name, for each loop around the statement; whether these are all."""
 

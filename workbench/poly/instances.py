@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Call, Expr, Index, size_names
 from workbench.lang.identities import identity
@@ -14,11 +12,12 @@ from workbench.poly.binding import Bound, affine_or_refuse
 from workbench.poly.deciding import decided
 from workbench.poly.names import to_isl, unique
 from workbench.poly.program import Access, AccessKind, Array, ProgramStatement, StatementKind
+from workbench.records import record
 
 Targets = tuple[tuple[str, tuple[Expr, ...]], ...]
 
 
-@dataclass(frozen=True)
+@record
 class Lowered:
     """What lowering a statement needs to know: sizes and storage, the operator's statement, the isl id to
     use.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from workbench.errors import ScheduleError, unknown_name
@@ -19,11 +19,12 @@ from workbench.poly.deriving import Body, body_of, changed
 from workbench.poly.names import to_isl
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.timemap import prefix
+from workbench.records import record
 
 Cell = tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """New coordinates of a cell: expressions over the names of the old ones."""
 

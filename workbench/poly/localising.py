@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from workbench.lang.dtypes import INT32
@@ -24,11 +24,12 @@ from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.regions import Around
 from workbench.poly.timemap import instance, prefix, row_text
 from workbench.poly.tree import Loop, Tree
+from workbench.records import record
 
 ROUNDS = 4
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """What is computed together: arrays, and every statement that writes one of them."""
 
@@ -41,7 +42,7 @@ class Group:
         return tuple(s.id for s in self.statements)
 
 
-@dataclass(frozen=True)
+@record
 class Copy:
     """A statement computed anew: `renamed` maps the dims it had to those it has now."""
 
@@ -51,7 +52,7 @@ class Copy:
     needed: isl.Map  # iterations to the instances before
 
 
-@dataclass(frozen=True)
+@record
 class Localised:
     """`copies` of the group's statements write `arrays`, and `users` read them; `times` are the iteration's names."""
 

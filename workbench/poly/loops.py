@@ -6,20 +6,19 @@ min, max and comparisons joined by && and ||.  `/` and `%` floor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.lang.expr import Expr
 from workbench.poly.tree import LoopKind
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Block:
     """Statements one after another."""
 
     body: tuple[Code, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ForLoop:
     """`for (variable = lower; variable < upper; variable += step)`; `loop` is the schedule's loop name.
 
@@ -35,7 +34,7 @@ class ForLoop:
     body: Code
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class If:
     """A guard."""
 
@@ -44,7 +43,7 @@ class If:
     otherwise: Code | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Let:
     """A degenerate loop: `variable` has the single value `value` in `body`."""
 
@@ -54,7 +53,7 @@ class Let:
     body: Code
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Visit:
     """Execute one instance of a statement: `arguments[d]` is the value of its dim `d`."""
 

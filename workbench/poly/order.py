@@ -11,7 +11,6 @@ unless they are atomic.  A loop bound to blocks or threads is as a parallel one,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -24,11 +23,12 @@ from workbench.poly.timemap import Shared, collisions, compare, compare_text, sh
 from workbench.poly.tree import Loop, Tree, at_once, statements
 from workbench.poly.waiting import parted
 from workbench.poly.witness import Witness, witness
+from workbench.records import record
 
 Reason = Literal["order", "race"]
 
 
-@dataclass(frozen=True)
+@record
 class Violation:
     """Two instances whose order the program needs and the tree does not give.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from workbench.errors import ScheduleError
@@ -18,11 +18,12 @@ from workbench.poly.parting import Tiles
 from workbench.poly.program import Access, Array, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix
 from workbench.poly.tree import Tree
+from workbench.records import record
 
 Grown = dict[str, isl.Set]
 
 
-@dataclass(frozen=True)
+@record
 class Padded:
     """What padding changes: statements (by id) that execute more instances, statements that fill cells with neutral
     elements beside others (by id), and the arrays that have more cells.

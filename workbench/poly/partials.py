@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32
@@ -21,9 +20,10 @@ from workbench.poly.names import unique
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.regions import Around
 from workbench.poly.tree import Tree
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Partials:
     """`user` collects into `arrays`, which `neutral` begins and `combining` adds to the result.
 

@@ -8,7 +8,6 @@ their iterations too.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 
 from workbench.lang.expr import Expr, Index, index_names, substitute
@@ -18,9 +17,10 @@ from workbench.poly.injectivity import determines
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import before, compare, row, shared
 from workbench.poly.tree import Loop, Tree
+from workbench.records import record
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Touch:
     """An access of a statement, by the instances (and under the context) that count."""
 
@@ -77,7 +77,7 @@ def _of_cell(component: Expr, subscripts: tuple[Expr, ...]) -> Expr | None:
     return None if place is None else Index(f"cell {place}")
 
 
-@dataclass(frozen=True)
+@record
 class Writes:
     """What writes an array: certainly, and perhaps (or in addition to what is there)."""
 

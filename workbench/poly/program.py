@@ -6,7 +6,7 @@ memoises that); equality and hash come from names and text, never from isl objec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from importlib import import_module
 from typing import Literal
@@ -15,6 +15,7 @@ from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Condition, Monoid, Operator, Role
 from workbench.poly.tree import Tree
+from workbench.records import record
 
 AccessKind = Literal["read", "write"]
 DependenceKind = Literal["flow", "anti", "output", "reduction"]
@@ -23,7 +24,7 @@ Part = Literal["computes", "moves", "neutral"]
 Scope = Literal["global", "local"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Padding:
     """The stride of one dimension, in elements, leaves the remainder `offset` when it is divided by `factor`."""
 
@@ -32,7 +33,7 @@ class Padding:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Array:
     """A storage object: where the cells of one tensor live.
 
@@ -64,7 +65,7 @@ class Array:
         return len(self.extent)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Access:
     """Which cells an instance touches: `relation` is isl text `[N] -> { S[i,j] -> A[i+1,j] : ... }`.
 
@@ -84,7 +85,7 @@ class Access:
     accumulates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ProgramStatement:
     """A statement of the program.
 
@@ -122,7 +123,7 @@ class ProgramStatement:
         return tuple(a for a in self.accesses if a.kind == "read")
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Nest:
     """The naive order: a loop over `dim` shared by everything in `body`."""
 
@@ -130,7 +131,7 @@ class Nest:
     body: tuple[Nest | str, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Program:
     """An operator lowered for some sizes.
 
@@ -197,7 +198,7 @@ class Program:
         return hash((self.operator, self.digest, frozenset(self.sizes.items())))  # cheap: caches ask all the time
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Dependence:
     """`relation` (isl text) maps each source instance to the instances that must come after it.
 

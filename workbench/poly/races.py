@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 from workbench.poly import isl
 from workbench.poly.dataflow import paths, union
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.unpack import maps, point
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Race:
     """Two iterations of a loop that may meet in a cell of an array."""
 

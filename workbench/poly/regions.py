@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from workbench.lang.expr import Expr
@@ -11,9 +10,10 @@ from workbench.poly.bounds import box
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix, row, row_text
 from workbench.poly.tree import Loop, Tree, path
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Around:
     """The loops around a part of the tree, outermost first: time components that the part's statements share."""
 

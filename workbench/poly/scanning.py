@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache, reduce
 
 from workbench.errors import ScheduleError
@@ -16,6 +16,7 @@ from workbench.poly.names import unique
 from workbench.poly.program import Program
 from workbench.poly.timemap import collisions, instance, prefix, row_text
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
+from workbench.records import record
 
 
 @lru_cache(maxsize=256)
@@ -81,7 +82,7 @@ def _filter(program: Program, tree: Tree) -> isl.UnionSet:
     return isl.parse_union_set(f"{prefix(program)}{{ {tuples} }}")
 
 
-@dataclass(frozen=True)
+@record
 class _Names:
     """Names in scope: isl's iterators to our variables, and everything taken."""
 
@@ -94,7 +95,7 @@ class _Names:
         return variable, _Names({**self.variables, iterator: variable}, self.taken | {variable})
 
 
-@dataclass(frozen=True)
+@record
 class _Reader:
     """Turns isl's AST into loops of the given tree."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Literal
 
@@ -18,6 +18,7 @@ from workbench.poly.names import from_isl
 from workbench.poly.program import Dependence, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree, statements
 from workbench.poly.worker import WORKER, Problem
+from workbench.records import record
 
 Fusion = Literal["none", "default", "max"]
 FUSIONS: tuple[Fusion, ...] = ("none", "default", "max")
@@ -107,7 +108,7 @@ def _tree(program: Program, schedule: str) -> Tree:
     return Sequence((tree, *missing)) if missing else tree
 
 
-@dataclass(frozen=True)
+@record
 class _Reader:
     """Converts isl's schedule nodes."""
 

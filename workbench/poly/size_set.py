@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly import isl
 from workbench.poly.names import from_isl
 from workbench.poly.program import Program
 from workbench.poly.witness import fix_sizes
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class SizeSet:
     """Sizes for which something holds: `dict(N=5) in sizes`; prints like `N ≥ 1`; false when there are none.
 

@@ -6,7 +6,7 @@ writes is read in the same iteration.  Inside one iteration only a box of cells 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from workbench.lang.dtypes import INT64
@@ -19,9 +19,10 @@ from workbench.poly.program import Access, Array, Padding, Program, ProgramState
 from workbench.poly.regions import Around, depth_of_one_visit
 from workbench.poly.timemap import row, shared
 from workbench.poly.tree import Loop, Tree, path, restrict
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Storage:
     """Storage of one local array, inside the loops `home` (names, outermost first).
 
@@ -63,7 +64,7 @@ def place_of(program: Program, tree: Tree, name: str) -> Storage | None:
     return None if around is None else _placed(_Part(program, array, touching, _frame(program)), around)
 
 
-@dataclass(frozen=True)
+@record
 class _Part:
     """All that the storage of an array depends on, besides the order: what other statements do is no matter."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench.errors import ScheduleError
@@ -16,9 +15,10 @@ from workbench.poly.injectivity import determines
 from workbench.poly.names import to_isl
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Shared:
     """The loops around both of two statements, outermost first, and what comes after them.
 

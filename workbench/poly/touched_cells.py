@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.poly import isl
 from workbench.poly.counting import cardinality
 from workbench.poly.program import Access, AccessKind, ProgramStatement
 from workbench.poly.regions import Around
 from workbench.poly.storage import place_of
+from workbench.records import record
 
 Touch = tuple[ProgramStatement, Access]
 At = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class TouchedCells:
     """The cells of `array` that `statements` touch inside the loops of `around`.
 

@@ -8,10 +8,11 @@ components along the path from the root, with the child's position for each Sequ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from workbench.lang.expr import Expr
+from workbench.records import record
 
 LoopKind = Literal[
     "serial", "parallel", "vector", "unroll", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
@@ -19,7 +20,7 @@ LoopKind = Literal[
 AXES: tuple[LoopKind, ...] = ("block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z")
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Loop:
     """One loop: `rows[s]` is its time component for statement id `s`, over Index(dim) and Size, quasi-affine.
 
@@ -38,7 +39,7 @@ class Loop:
         return replace(self, rows=tuple(r for r in self.rows if r[0] in statements))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Band:
     """Loops directly inside one another around `child`."""
 
@@ -46,14 +47,14 @@ class Band:
     child: Tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Sequence:
     """Children executed one after another."""
 
     children: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Mark:
     """An annotation on a subtree for the code generator."""
 
@@ -62,7 +63,7 @@ class Mark:
     child: Tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Leaf:
     """One statement, by id."""
 

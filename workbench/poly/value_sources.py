@@ -5,7 +5,6 @@ What only moves values (a copy, the sum of partial results) is looked through; w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, reduce
 
 from workbench.errors import BudgetExceeded
@@ -17,13 +16,14 @@ from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.timemap import components, instance
 from workbench.poly.timemap import prefix as prefix_of
 from workbench.poly.tree import Tree
+from workbench.records import record
 
 END = "end"
 CHAIN = 4
 ADDING = 1000  # the position of the first sink that only fetches what an update adds to
 
 
-@dataclass(frozen=True)
+@record
 class Sink:
     """A value that is read: by one access of a statement, or (statement None) an output at the end."""
 

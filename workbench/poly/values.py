@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.lang.expr import Binary, Call, Const, Expr, Read, Select, children, reads
 from workbench.lang.identities import combined, identity
@@ -11,12 +11,13 @@ from workbench.poly import isl
 from workbench.poly.affine import affine, guard
 from workbench.poly.dataflow import Assignment, Dataflow
 from workbench.poly.unpack import maps
+from workbench.records import record
 
 FOLDED = {"abs": lambda given: abs(given[0]), "max": max, "min": min}
 DEEPEST = 24
 
 
-@dataclass(frozen=True)
+@record
 class Value:
     """An expression of an assignment at some of its instances: `where` leads there from each instance that asks.
 

@@ -9,7 +9,7 @@ different words.  Wide elements take a turn for each 4 bytes of theirs, half of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -27,12 +27,13 @@ from workbench.poly.program import Access, Array, Padding, Program, ProgramState
 from workbench.poly.storage import Storage, contracted, storage_of
 from workbench.poly.tree import Loop, LoopKind, Tree, path
 from workbench.poly.warp_costs import WARP, groups, sectors, turns
+from workbench.records import record
 
 Memory = Literal["global", "shared", "thread"]
 MOST_THREADS = 1024
 
 
-@dataclass(frozen=True)
+@record
 class WarpAccess:
     """One access of a statement, by all warps that execute it.
 
@@ -71,7 +72,7 @@ def access_text(array: Array, subscripts: tuple[Expr, ...]) -> str:
     return f"{array.name}({', '.join(show(e) for e in subscripts[array.times :])})"
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """Threads of the blocks of one kernel along x, y and z."""
 
@@ -99,7 +100,7 @@ def warp_accesses(
     return tuple(_accesses(program, order, stored, memory, look))
 
 
-@dataclass(frozen=True)
+@record
 class Look:
     """How many instances of a statement are looked at, and whether only those at the beginning of outer loops."""
 

@@ -4,16 +4,16 @@ instances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 from workbench.poly import isl, unpack
 from workbench.poly.names import to_isl
+from workbench.records import record
 
 V = TypeVar("V", isl.Set, isl.Map)
 
 
-@dataclass(frozen=True)
+@record
 class Witness:
     """Sizes and two instances, by name."""
 

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from workbench.errors import BudgetExceeded, WorkbenchError
 from workbench.poly import isl
+from workbench.records import record
 
 MEMORY = 4 << 30
 """Bytes of address space that the process may take."""
@@ -32,7 +33,7 @@ PATIENCE = 60.0
 """Seconds for the process to start."""
 
 
-@dataclass(frozen=True)
+@record
 class Problem:
     """What isl's scheduler needs, as isl text; `fusion` is "none", "default" or "max".
 

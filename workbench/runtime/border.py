@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.errors import BuildError
+from workbench.records import record
 
 # Answers of the border that are not the kernel's.
 LOOK = -1
@@ -36,7 +36,7 @@ _PYTHON = (
 _slots = (ctypes.c_void_p * 8)()
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Border:
     """Entries of a loaded library.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import BuildError
+from workbench.records import record
 from workbench.runtime.complaints import complaint, failure
 from workbench.runtime.entries import LIBRARY, SOURCE, Entry, discard, find, publish, staging
 from workbench.runtime.job import Job
@@ -19,7 +19,7 @@ from workbench.runtime.waiting import wait_briefly
 from workbench.settings import current
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Library:
     """A loaded library: its file, and whether it came out of the cache."""
 

@@ -15,9 +15,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.records import record
 from workbench.runtime.storage import subdirectory
 from workbench.settings import current
 
@@ -30,7 +30,7 @@ FRESH_SECONDS = 600.0
 STALE_STAGING_SECONDS = 6 * 3600.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Entry:
     """A library in the cache, with the source it was compiled from beside it."""
 

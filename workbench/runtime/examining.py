@@ -7,10 +7,10 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench.records import record
 from workbench.runtime.discovery import every_toolchain, preferred_toolchain
 from workbench.runtime.machine import this_machine, thread_count
 from workbench.runtime.processes import CannotStart, run_limited
@@ -22,7 +22,7 @@ MAC_BROWSERS = ("Google Chrome", "Chromium", "Firefox", "Microsoft Edge")
 ASK_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Finding:
     """One thing the workbench can use: what was found ("" if nothing), what it enables, how to get it."""
 
@@ -41,7 +41,7 @@ class Finding:
         return f"- {self.name:16} not found: would enable {self.enables}{how}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(slots=True, repr=False)
 class Report:
     """All findings, in order."""
 

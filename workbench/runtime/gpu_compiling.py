@@ -6,13 +6,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.launches import Launch, each_launch
 from workbench.errors import BuildError, shown
+from workbench.records import record
 from workbench.runtime.nvrtc import nvrtc
 
 ARCHITECTURE = "sm_80"  # where a target names none
@@ -25,7 +25,7 @@ USED = re.compile(r"Used (\d+) registers(.*)")
 SHARED = re.compile(r"(\d+) bytes smem")
 
 
-@dataclass(frozen=True)
+@record
 class GpuBinary:
     """Machine code for one architecture (`sm_90`), and what the compiler said, warnings and resources."""
 
@@ -40,7 +40,7 @@ class GpuBinary:
         return tuple(line for line in self.log.splitlines() if "warning" in line.lower())
 
 
-@dataclass(frozen=True)
+@record
 class KernelResources:
     """What one kernel takes: registers of a thread, bytes of its stack frame and of registers that were spilled
     (stores, loads), bytes of shared memory of a block, static and dynamic (None while sizes are symbolic).
@@ -68,7 +68,7 @@ class KernelResources:
         return f"{self.name:24} {self.threads:7} {self.registers:9} {spilled:>12} {self.stack_bytes:6} {shared:>7}"
 
 
-@dataclass(frozen=True)
+@record
 class Resources:
     """What the kernels of one text take on one architecture, as its compiler says.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from workbench.records import record
 from workbench.runtime.entries import LIBRARY, SOURCE, content_key
 from workbench.runtime.processor import this_processor
 from workbench.runtime.toolchain import Toolchain
 from workbench.target import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Job:
     """C text `text` of the kernel `name`, to be compiled by `toolchain` for `target`, linked with `libraries`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.errors import CallError
 from workbench.lang import fold
+from workbench.records import record
 from workbench.runtime.memory import result_maker
 
 Array = np.ndarray[Any, Any]
@@ -22,7 +22,7 @@ MOST_DIMENSIONS = 64
 MOST_BYTES = 1 << 60
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Slot:
     """What one array argument must look like; `strides` are in bytes."""
 
@@ -53,7 +53,7 @@ class Slot:
         return np.ndarray(self.shape, self.dtype, memory, below, self.strides)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Layout:
     """The arguments of a kernel at known sizes.
 

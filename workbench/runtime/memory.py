@@ -10,12 +10,13 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
+
+from workbench.records import record
 
 ALIGNMENT = 64
 SMALL_BYTES = 256 << 10
@@ -27,7 +28,7 @@ class Block(np.ndarray[Any, np.dtype[np.uint8]]):
     """Bytes that results live in; a type of its own, so that NumPy leaves it as their base."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(slots=True, eq=False)
 class Spare:
     """A block without a result: `size` bytes from `offset` on are aligned."""
 

@@ -6,15 +6,15 @@ import ctypes
 import ctypes.util
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from workbench.errors import BuildError
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class NvrtcResult:
     """What one compilation gave: the binary (None if it failed) and what the compiler said."""
 
@@ -22,7 +22,7 @@ class NvrtcResult:
     log: str
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Nvrtc:
     """The library: `compiled(source, options)`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from workbench import poly
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
+from workbench.records import record
 from workbench.runtime.building import build, build_target
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.launch import CompiledKernel
@@ -23,7 +24,7 @@ from workbench.target import Target
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Plan:
     """What a call will run: `op.plan(*arrays)`.
 

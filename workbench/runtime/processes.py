@@ -7,10 +7,11 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
+
+from workbench.records import record
 
 OUTPUT_LIMIT = 64 << 10
 
@@ -19,7 +20,7 @@ class CannotStart(Exception):
     """The program is missing or is not one that can be run."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Finished:
     """How a program ended: `code` (negative: the signal; None: stopped by the clock) and first output."""
 

@@ -9,14 +9,15 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from workbench.records import record
 
 DEFAULT_CACHES = (32 << 10, 512 << 10, 8 << 20)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Processor:
     """Facts about the processor: `features` are all instruction-set names the system reports.
 

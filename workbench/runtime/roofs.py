@@ -7,7 +7,7 @@ writes an array in place, at sizes that fit each cache.  (Williams, Waterman and
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cache
 from hashlib import sha256
 from time import perf_counter
@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.lang import operator
+from workbench.records import record
 from workbench.runtime.building import build
 from workbench.runtime.machine import this_machine, thread_count
 from workbench.runtime.processor import this_processor
@@ -38,7 +39,7 @@ def {{name}}({{type}}(P, N) X, int32 R) -> (A) {{{{
 }}}}"""
 
 
-@dataclass(frozen=True)
+@record
 class Ceilings:
     """Operations a second, and bytes a second from each level of memory ("L1", "L2", "L3", "memory"), nearest first.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from workbench.lang import fold
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Size, children, reads, walk
 from workbench.lang.operator import For, Operator, Range, Statement, Step
+from workbench.records import record
 from workbench.runtime.magnitude import NotPolynomial
 
 Spans = dict[str, tuple[int, int]]
@@ -18,7 +18,7 @@ Spans = dict[str, tuple[int, int]]
 HALF_UNITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Depth:
     """Roundings on the longest way to a cell: in float arithmetic, and to 16-bit floats."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from workbench.fromc.sequential import NAME
 from workbench.lang import bind
 from workbench.lang.expr import reads
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.runtime.c_order import in_c_order
 from workbench.runtime.compiling import load
 from workbench.runtime.discovery import preferred_toolchain
@@ -32,7 +32,7 @@ ESTIMATE_FACTOR = 16.0
 SEEDS = (0, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class SequentialJob(Job):
     """A text compiled as it stands."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from workbench import poly
@@ -13,6 +12,7 @@ from workbench.errors import CallError, WorkbenchError, shown
 from workbench.lang import bind
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.runtime.c_order import in_c_order
 from workbench.runtime.launch import CompiledKernel
 
@@ -22,7 +22,7 @@ LEAST_BATCHES = 5
 WARM_UP_SHARE = 0.2
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(slots=True, repr=False)
 class Measurement:
     """Seconds of one call: the median of `batches` batches, `lower` and `upper` their quartiles.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from workbench.records import record
 from workbench.target import Target
 
 Family = Literal["gcc", "clang", "zig"]
@@ -33,7 +33,7 @@ USUAL = (TUNE_HERE[0], WIDE_VECTORS, OPENMP, OPENMP_SIMD, VECTOR_MATHS)
 ZIG_ACCEPTS = (TUNE_HERE[1], WIDE_VECTORS, OPENMP_SIMD)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Toolchain:
     """A C compiler found on this machine.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.errors import CallError, shown
 from workbench.lang import bind, evaluate
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.runtime.calling import as_numpy_arguments
 from workbench.runtime.foreign import several
 from workbench.runtime.launch import CompiledKernel
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 ESTIMATE_FACTOR = 16.0
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(slots=True, repr=False)
 class Verification:
     """The largest difference between a kernel and the oracle, beside the bound at that cell.
 

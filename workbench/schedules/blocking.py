@@ -7,9 +7,9 @@ while the reduction runs (matrix products, convolutions, column sums).  *Along*:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from workbench.records import record
 from workbench.schedules.structure import Structure
 from workbench.target import Target
 
@@ -17,7 +17,7 @@ NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
 
 
-@dataclass(frozen=True)
+@record
 class Blocking:
     """Block sizes of one statement.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, shown
+from workbench.records import record
 from workbench.schedules.transform import Transform, as_step
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
 
 
-@dataclass(frozen=True)
+@record
 class Choice:
     """Several options of which one is taken: steps, or values for an argument of a step.
 

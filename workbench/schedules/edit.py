@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
 from workbench.poly.program import Program
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
+from workbench.records import record
 
 Path = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """Where a loop stands: the path of child positions to its band, and its place in the band."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import poly
@@ -11,6 +10,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.poly.grid import Region, on_grid, regions
 from workbench.poly.tree import Tree
 from workbench.poly.warps import WarpAccess, block_of, memory_of, warp_accesses
+from workbench.records import record
 from workbench.target import Target
 from workbench.target_gpus import GPUS, Gpu
 
@@ -21,7 +21,7 @@ BASE_REGISTERS = 32
 """Registers of a thread for indices, pointers and values on their way, where nobody counted them."""
 
 
-@dataclass(frozen=True)
+@record
 class WarpReport:
     """The accesses of warps to one kind of memory; `unit` is what one of them costs: "sectors" or "turns"."""
 
@@ -89,7 +89,7 @@ def _report(schedule: Schedule, memory: str) -> WarpReport:
     return WarpReport(warp_accesses(schedule.program, schedule.tree, "shared"), "turns")
 
 
-@dataclass(frozen=True)
+@record
 class KernelOccupancy:
     """How many blocks of one kernel fit a multiprocessor, and what ends it.
 
@@ -108,7 +108,7 @@ class KernelOccupancy:
     limit: str
 
 
-@dataclass(frozen=True)
+@record
 class Occupancy:
     """The kernels of a schedule on one GPU."""
 

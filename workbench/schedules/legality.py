@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -18,6 +18,7 @@ from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.timemap import collisions
 from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements
 from workbench.poly.waiting import divergent
+from workbench.records import record
 from workbench.schedules.gathers import data_conditions
 from workbench.schedules.micro_kernels import MARK
 
@@ -25,7 +26,7 @@ LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
 
 
-@dataclass(frozen=True)
+@record
 class Verdict:
     """What is known of a schedule.  Truthy when it is legal.
 

@@ -8,7 +8,6 @@ stride, because a stride is all that the function is told.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import permutations
 
 from workbench.lang.dtypes import INT64
@@ -16,6 +15,7 @@ from workbench.lang.expr import Binary, Const, Expr, Index, Read, children, rebu
 from workbench.lang.normal_form import growth, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
+from workbench.records import record
 from workbench.schedules.micro_kernels import MicroKernel
 
 COMMUTATIVE = {"+", "*"}
@@ -24,7 +24,7 @@ Place = tuple[str, tuple[Expr, ...]]  # an array and subscripts
 Found = dict[str, tuple[Place, tuple[Expr, ...]]]  # array of the definition → (ours, its subscripts there)
 
 
-@dataclass(frozen=True)
+@record
 class Work:
     """What is to be matched: one target, its value, and the names that move, outermost first."""
 
@@ -34,7 +34,7 @@ class Work:
     movers: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Fit:
     """The mover for each size of the definition; for each of its arrays ours, the cell, and the strides."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang import operator
 from workbench.lang.operator import Operator, Statement
+from workbench.records import record
 
 MARK = "replace"  # the mark above loops that a micro-kernel executes
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-@dataclass(frozen=True)
+@record
 class MicroKernel:
     """A C function that computes an operator on strided blocks.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
 from workbench.poly import isl
+from workbench.records import record
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -21,7 +21,7 @@ QUICK = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Offer:
     """A step and the verdict on the schedule after it."""
 
@@ -37,7 +37,7 @@ class Offer:
         return str(self.step) if self.verdict else f"{self.step}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@record
 class NextSteps:
     """Offers, the legal ones first; `complete` is False when the time or the limit ended the list."""
 

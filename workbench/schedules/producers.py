@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.expr import reads
 from workbench.poly.localising import Group, group_of, readers, writers
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, at_once, path, statements
+from workbench.records import record
 from workbench.schedules.edit import Site, find_loop, rest_of, sites
 from workbench.schedules.scheduled_program import Schedule
 
@@ -38,7 +39,7 @@ def defining(program: Program, name: object) -> tuple[ProgramStatement, ...]:
     return tuple(writers(program, defined_array(program, name)))
 
 
-@dataclass(frozen=True)
+@record
 class Target:
     """Where a producer is to go: `users` (ids) below the loop read what its group computes."""
 
@@ -91,7 +92,7 @@ def require_known_cells(step: object, place: Target) -> None:
                     raise ScheduleError(f"{step}: {s.name} {verb} {a.array} at cells that {found.tensor} decides")
 
 
-@dataclass(frozen=True)
+@record
 class Offer:
     """An array and a loop that it may be computed in; `keep` if somebody else needs the array as well."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from workbench.errors import ScheduleError
 from workbench.poly import isl, unpack
 from workbench.poly.program import Program
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Recomputation:
     """Of the instances a step made, `computed` in all stand for `needed` different ones of the program before."""
 

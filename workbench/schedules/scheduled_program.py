@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from workbench import poly
@@ -14,6 +14,7 @@ from workbench.poly.binding import given_sizes
 from workbench.poly.lowering import bound
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree
+from workbench.records import record
 from workbench.schedules.legality import Verdict, verdict_on
 from workbench.schedules.normal_form import normal_form
 from workbench.schedules.recording import read_record, write_record, write_script
@@ -23,7 +24,7 @@ from workbench.schedules.schedule_text import schedule_sheet
 from workbench.schedules.transform import Transform, as_step, singles
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Schedule:
     """A scheduled program.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench import poly
@@ -11,9 +10,10 @@ from workbench.lang.expr import reads as reads_of
 from workbench.lang.polynomial import Polynomial
 from workbench.poly.addresses import step_of
 from workbench.poly.program import Program, ProgramStatement
+from workbench.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Touch:
     """One access: elements moved per step of each dim; None where that is not constant, 0 where it stays."""
 
@@ -24,7 +24,7 @@ class Touch:
         return dict(self.strides)[dim]
 
 
-@dataclass(frozen=True)
+@record
 class Structure:
     """A statement's dims with trip counts (None: symbolic), what it writes and what it reads.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.records import record
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -94,7 +95,7 @@ class Transform:
         return {"step": self.name, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@record
 class Recipe(Transform):
     """Several steps as one value; each is judged as it is applied with `|` one after another."""
 
@@ -119,7 +120,7 @@ class Recipe(Transform):
         return " | ".join(str(part) for part in self.parts)
 
 
-@dataclass(frozen=True)
+@record
 class Together(Recipe):
     """Several steps judged only at their end: `naive | together(step, step)`."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Array
+from workbench.records import record
 from workbench.viz.cache_lines import count
 from workbench.viz.scene import Box, Mark, Scene, Text
 
@@ -14,7 +14,7 @@ HEAD, GAP, WIDEST = 20.0, 22.0, 48
 LARGE, SMALL = 15.0, 8.0
 
 
-@dataclass(frozen=True)
+@record
 class Grid:
     """One array at a place: element e stands in row `e // columns`, column `e % columns`."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from workbench.records import record
 from workbench.viz.geometry import Cell
 from workbench.viz.scene import XY, Line, Mark, Text
 
@@ -14,7 +14,7 @@ LEFT, TOP = 34.0, 30.0
 MOST_TICKS = 16
 
 
-@dataclass(frozen=True)
+@record
 class Axes:
     """Maps cells to pixels.  `lane_x`, `lane_y` are places beside the domain, where no value of the axis holds."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from workbench.records import record
 
 KEYWORDS = frozenset({
     "break", "case", "const", "continue", "default", "do", "else", "enum", "extern", "for", "goto", "if", "inline",
@@ -23,7 +24,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Run:
     """A stretch of text in the colour of a role ("" for the page's own)."""
 
@@ -32,7 +33,7 @@ class Run:
     bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class CodeLine:
     """One line of source with its number, counted from 1."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError, shown
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Array
+from workbench.records import record
 
 Line = int
 
 
-@dataclass(frozen=True)
+@record
 class Cache:
     """Fully associative, least recently used: `size` bytes in lines of `line` bytes."""
 
@@ -33,7 +33,7 @@ class Cache:
         return self.size // self.line
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """Where each array begins in memory, at a line's beginning; arrays follow one another."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from workbench.codegen.tracing import Touch
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly.program import Program
 from workbench.poly.tree import Loop, path
+from workbench.records import record
 from workbench.viz.array_grids import grids, grids_scene
 from workbench.viz.cache_lines import Cache
 from workbench.viz.concrete import Sizes
@@ -30,7 +30,7 @@ BOTH = "s3"
 Who = tuple[str, Point]
 
 
-@dataclass(frozen=True)
+@record
 class Selection:
     """The instances with these values of dims and loops, and array → (cells read, cells written)."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.lang.folding import fold
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, path, statements
+from workbench.records import record
 from workbench.schedules import Schedule, Verdict
 
 Point = tuple[int, ...]
 Coordinate = Callable[[Point], int]
 
 
-@dataclass(frozen=True)
+@record
 class Subject:
     """A program and the order its instances run in; `scheduled` when that order is a schedule's."""
 

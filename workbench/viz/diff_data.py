@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
+
+from workbench.records import record
 
 CONTEXT = 2
 
 
-@dataclass(frozen=True)
+@record
 class Side:
     """A line with its number, counted from 1."""
 
@@ -18,7 +19,7 @@ class Side:
     text: str
 
 
-@dataclass(frozen=True)
+@record
 class DiffRow:
     """Lines that stand beside each other; None where a side has none.  `folded` equal lines stand behind a row
     without sides.

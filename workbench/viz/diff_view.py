@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.codegen import generate
 from workbench.codegen.comparing import Comparison, compare
 from workbench.errors import WorkbenchError, shown
+from workbench.records import record
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import tree_lines
@@ -29,7 +29,7 @@ GAP = 26.0
 STYLES = (("s1", "−"), ("s2", "+"))
 
 
-@dataclass(frozen=True)
+@record
 class Difference:
     """The comparison, and the rows of both trees and of both functions."""
 

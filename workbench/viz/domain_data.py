@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.program import DependenceKind, Program, ProgramStatement
+from workbench.records import record
 from workbench.schedules.legality import instance
 from workbench.viz.coordinates import Point, Subject, groups, known_axis
 from workbench.viz.frame import Asked, Frame, frames
@@ -17,7 +17,7 @@ Visit = tuple[str, Point]
 Group = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Layer:
     """The instances of one statement: `cells` maps a place to the name of the instance there (`C(0, *, 2)`: of all).
 
@@ -33,7 +33,7 @@ class Layer:
     folded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Arrow:
     """A dependence from a layer's cell to another's (layers by index); `bad` when the order violates it."""
 
@@ -46,7 +46,7 @@ class Arrow:
     bad: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Panel:
     """One coordinate system: statements that share a loop.
 
@@ -63,7 +63,7 @@ class Panel:
     violated: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Domain:
     """Panels and what must be said about them."""
 

@@ -14,6 +14,7 @@ from workbench.lang.expr import Binary
 from workbench.poly import lower
 from workbench.poly.program import Array, Program
 from workbench.poly.tree import Loop, at_once, path
+from workbench.records import record
 from workbench.schedules import Schedule, Verdict
 from workbench.target import Target
 from workbench.viz.concrete import resized
@@ -30,7 +31,7 @@ DETAIL = 3  # sizes up to this are those of windows and strides
 Value = Program | Schedule | Verdict
 
 
-@dataclass(frozen=True)
+@record
 class Event:
     """Instances of one statement that are executed at once by one thread: one, or the lanes of a vector.
 
@@ -46,7 +47,7 @@ class Event:
 Moment = tuple[Event, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Execution:
     """Moments in order: in each, every thread of a parallel loop executes one event.
 
@@ -99,13 +100,7 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
     of = subject(value)
     for axis in filter(None, (asked.x, asked.y)):
         known_axis(of, axis)
-    if of.program.parent is not None and isinstance(value, Schedule):
-        before = subject(of.program.original)
-        chosen = frames(before, chosen_groups(before, None), Asked(sizes=asked.sizes), whole=True)[0]
-        of = subject(
-            resized(value, _for_tiles(of, {**chosen.of.program.sizes, **chosen.drawn.sizes}) | {**(asked.sizes or {})})
-        )
-        asked = replace(asked, sizes=None)
+    of, asked = small_enough(value, asked)
     everything = _frames(of, asked)
     small, drawn = everything[0].of, everything[0].drawn
     if small.program.symbols and small.program.definition is not None:
@@ -118,6 +113,17 @@ def _framed(value: Value, asked: Asked) -> list[Frame]:
             f"{small.program.name}: nothing small enough was found; give sizes={{{wanted}}}, or others"
         )
     return [f for f in everything if f.shown]
+
+
+def small_enough(value: Value, asked: Asked) -> tuple[Subject, Asked]:
+    """What is drawn of a value, and what is still asked for: sizes that were used are not."""
+    of = subject(value)
+    if of.program.parent is None or of.program.original.definition is None or not isinstance(value, Schedule):
+        return of, asked
+    before = subject(of.program.original)
+    chosen = frames(before, chosen_groups(before, None), Asked(sizes=asked.sizes), whole=True)[0]
+    sizes = _for_tiles(of, {**chosen.of.program.sizes, **chosen.drawn.sizes}) | {**(asked.sizes or {})}
+    return subject(resized(value, sizes)), replace(asked, sizes=None)
 
 
 def _for_tiles(of: Subject, sizes: dict[str, int]) -> dict[str, int]:

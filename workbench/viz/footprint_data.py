@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench import poly
 from workbench.poly.footprints import LoopFootprint, loop_footprints
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.records import record
 from workbench.target import Target
 from workbench.viz.coordinates import Subject
 
 LEVELS = ("L1", "L2", "L3")
 
 
-@dataclass(frozen=True)
+@record
 class LoopRow:
     """One iteration of a loop (of the whole program when `name` is empty): `fits` names the smallest cache for it."""
 
@@ -25,7 +24,7 @@ class LoopRow:
     fits: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class StatementRow:
     """A statement below the loops; `number` is its place in the program."""
 
@@ -34,7 +33,7 @@ class StatementRow:
     depth: int
 
 
-@dataclass(frozen=True)
+@record
 class Level:
     """A cache: what it moves from and to the memory behind it when it keeps one iteration of each loop in `keeps`.
 
@@ -56,7 +55,7 @@ class Level:
 Row = LoopRow | StatementRow
 
 
-@dataclass(frozen=True)
+@record
 class Footprints:
     """All rows in the order of the tree, the arrays in the order of the program, the caches."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from workbench.lang.expr import reads
 from workbench.lang.operator import For, Monoid, Operator, Range, Statement, Step
+from workbench.records import record
 from workbench.viz.math_of import STRENGTH, math_of
 from workbench.viz.math_tree import Big, Fence, Math, Name, Script, Sign, listed, row
 
 
-@dataclass(frozen=True)
+@record
 class Equation:
     """One statement; `ranges` are those of its own indices, sequential axes left to the loop around."""
 
@@ -20,7 +20,7 @@ class Equation:
     ranges: tuple[Math, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Repeat:
     """`for axis: body`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -11,6 +10,7 @@ from workbench import poly
 from workbench.lang.expr import index_names
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Tree, statements
+from workbench.records import record
 from workbench.viz.axis_choice import default_axes, windows
 from workbench.viz.coordinates import Coordinate, Point, Subject, axis_loop, coordinate
 from workbench.viz.small_sizes import Small, Wanted, small
@@ -21,7 +21,7 @@ IN_WINDOW = 3
 ROOM = 2500
 
 
-@dataclass(frozen=True)
+@record
 class Asked:
     """What the caller wants to see; None leaves the choice to the picture."""
 
@@ -31,7 +31,7 @@ class Asked:
     statement: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Frame:
     """Axes `x` and `y` ("" for none) over the statements of a group (ids), at sizes small enough to draw.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench import poly
 from workbench.errors import WorkbenchError, unknown_name
@@ -12,13 +11,14 @@ from workbench.poly.origins import originals
 from workbench.poly.program import Program
 from workbench.poly.timemap import shared
 from workbench.poly.tree import Loop
+from workbench.records import record
 from workbench.viz.coordinates import Point, Subject, component
 from workbench.viz.footprint_data import Level
 
 At = dict[str, int]
 
 
-@dataclass(frozen=True)
+@record
 class Flow:
     """From a producer to a consumer (ids of the program that is drawn) through an array, inside `around`."""
 
@@ -28,7 +28,7 @@ class Flow:
     around: tuple[Loop, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Computed:
     """Instances of the operator's statement `name`, how often each is computed; `needed` are those of the tile."""
 
@@ -38,7 +38,7 @@ class Computed:
     needed: frozenset[Point]
 
 
-@dataclass(frozen=True)
+@record
 class Saving:
     """Bytes between a cache and what is behind it."""
 
@@ -47,7 +47,7 @@ class Saving:
     after: int
 
 
-@dataclass(frozen=True)
+@record
 class Fusion:
     """The tile `at` of the consumer, the instances of both, and the counts at the schedule's own sizes."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor, log
 
+from workbench.records import record
 
-@dataclass(frozen=True)
+
+@record
 class LogScale:
     """Maps values from `low` to `high` to pixels from `start` over `length` (a negative length runs backwards)."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from workbench.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Name:
     """A variable, a tensor, a size; `upright` for functions and words."""
 
@@ -13,14 +13,14 @@ class Name:
     upright: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Number:
     """A literal as it is to be read."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Sign:
     """An operator or relation between two things; `tight` for one that belongs to what follows (a minus)."""
 
@@ -28,14 +28,14 @@ class Sign:
     tight: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Row:
     """Things one after another."""
 
     parts: tuple[Math, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Script:
     """Subscripts of a tensor (`sub`), or a power (`sup`)."""
 
@@ -44,7 +44,7 @@ class Script:
     sup: Math | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Fraction:
     """One thing over another."""
 
@@ -52,14 +52,14 @@ class Fraction:
     below: Math
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Root:
     """A square root."""
 
     inside: Math
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Big:
     """A sum, product, maximum, ... over indices."""
 
@@ -68,14 +68,14 @@ class Big:
     body: Math
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Cases:
     """Values with their conditions; the last condition is None (otherwise)."""
 
     rows: tuple[tuple[Math, Math | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Fence:
     """Something between brackets that grow with it."""
 

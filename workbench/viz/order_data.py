@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.poly.tree import Loop, at_once, path, statements
+from workbench.records import record
 from workbench.viz.coordinates import Coordinate, Point, Subject, component, known_axis
 from workbench.viz.domain_data import Cell, chosen_groups
 from workbench.viz.frame import Asked, Frame, frames
@@ -14,7 +14,7 @@ from workbench.viz.frame import Asked, Frame, frames
 Times = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """Cells visited at once: one, or the lanes of a vector.  `number` counts from 1 within a thread."""
 
@@ -22,7 +22,7 @@ class Step:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Thread:
     """What one combination of the parallel loops' values executes, in order; `label` names it (`m_o=1`)."""
 
@@ -30,7 +30,7 @@ class Thread:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Order:
     """The visits of one statement on two axes.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, unknown_name
+from workbench.records import record
 from workbench.viz.markup import Markup, element, join
 from workbench.viz.palette import Theme
 from workbench.viz.png_drawing import png_bytes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Picture:
     """One view of a value.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from workbench.records import record
 from workbench.viz.array_grids import Grid, grids
 from workbench.viz.axes_drawing import Axes, axes_for
 from workbench.viz.cache_lines import Cache, Layout, Simulation, layout_of
@@ -15,7 +16,7 @@ from workbench.viz.frame import Frame
 LARGEST_UNIT = 24.0
 
 
-@dataclass(frozen=True)
+@record
 class Board:
     """One coordinate system with the statements (ids) on it."""
 
@@ -24,7 +25,7 @@ class Board:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Touched:
     """One touch in one moment: `hit` says whether the cache held its line."""
 
@@ -34,7 +35,7 @@ class Touched:
     hit: bool
 
 
-@dataclass(frozen=True)
+@record
 class Shot:
     """One moment: places that are executed (board, cell, thread), what is touched, which lines the cache then holds."""
 
@@ -43,7 +44,7 @@ class Shot:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Reel:
     """All moments in order."""
 

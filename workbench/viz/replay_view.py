@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from io import BytesIO
 from os import PathLike
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.records import record
 from workbench.viz.cache_lines import Cache
 from workbench.viz.concrete import Sizes
 from workbench.viz.execution import Value, executed
@@ -26,7 +27,7 @@ LISTED = 16
 LAST_MILLISECONDS = 1500
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Replay:
     """An execution in moments: in each, every thread executes one instance, or the lanes of one vector.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench import poly
 from workbench.errors import WorkbenchError, shown
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.runtime import Measurement
 from workbench.runtime.roofs import Ceilings
 from workbench.target import Target
@@ -18,7 +18,7 @@ from workbench.viz.footprint_data import LEVELS, Level, level
 BEHIND = {"L1": "L2", "L2": "L3", "L3": "memory"}
 
 
-@dataclass(frozen=True)
+@record
 class Point:
     """Traffic of one level: `moved_bytes` between `cache` and what is behind, at `intensity` operations a byte.
 
@@ -32,7 +32,7 @@ class Point:
     bound: float
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """One schedule: its points, and the measured operations a second, if it was measured."""
 
@@ -47,7 +47,7 @@ class Entry:
         return min(self.points, key=lambda p: (p.bound, p.intensity))
 
 
-@dataclass(frozen=True)
+@record
 class Roofline:
     """Ceilings and what stands below them."""
 

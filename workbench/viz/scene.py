@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from textwrap import wrap
 from typing import Literal
+
+from workbench.records import record
 
 XY = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
@@ -15,7 +17,7 @@ MONO_WIDTH = 0.602
 SANS_WIDTH = 0.54
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Line:
     """From start to end; `bend` moves the middle sideways, `dash` is on, off (pixels); `head` is an arrow tip."""
 
@@ -29,7 +31,7 @@ class Line:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Path:
     """An open polyline."""
 
@@ -39,7 +41,7 @@ class Path:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Polygon:
     """A filled polygon grown by `grow` pixels with round corners; one or two points give a disc or a capsule."""
 
@@ -49,7 +51,7 @@ class Polygon:
     grow: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Box:
     """A rectangle with round corners; `edge` is the role of its border, `fill` that of its inside."""
 
@@ -63,7 +65,7 @@ class Box:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Marker:
     """A point of a given shape; `title` is what a browser shows when the pointer rests on it."""
 
@@ -75,7 +77,7 @@ class Marker:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Text:
     """One line of text; (x, y) is its baseline."""
 
@@ -98,7 +100,7 @@ class Text:
 Mark = Line | Path | Polygon | Box | Marker | Text
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Scene:
     """Marks on a canvas of so many pixels, painted in order; `label` says in words what is shown."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -13,6 +12,7 @@ from workbench.lang.expr import Expr, Size, walk
 from workbench.lang.folding import fold
 from workbench.lang.operator import Operator, Range, Statement
 from workbench.poly.program import Program
+from workbench.records import record
 
 LARGEST = 24
 MOST_POINTS = 4000
@@ -26,7 +26,7 @@ ROUNDS = 3
 Wanted = dict[str, dict[str, int]]
 
 
-@dataclass(frozen=True)
+@record
 class Small:
     """A program small enough to enumerate, values for its symbols, and what to tell the reader.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from workbench.records import record
 from workbench.viz.markup import Markup, element, join
 
 
-@dataclass(frozen=True)
+@record
 class Table:
     """Rows under optional headings.  `mono` names the columns in a fixed-width face, `right` those aligned right."""
 

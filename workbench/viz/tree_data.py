@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, LoopKind, Mark, Sequence, Tree
+from workbench.records import record
 from workbench.schedules.schedule_text import loop_value
 from workbench.viz.program_rows import statement_line
 
 
-@dataclass(frozen=True)
+@record
 class LoopNode:
     """`for name = detail`, executed as `kind` says, around `children`."""
 
@@ -20,7 +19,7 @@ class LoopNode:
     children: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
+@record
 class StatementNode:
     """A statement: `number` is its position in the program, `line` what it computes."""
 
@@ -30,7 +29,7 @@ class StatementNode:
     line: str
 
 
-@dataclass(frozen=True)
+@record
 class MarkNode:
     """A remark for the code generator around `children`."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.codegen.cmath.helper import BASE, Helper
 from workbench.lang.dtypes import FLOAT64, DType
+from workbench.records import record
 
 LETTER = {"float": "f", "int": "i", "uint": "u", "bool": "u"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Shape:
     """`lanes` elements of `dtype` (1: a scalar).  16-bit floats stand for their stored bits."""
 

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.codegen.cmath.helper import BASE, Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
 from workbench.lang.dtypes import FLOAT64, UINT16
+from workbench.records import record
 
 Value = float | str | Sequence[float]
 Constants = Callable[[Shape], dict[str, Value]]
 TOKEN = re.compile(r"\$horner\((\w+), (\w+), (\w+)\);|\$\{(\w+)\}|\$([DS]\.)?(\w+)(\(?)")
 
 
-@dataclass(frozen=True)
+@record
 class Recipe:
     """A function of one or more values of a shape.
 

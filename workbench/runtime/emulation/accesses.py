@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
 from workbench.poly.program import Program
 from workbench.poly.touching import touched_elements
+from workbench.records import record
 from workbench.runtime.emulation.findings import Finding
 from workbench.schedules import Schedule
 
@@ -21,7 +21,7 @@ COMMENT = re.compile(r"^(\s*)/\* ([\w.]+): .*\*/$")
 Logged = Mapping[tuple[int, str], set[int]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Part:
     """The lines of a text, first and last, that belong to a statement."""
 

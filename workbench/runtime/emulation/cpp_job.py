@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from workbench.errors import BuildError
+from workbench.records import record
 from workbench.runtime.discovery import every_toolchain, preferred_toolchain
 from workbench.runtime.entries import LIBRARY, SOURCE
 from workbench.runtime.job import Job
@@ -43,7 +43,7 @@ _NONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class CppJob(Job):
     """CUDA text with its prelude, to be compiled as C++; `watched` with a look at every access of memory."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from workbench.records import record
 
 OBJECT = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Section:
     """A section: its content (empty if the file has none), its address when loaded, its length in bytes."""
 
@@ -18,7 +19,7 @@ class Section:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Symbol:
     """A variable or function: address and length in bytes, and the section it stands in."""
 

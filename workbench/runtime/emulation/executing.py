@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
 from workbench.codegen.launches import Argument, Clear, Launch, Repeat, Step, amount
 from workbench.errors import KernelError
 from workbench.lang.dtypes import DType
+from workbench.records import record
 from workbench.runtime.emulation.records import ORDERS, Order, RawLaunch
 
 # Fewer threads in all are not worth another worker.
@@ -20,7 +20,7 @@ MOST_THREADS = 1024
 Watcher = Callable[[Launch, RawLaunch], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Memory:
     """Where the arguments are: addresses of arrays and workspace, bits of scalars, sizes, the two status words."""
 
@@ -30,7 +30,7 @@ class Memory:
     status: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Execution:
     """How launches are executed: the library, workers, the order of threads, and who looks at what was found.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from workbench.codegen.launches import Launch
+from workbench.records import record
 from workbench.runtime.emulation.records import MOST_FINDINGS, RawFinding, RawLaunch
 
 Kind = Literal[
@@ -35,7 +35,7 @@ DECLARED = -2
 NEAR = 32 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Watched:
     """An array that a launch may touch: its name ("" if it has none), its first byte, bytes of an element."""
 
@@ -44,7 +44,7 @@ class Watched:
     grain: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ThreadId:
     """A thread: (x, y, z) of its block in the grid, and of itself in the block."""
 
@@ -55,7 +55,7 @@ class ThreadId:
         return f"thread {self.thread} of block {self.block}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Finding:
     """One thing wrong with a kernel.
 
@@ -86,7 +86,7 @@ class Finding:
         return "\n".join([head, *lines, f"  {self.what}", f"  found by {self.method}"])
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Findings:
     """All that `wb.sanitize` found, and what it can say of what it did not find.
 

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workbench.records import record
+
 Row = tuple[int, int, int]  # address, file, line
 
 
@@ -41,7 +43,7 @@ class Reader:
         return found
 
 
-@dataclass(frozen=True)
+@record
 class LineTable:
     """Lines of one source file by address."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from workbench.errors import BuildError
+from workbench.records import record
 from workbench.runtime.emulation.elf import OBJECT, Section, Symbol, sections_of, symbols_of
 from workbench.runtime.emulation.line_table import LineTable, line_table
 
@@ -18,7 +18,7 @@ CONSTANT_SECTIONS = (".rodata", ".data.rel.ro")
 LINES = 1 << 24
 
 
-@dataclass(frozen=True)
+@record
 class WatchedLibrary:
     """The loaded library and its file.  BuildError, when it is first asked, if that is not in the ELF format."""
 

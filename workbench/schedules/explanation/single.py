@@ -9,11 +9,12 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 from workbench.lang.normal_form import constant, growth, simplify
 from workbench.poly.program import ProgramStatement
+from workbench.records import record
 from workbench.schedules.steps import add_unit_loop, interchange, reverse, shift, skew
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """A row: integer factors of the statement's dims, and the rest (sizes and a constant)."""
 

@@ -8,7 +8,6 @@ once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from workbench import poly
@@ -17,6 +16,7 @@ from workbench.lang.expr import Index, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.normal_form import constant
 from workbench.poly.tree import path
+from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.gpu_banks import padded
 from workbench.schedules.recipes.gpu_steps import power, spelled, taken
@@ -46,7 +46,7 @@ DEPTH = 16
 """Contributions to a cell between two copies."""
 
 
-@dataclass(frozen=True)
+@record
 class Tile:
     """What a block computes: `rows` x `columns` cells, by `height` x `width` threads."""
 
@@ -62,7 +62,7 @@ TILES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Product:
     """The dims of a product: the result's `row` and `column`, other free dims, what is added up; staged arrays."""
 

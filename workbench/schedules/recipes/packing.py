@@ -6,13 +6,13 @@ a register tile walks through memory with stride 1, and few pages are in use at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.tree import path
+from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.flattening import run_along, thinned
 from workbench.schedules.recipes.panels import paneled, plain_read
@@ -29,7 +29,7 @@ REUSE = 4
 """Register tiles that must read a panel before its copy pays."""
 
 
-@dataclass(frozen=True)
+@record
 class Packing:
     """Blocks of one product.
 

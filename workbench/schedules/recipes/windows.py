@@ -9,11 +9,11 @@ neighbours, and a register tile is some pixels of a row times a vector of filter
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
+from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.panels import paneled, plain_read
 from workbench.schedules.scheduled_program import Schedule
@@ -35,7 +35,7 @@ STREAM = 12
 """Bytes a cycle that come from the second cache while registers compute."""
 
 
-@dataclass(frozen=True)
+@record
 class Windows:
     """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed."""
 

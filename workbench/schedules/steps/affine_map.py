@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError, shown
 from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, normal
+from workbench.records import record
 from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.affine_rows import affine_rows
@@ -15,7 +15,7 @@ from workbench.schedules.steps.tree_data import tree_from_data, tree_to_data
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Affine(Transform):
     """Replace the time map by another tree over the same statements.
 

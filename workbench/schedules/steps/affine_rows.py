@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from workbench.errors import OperatorError, ScheduleError, shown
@@ -15,6 +15,7 @@ from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Mark, Tree, path
 from workbench.poly.tree import Sequence as Parts
+from workbench.records import record
 from workbench.schedules.arguments import moderate
 from workbench.schedules.edit import normal
 from workbench.schedules.scheduled_program import Schedule
@@ -23,7 +24,7 @@ from workbench.schedules.transform import Transform
 WIDEST = 4  # loops of a wavefront that is offered
 
 
-@dataclass(frozen=True)
+@record
 class AffineRows(Transform):
     """Give statements other dates in the loops around them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
@@ -11,13 +11,14 @@ from workbench.poly.deriving import derive
 from workbench.poly.layouts import own_array
 from workbench.poly.program import Padding
 from workbench.poly.storage import padded_strides
+from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class StorageAlign(Transform):
     """Make the stride of a dimension leave the remainder `offset` when it is divided by `factor` (in elements).
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Sequence, Tree, statements
+from workbench.records import record
 from workbench.schedules.edit import Path, at, children, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Arrange(Transform):
     """Order the parts of a sequence that hold these statements as they are named; the others keep their places.
 

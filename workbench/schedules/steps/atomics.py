@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
@@ -12,12 +11,13 @@ from workbench.poly.concurrency import ATOMIC, atomic_statements
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Leaf, Mark, statements
+from workbench.records import record
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Atomic(Transform):
     """Make the updates of a statement atomic: threads may add to one cell at once.
 

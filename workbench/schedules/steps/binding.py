@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, unknown_name
 from workbench.poly.concurrency import misplaced
 from workbench.poly.tree import AXES, Band, LoopKind, path, statements
+from workbench.records import record
 from workbench.schedules.edit import Site, find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -17,7 +18,7 @@ SPELT: dict[str, LoopKind] = {name: axis for axis in AXES for name in (axis, axi
 OFFERED: tuple[LoopKind, ...] = ("block.x", "block.y", "thread.x", "thread.y")
 
 
-@dataclass(frozen=True)
+@record
 class Bind(Transform):
     """Bind a loop to an execution axis: each iteration is a block of threads, or a thread of its block.
 

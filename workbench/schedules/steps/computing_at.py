@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
@@ -15,6 +15,7 @@ from workbench.poly.names import unique
 from workbench.poly.program import Program
 from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
+from workbench.records import record
 from workbench.schedules.edit import normal, spelt
 from workbench.schedules.insertion import first_user, within
 from workbench.schedules.moving import moved_before
@@ -24,7 +25,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class ComputeAt(Transform):
     """Compute, in every iteration of a loop, what that iteration reads of an array.
 

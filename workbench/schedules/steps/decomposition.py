@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Sequence, Tree, statements
+from workbench.records import record
 from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class DecomposeReduction(Transform):
     """Move what stands before a reduction in its nest (its initialisation) into a nest before it.
 

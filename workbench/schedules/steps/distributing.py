@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Mark, Sequence, Tree, normal, statements
+from workbench.records import record
 from workbench.schedules.edit import Site, around, at, children, find_loop, leaf_path, put, qualified, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Distribute(Transform):
     """Cut a nest before a statement: the innermost one around it and an earlier statement, or from `loop` on inwards.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.deriving import derive
 from workbench.poly.layouts import own_array
 from workbench.poly.slots import with_slots
+from workbench.records import record
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class DoubleBuffer(Transform):
     """Give a buffer two places, used in turn by the iterations of the loop it belongs to.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 from workbench.poly.tree import Band, LoopKind
+from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Execution(Transform):
     """Common part: set the kind of one loop."""
 
@@ -36,7 +37,7 @@ class Execution(Transform):
         return f"{self.name}({self.loop!r})"
 
 
-@dataclass(frozen=True)
+@record
 class Parallelize(Execution):
     """Distribute the iterations of a loop over threads.
 
@@ -49,7 +50,7 @@ class Parallelize(Execution):
     kind: ClassVar[LoopKind] = "parallel"
 
 
-@dataclass(frozen=True)
+@record
 class Vectorize(Execution):
     """Execute neighbouring iterations in the lanes of a vector register.
 
@@ -65,7 +66,7 @@ class Vectorize(Execution):
     kind: ClassVar[LoopKind] = "vector"
 
 
-@dataclass(frozen=True)
+@record
 class Unroll(Execution):
     """Write the iterations of a loop out.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError
@@ -11,6 +10,7 @@ from workbench.poly.deriving import derive
 from workbench.poly.flow import reads_before_writes
 from workbench.poly.padding import padded
 from workbench.poly.tree import Band, Sequence, Tree, statements
+from workbench.records import record
 from workbench.schedules.dividing import depth_of, renamed, replaced
 from workbench.schedules.edit import at, find_loops, leaf_path, rest_of, sites, spelt
 from workbench.schedules.in_place import with_program
@@ -18,7 +18,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Pad(Transform):
     """Make every tile inside some loops full: the instances that were missing work on neutral elements in the buffers.
 

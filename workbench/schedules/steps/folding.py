@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.poly.layouts import folded, own_array
 from workbench.poly.lifetimes import smallest_fold
+from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.laying_out import with_layout
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class FoldStorage(Transform):
     """Keep only `size` values of one dimension of a buffer or temporary: cell x lives at x % size.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from workbench import poly
@@ -12,6 +12,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
 from workbench.lang.normal_form import simplify
 from workbench.poly.tree import Band, Loop
+from workbench.records import record
 from workbench.schedules.arguments import moderate, new_name
 from workbench.schedules.edit import find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
@@ -21,7 +22,7 @@ from workbench.schedules.transform import Transform
 MOST_ITERATIONS = 1 << 40
 
 
-@dataclass(frozen=True)
+@record
 class Fuse(Transform):
     """One loop over all iterations of several neighbouring loops, in the same order.
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.inlining import inlined, require_substitutable
 from workbench.poly.localising import Group, readers, writers
 from workbench.poly.program import Program
+from workbench.records import record
 from workbench.schedules.edit import normal
 from workbench.schedules.producers import defined_array
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Inline(Transform):
     """Write the value of an array where it is read, and compute the array no more.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band
+from workbench.records import record
 from workbench.schedules.edit import find_loops, neighbours, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.decomposition import in_the_way
@@ -15,7 +15,7 @@ from workbench.schedules.steps.tiling import one_band
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Interchange(Transform):
     """Put the named loops in the given order, in the places they hold now.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.parting import with_full_tiles
 from workbench.poly.tree import statements
+from workbench.records import record
 from workbench.schedules.dividing import apart, depth_of
 from workbench.schedules.edit import Site, find_loops, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Isolate(Transform):
     """Iterations of some loops whose tiles inside are full, apart from the others.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Band, Leaf, loops
+from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.edit import Site, find_loop, named, put, qualified, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
@@ -18,7 +19,7 @@ from workbench.schedules.transform import Transform
 FACTORS = (2, 4)
 
 
-@dataclass(frozen=True)
+@record
 class UnrollJam(Transform):
     """Take `factor` iterations of a loop at once, innermost and written out (unroll and jam).
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import OperatorError, ScheduleError, shown
@@ -13,12 +12,13 @@ from workbench.lang.index_text import index_map
 from workbench.poly.deriving import derive
 from workbench.poly.layouts import Layout, cell_names, is_injective, own_array, relaid
 from workbench.poly.program import Array, Program
+from workbench.records import record
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class TransformLayout(Transform):
     """Keep the cells of a buffer or temporary in another order, blocked or transposed.
 

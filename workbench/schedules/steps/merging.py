@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -11,13 +11,14 @@ from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
 from workbench.poly.names import unique
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.records import record
 from workbench.schedules.arguments import mapping, whole
 from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Merge(Transform):
     """Fuse the nests of two statements, `depth` loops deep.
 

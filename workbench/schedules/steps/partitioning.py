@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import OperatorError, ScheduleError, shown
@@ -13,13 +12,14 @@ from workbench.lang.index_text import condition
 from workbench.poly.parting import chosen
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import path, statements
+from workbench.records import record
 from workbench.schedules.dividing import apart
 from workbench.schedules.edit import Site, find_loop, sites
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Partition(Transform):
     """Divide the instances of a statement by a condition over its dims and the sizes.
 

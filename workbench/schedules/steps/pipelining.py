@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
@@ -13,6 +13,7 @@ from workbench.lang.normal_form import simplify
 from workbench.poly.parting import alone
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Mark, Tree, statements
+from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.dividing import apart, depth_of
 from workbench.schedules.edit import Site, find_loop, leaf_path, put, rest_of, sites, spelt
@@ -24,7 +25,7 @@ MOST_STAGES = 64
 ASYNC = "async"
 
 
-@dataclass(frozen=True)
+@record
 class Pipeline(Transform):
     """Load the buffers of a loop `stages - 1` iterations ahead, into as many places used in turn.
 

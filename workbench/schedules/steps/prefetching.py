@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.poly.tree import Band, Mark, Tree, statements
+from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
@@ -17,7 +17,7 @@ MARK = "prefetch"
 FARTHEST = 1 << 20
 
 
-@dataclass(frozen=True)
+@record
 class Prefetch(Transform):
     """Ask the cache, in every iteration of a loop, for what a later iteration touches of an array first.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench import poly
@@ -11,6 +10,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.expr import index_names
 from workbench.poly.program import ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree, path, statements
+from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.matching import Fit, Work, fit
 from workbench.schedules.micro_kernels import MARK, MicroKernel, known_kernels, registered
@@ -18,7 +18,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Replace(Transform):
     """A loop and all inside it are executed by a micro-kernel.
 

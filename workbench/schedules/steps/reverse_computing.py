@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.localising import writers
 from workbench.poly.tree import path, statements
+from workbench.records import record
 from workbench.schedules.edit import find_loop, rest_of, sites, spelt
 from workbench.schedules.moving import moved_after
 from workbench.schedules.producers import defining
@@ -16,7 +16,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class ReverseComputeAt(Transform):
     """Compute each instance of a consumer in the last iteration of a loop that produces what it reads.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
@@ -12,13 +11,14 @@ from workbench.poly.localising import writers
 from workbench.poly.program import Program
 from workbench.poly.timemap import row
 from workbench.poly.tree import Band, Mark, Sequence, Tree, path, restrict, statements
+from workbench.records import record
 from workbench.schedules.edit import normal
 from workbench.schedules.producers import defining
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Root(Transform):
     """Take a producer out of the nest it shares, into one of its own before it.
 

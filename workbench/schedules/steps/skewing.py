@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from workbench.errors import OperatorError, ScheduleError, shown
@@ -14,6 +14,7 @@ from workbench.lang.normal_form import simplify
 from workbench.lang.printer import show
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Loop
+from workbench.records import record
 from workbench.schedules.arguments import moderate, whole
 from workbench.schedules.edit import Site, find_loop, find_loops, neighbours, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
@@ -22,7 +23,7 @@ from workbench.schedules.transform import Transform
 LARGEST = 1 << 20
 
 
-@dataclass(frozen=True)
+@record
 class Skew(Transform):
     """Add a multiple of one loop to another loop of its band.
 
@@ -62,7 +63,7 @@ class Skew(Transform):
         return f"skew({self.loop!r}, by={self.by!r}{factor})"
 
 
-@dataclass(frozen=True)
+@record
 class Shift(Transform):
     """Delay a statement (or all statements) of a loop by some iterations.
 
@@ -93,7 +94,7 @@ class Shift(Transform):
         return f"shift({self.loop!r}, {self.by!r})"
 
 
-@dataclass(frozen=True)
+@record
 class Reverse(Transform):
     """Execute the iterations of a loop in the opposite order.
 

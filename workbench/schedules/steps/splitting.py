@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, integer
 from workbench.lang.normal_form import simplify
 from workbench.poly.tree import Band, Loop
+from workbench.records import record
 from workbench.schedules.arguments import block_size, name_pair, whole
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Split(Transform):
     """Divide one loop into blocks of `size` iterations.
 

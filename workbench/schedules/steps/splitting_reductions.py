@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
@@ -14,6 +14,7 @@ from workbench.poly.partials import adds_up, partials
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
+from workbench.records import record
 from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
 from workbench.schedules.insertion import behind, first_user, within
@@ -22,7 +23,7 @@ from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class SplitReduction(Transform):
     """Give every iteration of a reduction loop (or of a loop over its blocks) a partial result of its own.
 

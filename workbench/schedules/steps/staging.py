@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
@@ -13,6 +12,7 @@ from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.storage import place_of
 from workbench.poly.tree import Band, Leaf, Loop, Tree, path, statements
+from workbench.records import record
 from workbench.schedules.arguments import new_name
 from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
 from workbench.schedules.insertion import beside
@@ -22,7 +22,7 @@ from workbench.schedules.transform import Transform
 FILLINGS: tuple[Filling, ...] = ("neutral", "none", "load")
 
 
-@dataclass(frozen=True)
+@record
 class Stage(Transform):
     """Keep what the iterations of a loop touch of an array in a buffer of their own.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from workbench.errors import ScheduleError, UnknownLoop, unknown_name
 from workbench.poly.tree import Band
+from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
 from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
@@ -16,7 +16,7 @@ from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Tile(Transform):
     """Block several loops of one nest: the block loops first, then the points.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
@@ -11,13 +10,14 @@ from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Leaf, Loop, loops, path
+from workbench.records import record
 from workbench.schedules.arguments import new_name, whole
 from workbench.schedules.edit import at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class AddUnitLoop(Transform):
     """Put a loop of one iteration around a statement, `inside` as many of its own loops.
 

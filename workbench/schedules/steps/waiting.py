@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.concurrency import BARRIER, is_block
 from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, statements
+from workbench.records import record
 from workbench.schedules.edit import Path, at, children, find_loop, leaf_path, put, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
 
-@dataclass(frozen=True)
+@record
 class Barrier(Transform):
     """Let threads wait for one another before a part of the loops.
 

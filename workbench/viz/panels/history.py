@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.errors import ScheduleError
+from workbench.records import record
 from workbench.schedules import Schedule
 
 
-@dataclass(frozen=True)
+@record
 class Moment:
     """A schedule and the place of the one it came from (None for the first); `latest` is where redo leads."""
 
@@ -17,7 +18,7 @@ class Moment:
     latest: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class History:
     """Every schedule that was shown, and which one is shown now.  Nothing is ever removed.
 

@@ -1,0 +1,135 @@
+"""Records: the frozen dataclasses that everything here is made of, decorated at a fifth of the usual cost.
+
+`dataclasses.dataclass(frozen=True)` compiles six methods a class, about a millisecond; with two hundred classes
+between `import workbench` and the first kernel that was a quarter of the start.  A record is a dataclass (`fields`,
+`replace`, `match` and `is_dataclass` work) whose methods but `__init__` are closures, so that one is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from operator import attrgetter
+from typing import Any, TypeVar, dataclass_transform, overload
+
+C = TypeVar("C", bound=type)
+
+
+class _Made:
+    """The default of a field that a factory makes, as signatures show it."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_MADE = _Made()
+
+
+@overload
+def record(cls: C, /) -> C: ...
+@overload
+def record(*, slots: bool = False, eq: bool = True, repr: bool = True) -> Callable[[C], C]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def record(cls: type | None = None, /, *, slots: bool = False, eq: bool = True, repr: bool = True) -> Any:
+    """A class of frozen values with the annotated fields: `@record`, or `@record(slots=True)` and the like.
+
+    `eq=False` keeps identity for `==` and `hash`; `repr=False` keeps the `repr` that the class inherits.
+    """
+
+    def made(given: type) -> Any:
+        own = dict(vars(given))
+        result: Any = dataclass(init=False, repr=False, eq=False, slots=slots)(given)
+        for name, method in _methods(result, eq=eq, repr=repr).items():
+            if own.get(name) is None:
+                setattr(result, name, method)
+        return result
+
+    return made if cls is None else made(cls)
+
+
+def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
+    """What the class does not write itself, by name."""
+    every = fields(cls)
+    methods: dict[str, Any] = {"__init__": _initializer(cls), "__setattr__": _set, "__delattr__": _delete}
+    if "__slots__" in vars(cls):
+        methods |= {"__getstate__": _state, "__setstate__": _restore}
+    if repr:
+        methods["__repr__"] = _representation(tuple(each.name for each in every if each.repr))
+    if eq:
+        compared = _values(tuple(each.name for each in every if each.compare))
+        methods |= {"__eq__": _equality(compared), "__hash__": lambda self: hash(compared(self))}
+    return methods
+
+
+def _initializer(cls: type) -> Callable[..., None]:
+    """`__init__` with one parameter a field, in order; calls `__post_init__` if there is one."""
+    scope: dict[str, Any] = {"_set": object.__setattr__, "_made": _MADE}
+    parameters, lines = ["self"], []
+    for each in fields(cls):
+        parameter, line = _assignment(each, scope)
+        parameters += [parameter] if each.init else []
+        lines += [line] if line else []
+    if hasattr(cls, "__post_init__"):
+        lines.append(" self.__post_init__()")
+    exec(f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass"), scope)
+    made = scope["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__module__ = cls.__module__
+    made.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}
+    return made
+
+
+def _assignment(each: Field[Any], scope: dict[str, Any]) -> tuple[str, str]:
+    """The parameter of a field and the line that keeps it; values that text cannot say go into the scope."""
+    name, default = each.name, f"_default_{each.name}"
+    if each.default_factory is not MISSING:
+        scope[default] = each.default_factory
+        value = f"{default}() if {name} is _made else {name}" if each.init else f"{default}()"
+        return f"{name}=_made", f" _set(self, {name!r}, {value})"
+    if not each.init:
+        return "", ""
+    if each.default is not MISSING:
+        scope[default] = each.default
+        return f"{name}={default}", f" _set(self, {name!r}, {name})"
+    return name, f" _set(self, {name!r}, {name})"
+
+
+def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    match names:
+        case ():
+            return lambda self: ()
+        case (name,):
+            return lambda self: (getattr(self, name),)
+        case _:
+            return attrgetter(*names)
+
+
+def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, Any], Any]:
+    def __eq__(self: Any, other: Any) -> Any:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return __eq__
+
+
+def _representation(names: tuple[str, ...]) -> Callable[[Any], str]:
+    def __repr__(self: Any) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    return __repr__
+
+
+def _set(self: Any, name: str, value: Any) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _delete(self: Any, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, each.name) for each in fields(self)]
+
+
+def _restore(self: Any, state: list[Any]) -> None:
+    for each, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, each.name, value)
