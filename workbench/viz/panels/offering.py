@@ -13,9 +13,9 @@ from workbench.poly.tree import path
 from workbench.schedules import Schedule, next_steps, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.transform import Transform, from_json
-from workbench.viz.coordinates import Coordinate, Point, component, groups, subject
-from workbench.viz.frame import Asked, Frame, frames
-from workbench.viz.panels.points import dependences_between, moments, row_numbers, tables
+from workbench.viz.coordinates import Coordinate, Point, component
+from workbench.viz.frame import Asked, Frame
+from workbench.viz.panels.points import dependences_between, drawn_frames, moments, row_numbers, tables
 
 SECONDS = 0.4
 MOST_RED = 400
@@ -54,8 +54,7 @@ def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, 
 
 def _wrong_pairs(after: Schedule, asked: Asked) -> list[dict[str, Any]]:
     """For each violated dependence its witness, and other pairs that run the wrong way round."""
-    of = subject(after)
-    first = frames(of, groups(of.tree), asked, whole=True, elsewhere=True)[0]
+    first = drawn_frames(after, asked)[0]
     program, tree = first.of.program, first.of.tree
     points = tables(first)
     whens = moments(program, tree, points, first.drawn.sizes)

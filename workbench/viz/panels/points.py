@@ -14,7 +14,8 @@ from workbench.lang.expr import Expr, Index
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
 from workbench.schedules import Schedule
-from workbench.viz.coordinates import Point, groups, subject
+from workbench.viz.coordinates import Point, groups
+from workbench.viz.execution import small_enough
 from workbench.viz.frame import Asked, Frame, frames
 from workbench.viz.order_data import tile_depth
 from workbench.viz.panels.numbers import Numbers, Packed, column
@@ -29,8 +30,7 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str
 
     The schema stands in docs/panel.md.  Sizes are small ones, as in `viz.domain`, unless `asked` names them.
     """
-    of = subject(schedule)
-    found = frames(of, groups(of.tree), asked, whole=True, elsewhere=True)
+    found = drawn_frames(schedule, asked)
     first = found[0]
     program, tree = first.of.program, first.of.tree
     points = tables(first)
@@ -42,6 +42,12 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str
         "nests": [_nest(program, tree, f) for f in found],
         "arrows": _arrows(first, points, packed),
     }
+
+
+def drawn_frames(schedule: Schedule, asked: Asked) -> list[Frame]:
+    """A frame for each nest, at sizes small enough to list every instance."""
+    of, asked = small_enough(schedule, asked)
+    return frames(of, groups(of.tree), asked, whole=True, elsewhere=True)
 
 
 def tables(frame: Frame) -> dict[str, Numbers]:
