@@ -46,7 +46,7 @@ def fold(expr: Expr, sizes: dict[str, int]) -> int:
 
 
 def _unary(op: str, value: int) -> int:
-    return {"-": -value, "!": int(not value), "~": ~value}[op]
+    return -value if op == "-" else ~value if op == "~" else int(not value)
 
 
 def _binary(op: str, a: int, b: int) -> int:
