@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
@@ -29,6 +28,7 @@ from workbench.lang.syntax import (
     Unit,
 )
 from workbench.lang.syntax_messages import syntax_problem
+from workbench.lang.tables import loaded
 from workbench.lang.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
 from workbench.lang.tokens import Retag
 
@@ -64,11 +64,7 @@ def parse_expression(text: str) -> Term:
 
 @cache
 def _lark() -> Lark:
-    grammar = Path(__file__).with_name("grammar.lark").read_text()
-    return Lark(
-        grammar, start=["start", "expr"], parser="lalr", lexer="basic", postlex=Retag(), transformer=_Build(),
-        maybe_placeholders=False,
-    )  # fmt: skip
+    return loaded(_Build(), Retag())
 
 
 def _check_limits(tokens: list[Token], diagnostics: Diagnostics) -> None:

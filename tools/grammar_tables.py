@@ -1,0 +1,10 @@
+"""Write the parser's tables after a change of grammar.lark, or with another version of Lark."""
+
+from __future__ import annotations
+
+from workbench.lang.tables import FILE, text
+from workbench.lang.tokens import Retag
+
+if __name__ == "__main__":
+    FILE.write_text(text(Retag()), encoding="utf-8")
+    print(f"{FILE.name}: {FILE.stat().st_size} bytes")
