@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 recent='import sys; sys.exit(sys.version_info < (3, 11))'
-key=$({ pwd; cat requirements.lock pyproject.toml; } | cksum | tr -d ' ')
+key=$({ pwd; cat requirements.lock pyproject.toml workbench/labextension/sources.sha256; } | cksum | tr -d ' ')
 if [ -f ".venv/ready-$key" ] && .venv/bin/python -c "$recent" 2>/dev/null; then
     exit 0
 fi

@@ -31,6 +31,7 @@ from workbench.viz.panels.selecting import checked_selection
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
+STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
 class Panel(anywidget.AnyWidget):
@@ -162,7 +163,7 @@ class Panel(anywidget.AnyWidget):
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
         still = picture(self.schedule)
-        kept = {"text/plain": still.text, "image/png": b64encode(still.png).decode()}
+        kept = {"text/plain": still.text, "image/png": b64encode(still.png).decode(), STORED: {"title": self.title}}
         return {**(data or {}), **kept}, about
 
 

@@ -1,0 +1,38 @@
+// The panels of a notebook, found in the outputs of its cells: no code runs in its kernel for that.
+
+import type { Cell, CodeCell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+
+export const PANEL = 'application/vnd.tensor-workbench.panel+json';
+export const VIEW = 'application/vnd.jupyter.widget-view+json';
+
+export interface Found {
+  cell: CodeCell;
+  model: IRenderMime.IMimeModel;
+  title: string;
+  view: string; // the id of the widget's model, another one whenever the cell is run again
+}
+
+function inCell(cell: Cell): Found[] {
+  if (cell.model.type !== 'code') return [];
+  const found: Found[] = [];
+  const { outputs } = (cell as CodeCell).model;
+  for (let i = 0; i < outputs.length; i += 1) {
+    const model = outputs.get(i);
+    const own = model.data[PANEL] as { title?: string } | undefined;
+    const view = model.data[VIEW] as { model_id?: string } | undefined;
+    if (own) found.push({ cell: cell as CodeCell, model, title: String(own.title ?? ''), view: String(view?.model_id ?? '') });
+  }
+  return found;
+}
+
+/** The panel of the active cell; else the one whose cell ran last. */
+export function panelOf(notebook: NotebookPanel): Found | null {
+  const active = notebook.content.activeCell;
+  const own = active ? inCell(active) : [];
+  if (own.length) return own[own.length - 1];
+  const all = notebook.content.widgets.flatMap(inCell);
+  const ran = (found: Found) => found.cell.model.executionCount ?? 0;
+  return all.reduce<Found | null>((best, found) => (best && ran(best) > ran(found) ? best : found), null);
+}

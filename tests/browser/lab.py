@@ -1,0 +1,176 @@
+"""A JupyterLab (or Notebook 7) on loopback with notebooks of the tests, and what one does in it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tests.browser.chromium import Browser, BrowserError
+from tests.support import PACKAGE, ROOT
+
+EXTENSIONS = PACKAGE / "labextension"
+NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+CURRENT = "window.jupyterapp.shell.currentWidget"
+_READY = """(async () => { const c = window.notebook.sessionContext; await c.ready; await c.session.kernel.info;
+    if (document.activeElement) document.activeElement.blur(); return c.session.kernel.id })()"""
+_ASK = """(async () => {
+    const future = window.notebook.sessionContext.session.kernel.requestExecute(
+        {code: '', silent: true, store_history: false, user_expressions: {x: %s}});
+    const x = (await future.done).content.user_expressions.x;
+    return x.status === 'ok' ? x.data['text/plain'] : 'ERROR ' + x.evalue })()"""
+
+
+def missing(module: str) -> str | None:
+    """Why a server cannot be started, or None."""
+    return None if find_spec(module) else f"install {module}: `pip install {module}`"
+
+
+def notebook(*cells: str) -> dict[str, Any]:
+    """A notebook of code cells."""
+    made = [
+        {"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": text, "outputs": [], "execution_count": None}
+        for i, text in enumerate(cells)
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+
+
+class Server:
+    """A server in a folder of its own; nothing of the user's settings is read or written."""
+
+    def __init__(self, folder: Path, module: str = "jupyterlab") -> None:
+        self.folder, self._base, self._token = folder / "notebooks", folder, secrets.token_hex(16)
+        self.folder.mkdir()
+        self._log = (folder / "server.log").open("w")
+        app = "LabApp" if module == "jupyterlab" else "JupyterNotebookApp"
+        arguments = (
+            "--ip=127.0.0.1", "--port=0", "--no-browser", "--allow-root", f"--ServerApp.root_dir={self.folder}",
+            f"--IdentityProvider.token={self._token}", f"--{app}.expose_app_in_browser=True",
+            f"--{app}.extra_labextensions_path={self._extensions()}",
+        )  # fmt: skip
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            env={**os.environ, **self._own()}, stdout=self._log, stderr=subprocess.STDOUT, cwd=folder,
+        )  # fmt: skip
+        self.address = self._listening()
+        self._here = f"Boolean(window.jupyterapp) && location.origin === {json.dumps(self.address)}"
+
+    def _extensions(self) -> Path:
+        """The extension of this tree, whatever the environment has installed."""
+        place = self._base / "labextensions"
+        place.mkdir()
+        if EXTENSIONS.is_dir():
+            (place / "tensor-workbench").symlink_to(EXTENSIONS)
+        return place
+
+    def _own(self) -> dict[str, str]:
+        home = self._base / "home"
+        settings = home / "config" / "labconfig"
+        settings.mkdir(parents=True)
+        (settings / "default_setting_overrides.json").write_text(json.dumps(NEWS))
+        places = {"JUPYTER_CONFIG_DIR": "config", "IPYTHONDIR": "ipython", "JUPYTER_DATA_DIR": "data"}
+        places |= {"JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+        return {"HOME": str(home), "PYTHONPATH": str(ROOT), **{k: str(home / v) for k, v in places.items()}}
+
+    def _listening(self) -> str:
+        end = time.monotonic() + 90
+        while time.monotonic() < end:
+            text = (self._base / "server.log").read_text()
+            if found := re.search(r"http://127\.0\.0\.1:(\d+)/", text):
+                return f"http://127.0.0.1:{found[1]}"
+            if self._process.poll() is not None:
+                raise BrowserError(f"the server ended:\n{text[-2000:]}")
+            time.sleep(0.05)
+        raise BrowserError("the server did not start within 90 s")
+
+    def visit(self, browser: Browser, path: str) -> None:
+        """Open a page of the server and wait for the application."""
+        browser.go(f"{self.address}/{path}{'&' if '?' in path else '?'}token={self._token}")
+        browser.until(self._here, 90)
+        browser.run("window.jupyterapp.restored.then(() => 0)")
+
+    def write(self, name: str, *cells: str) -> str:
+        """A notebook file with these cells; its name."""
+        (self.folder / f"{name}.ipynb").write_text(json.dumps(notebook(*cells)))
+        return f"{name}.ipynb"
+
+    def open(self, browser: Browser, name: str, *cells: str) -> Page:
+        """A notebook with these cells, alone in the window, its kernel ready."""
+        path = self.write(name, *cells)
+        if not browser.run(self._here):
+            self.visit(browser, "lab?reset")
+        commands = "window.jupyterapp.commands.execute"
+        browser.run(
+            f"(async () => {{ await {commands}('application:close-all');"
+            f" window.notebook = await {commands}('docmanager:open', {{path: {json.dumps(path)}}});"
+            " await window.notebook.revealed })()"
+        )
+        return Page(browser)
+
+    def close(self) -> None:
+        """End the server, and with it the kernels it started."""
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(20)
+        self._log.close()
+
+
+class Page:
+    """An open notebook, which is `window.notebook` in the page."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.ready()
+
+    def ready(self) -> str:
+        """Wait until the kernel has answered; its id."""
+        return self.browser.run(_READY)
+
+    def execute(self, cell: int, *, wait: bool = True) -> None:
+        """Run one cell."""
+        self.browser.run(
+            "(async () => { const n = window.notebook.content;"
+            f" window.jupyterapp.shell.activateById(window.notebook.id); n.activeCellIndex = {cell}; n.deselectAll();"
+            " window.ran = window.jupyterapp.commands.execute('notebook:run-cell'); })()"
+        )
+        if wait:
+            self.browser.run("window.ran.then(() => 0)")
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        """Execute a command of the application and wait for it."""
+        given = json.dumps(arguments)
+        return self.browser.run(
+            f"Promise.resolve(window.jupyterapp.commands.execute({json.dumps(name)}, {given})).then(() => 0)"
+        )
+
+    def ask(self, expression: str) -> Any:
+        """The value of a Python expression in the kernel, through JSON; waits behind a running cell."""
+        code = f"__import__('json').dumps({expression}, default=lambda _: None)"
+        answer = self.browser.run(_ASK % json.dumps(code))
+        if answer.startswith("ERROR "):
+            raise BrowserError(f"{expression}: {answer}")
+        return json.loads(ast.literal_eval(answer))
+
+    def becomes(self, expression: str, seconds: float = 30) -> Any:
+        """The value of a Python expression as soon as it is true."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if value := self.ask(expression):
+                return value
+        raise BrowserError(f"not within {seconds:g} s: {expression}")
+
+    def panel(self) -> None:
+        """Wait for a panel with points, its next steps known."""
+        self.browser.until("document.querySelector('.wbp .plot') && document.querySelector('.wbp .offers details')", 60)
