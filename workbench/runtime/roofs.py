@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, field
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -73,15 +74,23 @@ def ceilings(dtype: str = "float32", *, threads: int | None = None, again: bool 
     if dtype not in TYPES:
         raise WorkbenchError(f"ceilings: {unknown_name('dtype', dtype, TYPES)}")
     used = thread_count(threads)
-    file = storage() / f"ceilings-{_machine_key(dtype, used)}.json"
-    if not again and file.exists():
-        try:
-            return Ceilings(**json.loads(file.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, WorkbenchError):
-            pass  # a damaged file is measured again
-    found = measured_ceilings(dtype, used)
-    write_file(file, json.dumps(asdict(found)).encode())
+    found = None if again else known_ceilings(dtype, threads=threads)
+    if found is None:
+        found = measured_ceilings(dtype, used)
+        write_file(_file(dtype, used), json.dumps(asdict(found)).encode())
     return found
+
+
+def known_ceilings(dtype: str = "float32", *, threads: int | None = None) -> Ceilings | None:
+    """This machine's ceilings if they were measured before; nothing is measured now."""
+    try:
+        return Ceilings(**json.loads(_file(dtype, thread_count(threads)).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, WorkbenchError):
+        return None  # a damaged file is measured again
+
+
+def _file(dtype: str, threads: int) -> Path:
+    return storage() / f"ceilings-{_machine_key(dtype, threads)}.json"
 
 
 def measured_ceilings(dtype: str, threads: int, *, seconds: float = 0.25, target: Target | None = None) -> Ceilings:

@@ -22,7 +22,7 @@ def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
 
 def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height: int) -> Transform:
     """A drag over width × height points: blocks of that size, of the loops that count the two axes."""
-    own = _statement(schedule, statement)
+    own = statement_named(schedule, statement)
     order = path(schedule.tree, own.id)
     wanted = [(axis_loop(schedule, own, axis), size) for axis, size in ((x, width), (y, height)) if axis and size > 1]
     if not wanted:
@@ -35,14 +35,14 @@ def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height
 
 
 def _skew(schedule: Schedule, statement: str, loop: str, by: str, factor: int) -> Transform:
-    own = _statement(schedule, statement)
+    own = statement_named(schedule, statement)
     moved, steady = (loop_name(schedule, own, axis_loop(schedule, own, axis)) for axis in (loop, by))
     return skew(moved, by=steady, factor=factor)
 
 
 def _interchange(schedule: Schedule, statement: str, first: str, second: str) -> Transform:
     """The loops of two axes in each other's place."""
-    own = _statement(schedule, statement)
+    own = statement_named(schedule, statement)
     return _exchanged(schedule, own, axis_loop(schedule, own, first), axis_loop(schedule, own, second))
 
 
@@ -70,7 +70,7 @@ def _exchanged(schedule: Schedule, own: ProgramStatement, a: Loop, b: Loop) -> T
 
 def _merge(schedule: Schedule, first: str, second: str) -> Transform:
     """A statement dropped on a nest: the two share their outermost loop, in the order they run in."""
-    a, b = _statement(schedule, first), _statement(schedule, second)
+    a, b = statement_named(schedule, first), statement_named(schedule, second)
     names = [s.name for s in schedule.program.statements]
     if a is b:
         raise ScheduleError(f"{first} was dropped on itself")
@@ -80,10 +80,10 @@ def _merge(schedule: Schedule, first: str, second: str) -> Transform:
 
 def _distribute(schedule: Schedule, statement: str) -> Transform:
     """A statement, and what follows it, in a nest of its own."""
-    return distribute(_statement(schedule, statement).name)
+    return distribute(statement_named(schedule, statement).name)
 
 
-def _statement(schedule: Schedule, name: str) -> ProgramStatement:
+def statement_named(schedule: Schedule, name: str) -> ProgramStatement:
     own = schedule.program.statements
     try:
         return next(s for s in own if s.name == name)

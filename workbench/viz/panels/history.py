@@ -39,6 +39,16 @@ class History:
         return tuple(step.python() for step in self.schedule.trace)
 
     @property
+    def way(self) -> tuple[tuple[tuple[str, ...], Schedule], ...]:
+        """The schedules from the first to the current one, each with its steps as text."""
+        found: list[Schedule] = []
+        at: int | None = self.place
+        while at is not None:
+            found.append(self.moments[at].schedule)
+            at = self.moments[at].parent
+        return tuple((tuple(str(step) for step in one.trace), one) for one in reversed(found))
+
+    @property
     def can_undo(self) -> bool:
         """Whether something came before."""
         return self.moments[self.place].parent is not None

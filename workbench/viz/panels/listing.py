@@ -7,25 +7,46 @@ from typing import Any
 
 from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel
-from workbench.errors import WorkbenchError
+from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.tree import loops
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule
+from workbench.target import Target
 from workbench.viz.c_tokens import CodeLine, code_lines
 from workbench.viz.code_view import body_start
 from workbench.viz.palette import statement_role
+from workbench.viz.panels.assembly import c_assembly, cuda_ptx, listing_of
 
 _FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
 _ABOUT = re.compile(r"/\* ([\w.]+): ")
 
 
-def code_payload(schedule: Schedule, *, unsafe: bool = False) -> dict[str, Any]:
-    """The lines of the C text for this machine; `reason` says why there is none (`unsafe`: also where it is wrong)."""
+LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX")
+
+
+def code_payload(
+    schedule: Schedule, language: str = "C", target: Target | None = None, *, unsafe: bool = False
+) -> dict[str, Any]:  # fmt: skip
+    """The lines of the text in a language; `reason` says why there is none (`unsafe`: also where it is wrong).
+
+    `target` is the machine that C is written for, this one by default.
+    """
+    if language not in LANGUAGES:
+        raise WorkbenchError(unknown_name("language", language, LANGUAGES))
     try:
-        kernel = generate(schedule, this_machine(), unsafe=unsafe)
+        return _written(schedule, language, target or this_machine(), unsafe=unsafe)
     except WorkbenchError as error:
-        return {"lines": [], "start": 0, "notes": [], "language": "C", "reason": str(error)}
-    return listing(kernel, schedule)
+        return {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
+
+
+def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> dict[str, Any]:
+    made_from = {"assembly": "C", "PTX": "CUDA"}.get(language, language)
+    kernel = generate(schedule, target if made_from == "C" else made_from.lower(), unsafe=unsafe)
+    text: dict[str, Any] = {**listing(kernel, schedule), "language": made_from}
+    if language == made_from:
+        return text
+    made_by, rows = c_assembly(kernel) if language == "assembly" else cuda_ptx(kernel)
+    return listing_of(rows, text["lines"], language, made_by)
 
 
 def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,30 @@ import traitlets
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
+from workbench.runtime import this_machine
 from workbench.schedules import Schedule, preview
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
+from workbench.target import Target
 from workbench.viz.display import picture
 from workbench.viz.frame import Asked
 from workbench.viz.palette import variables
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.listing import code_payload
+from workbench.viz.panels.machines import machine_payload, machine_target
+from workbench.viz.panels.mapping import map_payload
 from workbench.viz.panels.numbers import Packed
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
 from workbench.viz.panels.outline import tree_payload
 from workbench.viz.panels.points import domain_payload
+from workbench.viz.panels.rewriting import checked_text, rewritten_text, text_payload
 from workbench.viz.panels.selecting import checked_selection
+from workbench.viz.panels.views import film, view
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
+MORE = ("operator", "footprint", "cache", "roofline", "warps")
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
@@ -38,8 +46,9 @@ class Panel(anywidget.AnyWidget):
     """A schedule with its domain, tree, code and history side by side; what is done by mouse is a step of the trace.
 
     `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (a dict: see
-    `checked_selection`); `apply`, `undo` and `redo` do what the buttons do.  Traits carry what is drawn, so that a
-    page that is opened again needs no kernel to draw it; docs/panel.md has their schema.
+    `checked_selection`), `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo`
+    do what the buttons do.  Traits carry what is drawn, so that a page that is opened again needs no kernel to draw it;
+    docs/panel.md has their schema.
     """
 
     _esm = STATIC / "panel.js"
@@ -55,14 +64,22 @@ class Panel(anywidget.AnyWidget):
     offers = traitlets.Dict().tag(sync=True)
     refusal = traitlets.Dict().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
+    machine = traitlets.Dict().tag(sync=True)
+    views = traitlets.Dict().tag(sync=True)
+    source = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
+        target: Target | None = None,
+    ) -> None:  # fmt: skip
         # Messages may arrive on a thread of their own while a cell runs: one lock for all that they touch.
         self._lock = threading.RLock()
         self._asked = Asked(sizes=sizes)
+        self._target = target or this_machine()
         self.history = History((Moment(start),))
-        super().__init__(title=start.program.name, panes=list(panes), **self._drawn())
+        super().__init__(panes=list(panes), machine=machine_payload(self._target), **self._drawn())
         self.on_msg(self._answer)
+        self.observe(self._change_machine, "machine")
 
     # -- what Python sees ----------------------------------------------------------------------------------------------
 
@@ -77,14 +94,36 @@ class Panel(anywidget.AnyWidget):
             raise ScheduleError(f"a panel shows a Schedule, as wb.schedule(op) makes it, not {shown(value)}")
         self._go(self.history.then(value))
 
+    @property
+    def target(self) -> Target:
+        """The machine that bytes are counted and C is written for."""
+        return self._target
+
+    @target.setter
+    def target(self, value: Target) -> None:
+        if not isinstance(value, Target) or value.dialect != "c":
+            raise WorkbenchError(f"a panel counts for a Target of dialect c, not for {shown(value)}")
+        with self._lock:
+            self._target = value
+            self.machine = machine_payload(value)
+
+    @property
+    def sizes(self) -> Mapping[str, int] | None:
+        """The sizes that the domain is drawn for, where they were given."""
+        return self._asked.sizes
+
     def apply(self, step: Transform) -> None:
         """Take a step; one that is refused is shown with its reason and raises IllegalSchedule (or ScheduleError)."""
         with self._lock:
-            try:
-                self._go(self.history.then(self.schedule | step))
-            except (IllegalSchedule, ScheduleError) as error:
-                self.refusal = refusal_payload(self.schedule, step, error, self._asked)
-                raise
+            self._go(self.history.then(self._judged(step)))
+
+    def _judged(self, step: Transform) -> Schedule:
+        """The schedule after a step; one that is refused is shown, and raises."""
+        try:
+            return self.schedule | step
+        except (IllegalSchedule, ScheduleError) as error:
+            self.refusal = refusal_payload(self.schedule, step, error, self._asked)
+            raise
 
     def undo(self) -> None:
         """Go back one step; ScheduleError at the first schedule."""
@@ -104,7 +143,7 @@ class Panel(anywidget.AnyWidget):
         with self.hold_sync():
             for name, value in self._drawn().items():
                 setattr(self, name, value)
-            self.refusal, self.offers = {}, {}
+            self.refusal, self.offers, self.views = {}, {}, {}
             try:
                 self.selection = dict(self.selection)
             except WorkbenchError:
@@ -114,10 +153,12 @@ class Panel(anywidget.AnyWidget):
         packed = Packed()
         schedule = self.schedule
         return {
+            "title": schedule.program.name,
+            "source": text_payload(schedule),
             "domain": domain_payload(schedule, self._asked, packed),
             "tables": packed.data,
             "tree": tree_payload(schedule.program, schedule.tree),
-            "code": code_payload(schedule),
+            "code": code_payload(schedule, target=self._target),
             "past": history_payload(self.history),
         }
 
@@ -125,6 +166,19 @@ class Panel(anywidget.AnyWidget):
     def _valid_selection(self, proposal: Any) -> dict[str, Any]:
         now = self.schedule
         return checked_selection(proposal["value"], now.program, now.tree, len(self.code.get("lines", ())))
+
+    @traitlets.validate("machine")
+    def _valid_machine(self, proposal: Any) -> dict[str, Any]:
+        return machine_payload(machine_target(proposal["value"], self._target))
+
+    def _change_machine(self, change: Any) -> None:
+        """Code is written again where the width of vectors is another one; bytes are compared in the front end."""
+        with self._lock, self.hold_sync():
+            wider = change["new"]["vector_bits"] != change["old"].get("vector_bits")
+            self._target = machine_target(change["new"], self._target)
+            if wider:
+                self.code = code_payload(self.schedule, target=self._target)
+                self.views = {name: found for name, found in self.views.items() if name != "assembly"}
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
@@ -149,11 +203,32 @@ class Panel(anywidget.AnyWidget):
         self.offers = offers_payload(self.schedule, kinds, min(seconds, 5.0))
 
     def _preview(self, step: dict[str, Any]) -> dict[str, Any]:
-        """The code after a step that is not taken, legal or not."""
-        after = preview(self.schedule, step_of(step))
-        code = code_payload(after, unsafe=True)
+        """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
+        taken, packed = step_of(step), Packed()
+        after = preview(self.schedule, taken)
+        if not after.verdict:
+            with suppress(IllegalSchedule, ScheduleError):
+                self._judged(taken)
+        code = code_payload(after, target=self._target, unsafe=True)
         lines = ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
-        return {"lines": lines or [code["reason"]], "verdict": str(after.verdict).partition(":")[0]}
+        drawn = {"domain": domain_payload(after, self._asked, packed), "tree": tree_payload(after.program, after.tree)}
+        tables = b64encode(packed.data).decode()
+        verdict = str(after.verdict).partition(":")[0]
+        return {**drawn, "tables": tables, "lines": lines or [code["reason"]], "verdict": verdict}
+
+    def _judge(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Whether the step of a gesture that is not finished would be legal."""
+        step = step_for(self.schedule, name, given)
+        return {"text": str(step), "legal": bool(self.schedule.can(step))}
+
+    def _view(self, name: str, given: dict[str, Any] | None = None) -> None:
+        self.views = {**self.views, name: view(self, name, **(given or {}))}
+
+    def _rewrite(self, text: str) -> dict[str, Any]:
+        """Another operator text: sizes and steps that still fit are kept, the rest is said."""
+        after, left = rewritten_text(self.schedule, text)
+        self._go(self.history.then(after))
+        return {"left": left}
 
     def _gesture(self, name: str, given: dict[str, Any]) -> None:
         self.apply(step_for(self.schedule, name, given))
@@ -176,18 +251,26 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "preview": Panel._preview,
     "gesture": Panel._gesture,
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
+    "judge": Panel._judge,
+    "map": lambda panel, **given: map_payload(panel.schedule, **given),
+    "view": Panel._view,
+    "check": lambda _, text: checked_text(text),
+    "rewrite": Panel._rewrite,
+    "film": lambda panel, kind: film(panel, kind),
 }
 
 
 def panel(
-    value: Operator | Program | Schedule, /, panes: tuple[str, ...] = PANES, *, sizes: Mapping[str, int] | None = None
-) -> Panel:
+    value: Operator | Program | Schedule, /, panes: tuple[str, ...] = PANES, *, sizes: Mapping[str, int] | None = None,
+    target: Target | None = None,
+) -> Panel:  # fmt: skip
     """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
 
-    `panes` chooses among them and `sizes` fixes what the domain is drawn for.  Shown in a notebook by being the last
-    value of a cell; `panel.schedule` is what the clicks made of it.
+    `panes` chooses among them and the further ones of `MORE`, `sizes` fixes what the domain is drawn for, and `target`
+    is the machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule`
+    is what the clicks made of it.
     """
     for name in panes:
-        if name not in PANES:
-            raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join(PANES)}")
-    return Panel(value if isinstance(value, Schedule) else scheduled(value), tuple(panes), sizes)
+        if name not in (*PANES, *MORE):
+            raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join((*PANES, *MORE))}")
+    return Panel(value if isinstance(value, Schedule) else scheduled(value), tuple(panes), sizes, target)
