@@ -5,8 +5,9 @@ A name is loaded from its module on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.codegen.comparing import Comparison, compare
@@ -38,8 +39,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
-    return value
+__getattr__ = deferred(__name__, NAMES)

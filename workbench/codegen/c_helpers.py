@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.codegen.cmath import Helper, conversion, scalar, vector, vector_types
+from workbench.codegen import cmath
+from workbench.codegen.cmath.helper import Helper
 from workbench.lang.dtypes import INT8, INT16, INT32, INT64, UINT8, UINT16, DType
 
 MASKS = {8: INT8, 16: INT16, 32: INT32, 64: INT64}
@@ -20,16 +21,16 @@ class Helpers:
 
     def scalar(self, function: str, dtype: DType) -> str:
         """Name of the scalar function, noted as used."""
-        return self.add(scalar(function, dtype))
+        return self.add(cmath.scalar(function, dtype))
 
     def vector(self, function: str, dtype: DType, lanes: int) -> str | None:
         """Name of the vector function, or None if there is none."""
-        helper = vector(function, dtype, lanes, register_bytes=self.register_bytes)
+        helper = cmath.vector(function, dtype, lanes, register_bytes=self.register_bytes)
         return None if helper is None else self.add(helper)
 
     def conversion(self, source: DType, target: DType, lanes: int = 1) -> str:
         """Name of the function between float32 and a 16-bit float's stored bits."""
-        return self.add(conversion(source, target, lanes))
+        return self.add(cmath.conversion(source, target, lanes))
 
     def add(self, helper: Helper) -> str:
         for needed in helper.requires:
@@ -44,7 +45,7 @@ class Helpers:
 
     def type(self, dtype: DType, lanes: int) -> str:
         """Name of the vector type, declared with its mask type and its unaligned form."""
-        helper = vector_types(dtype, lanes)
+        helper = cmath.vector_types(dtype, lanes)
         return self.add(helper)
 
     def mask(self, dtype: DType, lanes: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.codegen.c_unit import write_unit
-from workbench.codegen.cuda_unit import write_gpu_unit
 from workbench.codegen.invocations import called
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.local_storage import stored
@@ -49,6 +48,8 @@ def generate(
 
 
 def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
+    from workbench.codegen.cuda_unit import write_gpu_unit  # who writes C does not wait for it
+
     program = schedule.program
     unit = write_gpu_unit(program, schedule.tree, machine, title(schedule), checked=checked)
     return Kernel(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import poly
 from workbench.errors import CallError, KernelError, WorkbenchError
-from workbench.lang import evaluate
 
 if TYPE_CHECKING:
     from workbench.runtime.preparing import Plan
@@ -17,6 +16,8 @@ INSTANCES = 2_000_000
 
 def located(plan: Plan, arrays: tuple[Any, ...], out: Any, error: KernelError) -> KernelError:
     """The error of a kernel, with the place that the oracle finds for it."""
+    from workbench.lang import evaluate  # the oracle is not needed where all goes well
+
     program = plan.schedule.program
     try:
         if sum(poly.points(program, s.id) for s in program.statements) > INSTANCES:

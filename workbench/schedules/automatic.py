@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Literal
 
 from workbench import poly
@@ -12,7 +13,6 @@ from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.gpu_recipe import all_bound, gpu_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
 from workbench.target import Target
@@ -44,10 +44,16 @@ def autoschedule(
         tree = poly.isl_tree(program, fusion)
         named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
         found = named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
-        return found if machine is None or machine.dialect == "c" else all_bound(found, machine)
-    if machine is None or machine.dialect == "c":
-        return default_schedule(program, machine)
-    return gpu_schedule(program, machine)
+        return found if _for_c(machine) else _gpu_recipe().all_bound(found, machine)
+    return default_schedule(program, machine) if _for_c(machine) else _gpu_recipe().gpu_schedule(program, machine)
+
+
+def _for_c(machine: Target | None) -> bool:
+    return machine is None or machine.dialect == "c"
+
+
+def _gpu_recipe() -> ModuleType:
+    return import_module("workbench.schedules.recipes.gpu_recipe")  # who writes C does not wait for it
 
 
 def _machine(target: str | Target) -> Target | None:

@@ -7,8 +7,9 @@ Each view shows one side of a value and returns a `Picture`: `domain`, `order`, 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.viz.cells_view import cells
@@ -52,11 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
-    return value
+__getattr__ = deferred(__name__, NAMES)
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,29 @@
 `conversion` the 16-bit floats, `ulp_bound` the stated accuracy.
 """
 
-from workbench.codegen.cmath.accuracy import ulp_bound
-from workbench.codegen.cmath.catalogue import conversion, scalar, vector
-from workbench.codegen.cmath.helper import Helper, in_order
-from workbench.codegen.cmath.shape import vector_types
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.deferred import deferred
+
+if TYPE_CHECKING:
+    from workbench.codegen.cmath.accuracy import ulp_bound
+    from workbench.codegen.cmath.catalogue import conversion, scalar, vector
+    from workbench.codegen.cmath.helper import Helper, in_order
+    from workbench.codegen.cmath.shape import vector_types
+
+# Which submodule gives a name.
+NAMES = {
+    "Helper": "helper",
+    "conversion": "catalogue",
+    "in_order": "helper",
+    "scalar": "catalogue",
+    "ulp_bound": "accuracy",
+    "vector": "catalogue",
+    "vector_types": "shape",
+}
 
 __all__ = ["Helper", "conversion", "in_order", "scalar", "ulp_bound", "vector", "vector_types"]
+
+__getattr__ = deferred(__name__, NAMES)

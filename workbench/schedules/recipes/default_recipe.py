@@ -7,6 +7,8 @@ dependences is divided among threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
@@ -22,17 +24,37 @@ MOST_STATEMENTS = 80
 """A longer program runs in the order in which it is written: its dependences are the square of so many."""
 
 
+Way = Callable[[Schedule, str, Target], Schedule]
+WAYS: tuple[Way, ...] = (windowed, packed, block)
+
+
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
     """The schedule `op(...)` runs when nobody chose one."""
     machine = target or Target()
     if len(program.statements) > MOST_STATEMENTS:
         return naive_schedule(program)
-    schedule = fused(without_copies(naive_schedule(program)), machine)
+    start = fused(without_copies(naive_schedule(program)), machine)
+    chosen = _chosen(start, machine, WAYS)
+    return chosen if chosen.verdict else _chosen(start, machine, tuple(map(_judged, WAYS)))
+
+
+def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:
+    """Each reduction in the first way that changes it, the rest in lanes and among threads."""
     blocked: set[str] = set()
-    for identifier in [s.id for s in program.statements if s.kind == "update"]:
-        ways = (way(schedule, identifier, machine) for way in (windowed, packed, block))
-        after = next((s for s in ways if s is not schedule), schedule)
+    for identifier in [s.id for s in schedule.program.statements if s.kind == "update"]:
+        tried = (way(schedule, identifier, machine) for way in ways)
+        after = next((s for s in tried if s is not schedule), schedule)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     schedule = vectorized(schedule, blocked, machine)
     return parallelized(schedule)
+
+
+def _judged(way: Way) -> Way:
+    """A way that is not taken where it would be illegal; one verdict at the end is cheaper where all is well."""
+
+    def judged(schedule: Schedule, identifier: str, machine: Target) -> Schedule:
+        after = way(schedule, identifier, machine)
+        return after if after is schedule or after.verdict else schedule
+
+    return judged

@@ -126,14 +126,13 @@ def _even(trip: int, most: int, unit: int) -> int:
 
 
 def packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
-    """One product in blocks, its operands packed; unchanged if it has no use for that."""
+    """One product in blocks, its operands packed, not judged yet; unchanged if it has no use for that."""
     if not simple(schedule.program, schedule.tree, identifier):
         return schedule
     try:
-        after = _packed(schedule, identifier, target)
+        return _packed(schedule, identifier, target)
     except ScheduleError:
         return schedule
-    return after if after is schedule or after.verdict else schedule
 
 
 def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:

@@ -112,15 +112,14 @@ def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int
 
 
 def windowed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
-    """One convolution with its filters packed; unchanged if it is none."""
+    """One convolution with its filters packed, not judged yet; unchanged if it is none."""
     plan = windows(structure(schedule.program, identifier), target)
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
     try:
-        after = _scheduled(schedule, identifier, plan)
+        return _scheduled(schedule, identifier, plan)
     except ScheduleError:
         return schedule
-    return after if after.verdict else schedule
 
 
 def _scheduled(schedule: Schedule, identifier: str, plan: Windows) -> Schedule:

@@ -6,7 +6,9 @@ A name is loaded from its module on first use; `load` loads all of them (for `Tr
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.schedules.steps.affine_map import Affine, affine
@@ -133,11 +135,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value = getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
-    return value
+__getattr__ = deferred(__name__, NAMES)
 
 
 def load() -> None:

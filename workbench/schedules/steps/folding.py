@@ -10,6 +10,7 @@ from workbench.poly.layouts import folded, own_array
 from workbench.poly.lifetimes import smallest_fold
 from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
+from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.laying_out import with_layout
 from workbench.schedules.transform import Transform
@@ -36,7 +37,8 @@ class FoldStorage(Transform):
         if not isinstance(self.dimension, int) or not 0 <= self.dimension < rank:
             raise ScheduleError(f"{self}: {array.name} has the dimensions 0 to {rank - 1}")
         block_size(f"{array.name}, dimension {self.dimension}", self.size)
-        return with_layout(schedule, self, array, folded(array, self.dimension, self.size))
+        derived = with_layout(schedule, array, folded(array, self.dimension, self.size))
+        return with_program(schedule, derived, schedule.tree, self)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[FoldStorage]:

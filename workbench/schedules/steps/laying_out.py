@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import OperatorError, ScheduleError, shown
@@ -13,7 +14,6 @@ from workbench.poly.deriving import derive
 from workbench.poly.layouts import Layout, cell_names, is_injective, own_array, relaid
 from workbench.poly.program import Array, Program
 from workbench.records import record
-from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 
@@ -42,7 +42,8 @@ class TransformLayout(Transform):
                 f"{self}: two cells of {array.name} that are used at once would share a place; "
                 "fold_storage keeps a dimension modulo a size"
             )
-        return with_layout(schedule, self, array, layout)
+        derived = with_layout(schedule, array, layout)
+        return replace(schedule, program=derived, trace=(*schedule.trace, self))  # cells have other names, no more
 
     def _layout(self, program: Program, array: Array) -> Layout:
         if not isinstance(self.map, str):
@@ -74,12 +75,11 @@ class TransformLayout(Transform):
         return f"transform_layout({self.array!r}, {self.map!r})"
 
 
-def with_layout(schedule: Schedule, step: Transform, array: Array, layout: Layout) -> Schedule:
-    """The schedule with the cells of one array elsewhere."""
+def with_layout(schedule: Schedule, array: Array, layout: Layout) -> Program:
+    """The program with the cells of one array elsewhere."""
     made, changed = relaid(schedule.program, array, layout)
     arrays = {**schedule.program.arrays, array.name: made}
-    derived = derive(schedule.program, changed, arrays, schedule.tree)
-    return with_program(schedule, derived, schedule.tree, step)
+    return derive(schedule.program, changed, arrays, schedule.tree)
 
 
 def transform_layout(array: str, map: str, /) -> TransformLayout:
