@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.block_code import Around, Code, Parts, Piece, Sync
@@ -11,7 +11,8 @@ from workbench.codegen.c_values import PRECEDENCE, cell_text
 from workbench.codegen.c_writes import parenthesised
 from workbench.codegen.cuda_atomics import cuda_atomic
 from workbench.codegen.launch_extents import Extents, axis_number, head
-from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
+from workbench.codegen.wide_printing import is_copy, wide_write
 from workbench.errors import CodegenError
 from workbench.lang.expr import Read
 from workbench.lang.normal_form import constant
@@ -21,7 +22,6 @@ from workbench.poly.grid import is_thread
 from workbench.poly.storage import elements
 
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
-ASYNC_BYTES = (4, 8, 16)
 
 
 @dataclass
@@ -29,12 +29,15 @@ class CudaPrinter(Printer):
     """Prints the kernels of one file, one at a time.
 
     `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
-    copy asynchronously; `syncs` counts the waits.
+    copy asynchronously; `syncs` counts the waits.  `wide_arrays` are those that wide accesses touch, `aligned` the
+    caller's among them.
     """
 
     extents: Extents = field(default_factory=Extents)
     places: dict[str, str] = field(default_factory=dict)
     late: frozenset[str] = frozenset()
+    wide_arrays: set[str] = field(default_factory=set)
+    aligned: dict[str, None] = field(default_factory=dict)
     syncs: int = 0
 
     def code(self, code: Code) -> list[str]:
@@ -116,6 +119,8 @@ class CudaPrinter(Printer):
         return f"for (int64_t {name} = {self.first(loop, f'{number}.{axis}')}; {name} < {upper}; {name} += {step})"
 
     def loop(self, loop: For, lane: Lane) -> list[str]:
+        if loop.lanes > 1:
+            return self.wide(loop)
         if not is_thread(loop.kind):
             return super().loop(loop, lane)
         inside = self.scoped(loop.variable, loop.body, lane, loop)
@@ -135,15 +140,30 @@ class CudaPrinter(Printer):
                 return self.lines(body, lane)
         return super().lines(nest, lane)
 
+    def wide(self, loop: For) -> list[str]:
+        """Wide accesses; one element after another where a caller's array does not begin where they may."""
+        if (found := wide_write(self.values, loop, self.late)) is None:
+            raise CodegenError(f"{self.program.name}: loop {loop.loop} has lanes around more than one write")
+        self.wide_arrays |= found.arrays
+        write = next(writes(loop.body))
+        said = self.comment(write)
+        given = [a for a in found.arrays if self.program.arrays[a].role != "temporary"]
+        if not given:
+            return [*said, *found.lines]
+        self.aligned.update(dict.fromkeys(given))
+        self.commented.add(write.statement)
+        one_by_one = super().loop(replace(loop, lanes=1, step=1, kind="unroll"), SCALAR)
+        return [*said, "if (wb_wide) {", *indented(found.lines), "} else {", *indented(one_by_one), "}"]
+
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Arrays of a thread before the body; the others stand at the kernel's beginning."""
-        lines: list[str] = []
+        own: list[str] = []
         nest: Nest = node
         while isinstance(nest, Place):
-            if self.places.get(nest.array) == "thread":
-                lines.append(self.thread_array(nest.array))
+            own += [nest.array] if self.places.get(nest.array) == "thread" else []
             nest = nest.body
         body = self.lines(nest, lane)
+        lines = [self.thread_array(name) for name in own]
         return ["{", *indented([*lines, *body]), "}"] if lines else body
 
     def thread_array(self, name: str) -> str:
@@ -161,7 +181,9 @@ class CudaPrinter(Printer):
                 f"{self.program.name}: {name} takes {taken} bytes of each thread, which has at most {THREAD_BYTES}; "
                 "stage smaller tiles, or bind loops inside"
             )
-        return f"{array.dtype.c_name} {self.values.names('array', name)}[{max(1, count)}];"
+        align = "__align__(16) " if name in self.wide_arrays else ""
+        extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
+        return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent};"
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         said = self.comment(write)
@@ -178,10 +200,3 @@ class CudaPrinter(Printer):
 
     def operand(self, write: Write) -> str:
         return parenthesised(self.values.text(write.values[0]))
-
-
-def is_copy(write: Write) -> bool:
-    """Whether it moves one element as it is, of a size that asynchronous copies have."""
-    value = write.values[0]
-    plain = len(write.values) == 1 and write.reduction is None and isinstance(value, Read)
-    return plain and value.dtype == write.cells[0].dtype and value.dtype.bytes in ASYNC_BYTES

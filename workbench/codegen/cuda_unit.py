@@ -14,29 +14,29 @@ from workbench.codegen.c_values import Values
 from workbench.codegen.cuda_checks import CudaChecks
 from workbench.codegen.cuda_dialect import GPU_DIALECTS
 from workbench.codegen.cuda_functions import CudaHelpers, CudaNames
-from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, fits_static, shared_of
-from workbench.codegen.cuda_printer import CudaPrinter, is_copy
-from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, grid_of, marked
+from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, shared_of
+from workbench.codegen.cuda_printer import CudaPrinter
+from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, finished, grid_of, marked
 from workbench.codegen.kernel import Signature
+from workbench.codegen.kernel_places import late_copies, settle
 from workbench.codegen.launch_extents import Extents, extents_of, head
 from workbench.codegen.launches import Amount, Argument, Buffer, Launch, Repeat, Step
 from workbench.codegen.local_storage import stored
-from workbench.codegen.nest import For, Nest, Write, walk, writes
+from workbench.codegen.nest import For, Nest, walk, writes
+from workbench.codegen.pipeline import Lowering
 from workbench.codegen.syncs import with_syncs
+from workbench.codegen.thread_arrays import dropped, owned, without
 from workbench.lang.dtypes import INT32, INT64
-from workbench.lang.expr import Expr, Read
+from workbench.lang.expr import Expr
 from workbench.lang.normal_form import constant
 from workbench.poly.concurrency import is_block
 from workbench.poly.crossings import crossings
 from workbench.poly.grid import is_thread
-from workbench.poly.program import Program
-from workbench.poly.storage import elements
+from workbench.poly.program import Array, Program
 from workbench.poly.tree import Tree, loops, path
 from workbench.records import record
 from workbench.target import Target
 
-ASYNC = "async"
-THREAD_ELEMENTS = 4096
 COMMENT = re.compile(r"/\*.*?\*/")
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
@@ -142,46 +142,48 @@ class _File:
         name = self.fresh(self.program.statement(node.region.statements[-1]).name)
         extents = extents_of(node.nest, frozenset(host), self.target, name)
         places: dict[str, str] = {}
-        code = code_of(node.nest, places, "workspace" if extents_has_blocks(node) else "shared")
-        self.settle(places, extents, node)
+        start = "workspace" if extents_has_blocks(node) else "shared"
+        code_of(node.nest, places, start)
+        settle(
+            places, self.program, self.grid.outside, alone=extents.block == (1, 1, 1), blocks=extents_has_blocks(node)
+        )
+        late = late_copies(node.nest, self.grid.tree, places, self.values.by_value)
+        nest, registers = self.private(node.nest, places, extents, late)
         shared = shared_of(self.program, [a for a, w in places.items() if w == "shared"], self.target, name)
-        late = self.late(node.nest, places)
-        ids = tuple(dict.fromkeys(w.statement for w in writes(node.nest)))
+        own = frozenset(a for a, w in places.items() if w == "thread")
+        wide = {n: a for n, a in self.program.arrays.items() if n not in self.values.by_value}
+        nest = finished(nest, Lowering(self.source, self.grid.tree, self.target), wide, own)
+        code = code_of(nest, {}, start)
+        ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
         aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, self.grid.tree))
         found = crossings(self.source, self.grid.tree, ids, aligned, late)
         repeated = bool(shared.arrays) and not _exact(node.nest, extents)
         self.printer.extents, self.printer.places, self.printer.late = extents, places, late
+        self.printer.wide_arrays, self.printer.aligned = set(), {}
         lines = self.printer.code(with_syncs(code, found, late, repeated=repeated))
+        lines = [*self.beginning(), *map(self.printer.thread_array, registers), *lines]
         written = frozenset(c.array for w in writes(node.nest) for c in w.cells)
         return self.kernel(name, lines, extents, shared, written, host)
 
-    def settle(self, places: dict[str, str], extents: Extents, node: KernelNest) -> None:
-        """What does not fit where it would live goes to the workspace, if no other block or thread needs its own."""
-        alone = extents.block == (1, 1, 1)
-        for array, where in list(places.items()):
-            large = (constant(elements(self.program.arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
-            if array in self.grid.outside or (not extents_has_blocks(node) and where == "thread" and alone and large):
-                places[array] = "workspace"
-        shared = [a for a, where in places.items() if where == "shared"]
-        if not extents_has_blocks(node) and not fits_static(self.program, shared):
-            places.update(dict.fromkeys(shared, "workspace"))
+    def beginning(self) -> list[str]:
+        """Whether the caller's arrays begin where wide accesses may."""
+        found = [f"(uint64_t){self.names('array', a)}" for a in self.program.arrays if a in self.printer.aligned]
+        whole = f"({' | '.join(found)})" if len(found) > 1 else "".join(found)
+        return [f"const bool wb_wide = {whole} % 16 == 0;"] if found else []
 
-    def late(self, nest: Nest, places: dict[str, str]) -> frozenset[str]:
-        """The statements marked as asynchronous that copy from global to shared memory."""
-        found = []
-        for statement in marked(self.grid.tree, ASYNC):
-            own = [w for w in writes(nest) if w.statement == statement]
-            if own and all(self.copies(w, places) for w in own):
-                found.append(statement)
-        return frozenset(found)
-
-    def copies(self, write: Write, places: dict[str, str]) -> bool:
-        source = write.values[0]
-        if not isinstance(source, Read):
-            return False
-        outside = places.get(source.tensor, "workspace") == "workspace"
-        there = places.get(write.cells[0].array) == "shared"
-        return is_copy(write) and outside and there and source.tensor not in self.values.by_value
+    def private(
+        self, nest: Nest, places: dict[str, str], extents: Extents, late: frozenset[str]
+    ) -> tuple[Nest, list[str]]:
+        """The nest with what belongs to single threads in their registers, and these arrays."""
+        copied = {c.array for w in writes(nest) if w.statement in late for c in w.cells}
+        arrays = {a: self.program.arrays[a] for a, w in places.items() if w == "shared" and a not in copied}
+        found = owned(nest, arrays, extents)
+        for name, positions in found.items():
+            places[name] = "thread"
+            self.program.arrays[name] = without(self.program.arrays[name], positions)
+            if not self.program.arrays[name].rank:
+                self.values.by_value.add(name)
+        return dropped(nest, found), list(found)
 
     def kernel(
         self, name: str, lines: list[str], extents: Extents, shared: Shared, written: frozenset[str],
@@ -202,15 +204,18 @@ class _File:
     def declared(self, shared: Shared) -> list[str]:
         """The arrays of a block."""
         if not shared.dynamic:
-            return [
-                f"__shared__ {a.dtype.c_name} {self.names('array', a.name)}[{array_size(a) // a.dtype.bytes}];"
-                for a in (self.program.arrays[name] for name in shared.arrays)
-            ]
+            return [self.shared_array(self.program.arrays[name]) for name in shared.arrays]
         lines = ["WB_DYNAMIC_SHARED(wb_shared);"]
         for name, offset in zip(shared.arrays, shared.offsets, strict=True):
             kind, where = self.program.arrays[name].dtype.c_name, self.values.inside(offset, 9)
             lines.append(f"{kind} *const {self.names('array', name)} = ({kind} *)(wb_shared + {where});")
         return lines
+
+    def shared_array(self, array: Array) -> str:
+        """`__shared__ float A_local[256];`."""
+        align = "__align__(16) " if array.name in self.printer.wide_arrays else ""
+        name, count = self.names("array", array.name), array_size(array) // array.dtype.bytes
+        return f"__shared__ {align}{array.dtype.c_name} {name}[{count}];"
 
     def arguments(
         self, words: set[str], own: set[str], written: frozenset[str], host: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench import poly
@@ -11,13 +11,15 @@ from workbench.codegen.counting_loops import counting
 from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
+from workbench.codegen.thread_arrays import in_registers
+from workbench.codegen.wide_accesses import wide
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Call, Const, Expr, Unary
-from workbench.lang.normal_form import constant, simplify
+from workbench.lang.expr import Binary, Const, Expr, Unary
+from workbench.lang.normal_form import simplify
 from workbench.poly.concurrency import atomic_statements, is_block
 from workbench.poly.grid import Region, on_grid, regions
-from workbench.poly.program import Program
+from workbench.poly.program import Array, Program
 from workbench.poly.tree import AXES, LoopKind, Mark, Sequence, Tree, path, statements
 from workbench.poly.tree import Band as TreeBand
 from workbench.records import record
@@ -26,7 +28,6 @@ from workbench.target import Target
 # The rewrites of the road to C that know nothing of processors.
 PLACED = ("storage of local arrays", "subscripts of collapsed loops")
 KEPT = ("vector loops and register tiles", "full blocks", "invariant values")
-MOST_LANES = 32
 
 
 @record
@@ -88,7 +89,17 @@ def _rewritten(program: Program, tree: Tree, target: Target) -> Nest:
     given = Lowering(program, tree, target)
     nest = _applied(PLACED, nest, given)
     nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
-    return transform(_applied(KEPT, nest, given), lambda n: _with_axis(n, tree))
+    return transform(nest, lambda n: _with_axis(n, tree))
+
+
+def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
+    """The nest of one kernel after the other rewrites.
+
+    `arrays` are those that wide accesses may touch, as they are stored; `own` those that each thread has for itself.
+    """
+    nest = transform(nest, lambda n: replace(n, kind="parallel") if isinstance(n, For) and n.kind in AXES else n)
+    nest = in_registers(_applied(KEPT, wide(nest, arrays, own), given), own)
+    return transform(nest, lambda n: _with_axis(n, given.tree))
 
 
 def _applied(names: tuple[str, ...], nest: Nest, given: Lowering) -> Nest:
@@ -99,22 +110,13 @@ def _applied(names: tuple[str, ...], nest: Nest, given: Lowering) -> Nest:
 
 
 def _looped(node: Nest, tree: Tree) -> Nest:
-    """Bound loops as loops that rewrites leave alone, also those of one iteration; lanes as unrolled iterations."""
+    """Bound loops as loops that rewrites leave alone, also those of one iteration."""
     match node:
         case Define(variable, value, body, loop) if loop and _axis(node, tree) in AXES:
             return For(variable, loop, value, simplify(Binary("+", value, Const(1, INT64), INT64)), body, 1, "parallel")
         case For() if node.kind in AXES:
             return replace(node, kind="parallel")
-        case For(kind="vector"):
-            return replace(node, kind="unroll" if _few(node) else "serial")
     return node
-
-
-def _few(loop: For) -> bool:
-    """Whether a loop surely has a small number of iterations."""
-    arguments = loop.upper.arguments if isinstance(loop.upper, Call) else (loop.upper,)
-    limits = [constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
-    return any(limit is not None and limit <= MOST_LANES for limit in limits)
 
 
 def _with_axis(node: Nest, tree: Tree) -> Nest:

@@ -1,0 +1,51 @@
+"""Where the local arrays of one kernel live, and which of its copies are asynchronous."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from workbench.codegen.cuda_memory import fits_static
+from workbench.codegen.grid_nest import marked
+from workbench.codegen.nest import Nest, Write, writes
+from workbench.codegen.wide_printing import is_copy
+from workbench.lang.expr import Read
+from workbench.lang.normal_form import constant
+from workbench.poly.program import Program
+from workbench.poly.storage import elements
+from workbench.poly.tree import Tree
+
+ASYNC = "async"
+THREAD_ELEMENTS = 4096
+
+
+def settle(places: dict[str, str], program: Program, outside: Collection[str], *, alone: bool, blocks: bool) -> None:
+    """What does not fit where it would live goes to the workspace, if no other block or thread needs its own.
+
+    `outside` are arrays placed around kernels; `alone` says that a block has one thread, `blocks` that there are some.
+    """
+    for array, where in list(places.items()):
+        large = (constant(elements(program.arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
+        if array in outside or (not blocks and where == "thread" and alone and large):
+            places[array] = "workspace"
+    shared = [a for a, where in places.items() if where == "shared"]
+    if not blocks and not fits_static(program, shared):
+        places.update(dict.fromkeys(shared, "workspace"))
+
+
+def late_copies(nest: Nest, tree: Tree, places: Mapping[str, str], by_value: Collection[str]) -> frozenset[str]:
+    """The statements marked as asynchronous that copy from global to shared memory."""
+    found = []
+    for statement in marked(tree, ASYNC):
+        own = [w for w in writes(nest) if w.statement == statement]
+        if own and all(_copies(w, places, by_value) for w in own):
+            found.append(statement)
+    return frozenset(found)
+
+
+def _copies(write: Write, places: Mapping[str, str], by_value: Collection[str]) -> bool:
+    source = write.values[0]
+    if not isinstance(source, Read):
+        return False
+    outside = places.get(source.tensor, "workspace") == "workspace"
+    there = places.get(write.cells[0].array) == "shared"
+    return is_copy(write) and outside and there and source.tensor not in by_value
