@@ -11,6 +11,7 @@ from typing import Any
 import workbench as wb
 from tests.poly.making import CELLS, LOWEST, Maker, tensor
 from tests.properties.plain import Contents, Unknown, nothing, number
+from tests.properties.renaming import with_hostile_sizes
 from tests.properties.scenes import Scene
 from tests.properties.shapes import Producers, Recurrences, product
 from workbench import lower
@@ -156,6 +157,8 @@ def _made(seed: int, random: Random) -> Subject:
     if random.random() < 0.3:
         op = _with_temporaries(op, random.sample(op.outputs, random.choice((1, 1, 2))))
     sizes = {n: random.choice((0, 1, 2, 2, 3, 3, 4)) for n in "NM"} if random.random() < 0.75 else {}
+    if not sizes and seed % 3:
+        op = with_hostile_sizes(op, seed // 3)
     return Subject(f"random {seed}", op, lower(op, sizes), range(3), first=LOWEST)
 
 

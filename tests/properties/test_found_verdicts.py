@@ -14,8 +14,11 @@ from workbench import lower
 from workbench.errors import ScheduleError
 from workbench.schedules import (
     Schedule,
+    barrier,
+    double_buffer,
     fold_storage,
     pad,
+    parallelize,
     pipeline,
     schedule,
     skew,
@@ -40,6 +43,9 @@ FOUND = {
     "a buffer of the indices of a target": (1122, (stage("idx", "i3", filling="load"),), "legal"),
     "an index that a folded dimension no longer depends on":
         (4595, (stage("idx", "i7"), pipeline("i7", stages=3), fold_storage("X", 0, 1)), "unproved"),
+    "a barrier beside a dimension called b0":
+        (9145, (stage("B", "i2", filling="load"), parallelize("i2"), barrier("X.4", inside="i2"),
+                double_buffer("B_local")), "illegal"),
     "the smallest pair where remainders decide":
         (5664, (tile({"Z/t1": 2, "Z/k2": 2}), skew("t1_i", by="k2_o", factor=-1), vectorize("k2_o")), "illegal"),
 }  # fmt: skip

@@ -126,9 +126,9 @@ class _Scene:
             return relation
         home = {x.name: row(x, own, self.program) for x in path(self.tree, own.id)[: len(storage.home)]}
         names = home | {coordinate(d): e for d, e in enumerate(access.subscripts)}
-        conditions = [_equal(f"p{i}", e, names, access.subscripts[d]) for i, (d, e, _) in enumerate(storage.kept)]
+        conditions = [_equal(f"p{i}'", e, names, access.subscripts[d]) for i, (d, e, _) in enumerate(storage.kept)]
         condition = " and ".join(c for c in conditions if c) or "true"
-        kept = ", ".join(f"p{i}" for i in range(len(storage.kept)))
+        kept = ", ".join(f"p{i}'" for i in range(len(storage.kept)))
         text = f"{prefix(self.program)}{{ {instance(own)} -> [{kept}] : {condition} }}"
         return isl.parse_map(text).intersect_domain(relation.domain())
 

@@ -16,7 +16,6 @@ from workbench.poly.binding import row_major
 from workbench.poly.bounds import box
 from workbench.poly.boxes import written
 from workbench.poly.deriving import Body, body_of, changed
-from workbench.poly.names import to_isl
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.timemap import prefix
 from workbench.records import record
@@ -109,11 +108,13 @@ def _ends(program: Program, array: Array, layout: Layout) -> tuple[tuple[Expr, .
 
 def _relation(program: Program, names: tuple[str, ...], coordinates: tuple[Expr, ...]) -> isl.Map:
     """Old coordinates to new ones."""
+    spelt = {name: f"x{i}'" for i, name in enumerate(names)}  # a size may have the name of a coordinate
+    renamed: dict[str, Expr] = {name: Index(own) for name, own in spelt.items()}
     try:
-        places = ", ".join(affine(e) for e in coordinates)
+        places = ", ".join(affine(substitute(e, renamed)) for e in coordinates)
     except NotAffine as error:
         raise ScheduleError("a coordinate is not affine: products and divisors must be numbers") from error
-    return isl.parse_map(f"{prefix(program)}{{ [{', '.join(map(to_isl, names))}] -> [{places}] }}")
+    return isl.parse_map(f"{prefix(program)}{{ [{', '.join(spelt.values())}] -> [{places}] }}")
 
 
 @isl.guarded

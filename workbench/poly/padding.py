@@ -219,7 +219,7 @@ def _beyond_ends(program: Program, array: Array, position: int, cells: isl.Set) 
     except NotAffine as error:
         raise ScheduleError(f"{array.name} has extents that are not affine: give the sizes values") from error
     for end in ends:
-        apart = cells.apply(isl.parse_map(f"{prefix(program)}{{ [x] -> [x - ({end})] }}"))
+        apart = cells.apply(isl.parse_map(f"{prefix(program)}{{ [x'] -> [x' - ({end})] }}"))
         found.append(apart.project_out(isl.dim.param, 0, apart.dim(isl.dim.param)))
     low, high = found[0].dim_min_val(0), found[1].dim_max_val(0)
     if not (low.is_int() and high.is_int()):

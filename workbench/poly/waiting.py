@@ -51,11 +51,11 @@ def _side(program: Program, tree: Tree, number: int, statement: str, sign: str) 
     cases = []
     equal: list[str] = []
     for d, row in rows.items():
-        cases.append(" and ".join([*equal, f"{row} {sign} b{d}"]))
-        equal.append(f"{row} = b{d}")
+        cases.append(" and ".join([*equal, f"{row} {sign} b{d}'"]))
+        equal.append(f"{row} = b{d}'")
     if (position < 0) == (sign == "<"):
         cases.append(" and ".join(equal) or "true")
-    names = ", ".join(f"b{d}" for d in counted)
+    names = ", ".join(f"b{d}'" for d in counted)
     condition = " or ".join(f"({case})" for case in cases) or "false"
     relation = isl.parse_map(f"{prefix(program)}{{ {instance(own)} -> [{names}] : {condition} }}")
     return relation.intersect_range(_instances(program, barrier))
@@ -81,14 +81,15 @@ def _values(program: Program, barrier: Barrier, own: ProgramStatement) -> isl.Se
 
 def _copy(program: Program, count: int, kept: list[int]) -> isl.Map:
     """From points to those of their coordinates."""
-    names = ", ".join(f"x{d}" for d in range(count))
-    return isl.parse_map(f"{prefix(program)}{{ [{names}] -> [{', '.join(f'x{d}' for d in kept)}] }}")
+    names = ", ".join(f"x{d}'" for d in range(count))
+    kept_names = ", ".join(f"x{d}'" for d in kept)
+    return isl.parse_map(f"{prefix(program)}{{ [{names}] -> [{kept_names}] }}")
 
 
 def _agreeing(program: Program, count: int, alike: list[int]) -> isl.Map:
     """Pairs of points that agree in some coordinates."""
-    x, y = (", ".join(f"{letter}{d}" for d in range(count)) for letter in "xy")
-    condition = " and ".join(f"x{d} = y{d}" for d in alike) or "true"
+    x, y = (", ".join(f"{letter}{d}'" for d in range(count)) for letter in "xy")
+    condition = " and ".join(f"x{d}' = y{d}'" for d in alike) or "true"
     return isl.parse_map(f"{prefix(program)}{{ [{x}] -> [{y}] : {condition} }}")
 
 
