@@ -1,58 +1,97 @@
-// The generated code: each line knows its statements and its loop.
+// The generated code, in as many languages side by side as one wants, and what a step would change in it.
 
-import { changes, folded } from './comparing';
+import { unifiedMergeView, MergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { c, look } from './cm';
 import { button, h } from './dom';
+import { Listing } from './listing';
 import type { Compared, State } from './state';
-import type { Line } from './types';
+import type { Code } from './types';
+
+const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX'] as const;
+const FOLDED = { margin: 3, minSize: 4 };
 
 export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
-  private rows: HTMLElement[] = [];
+  private readonly listings = new Map<string, Listing>();
+  private chosen: string[] = ['C'];
+  private beside = false; // before and after in two columns
+  private closeChanges: () => void = () => undefined;
 
   constructor(private readonly state: State) {}
 
   draw(): void {
-    const { code, compared } = this.state;
+    this.closeChanges();
+    const { compared } = this.state;
+    this.element.classList.toggle('wide', this.chosen.length > 1 || (compared !== null && this.beside));
     if (compared) return this.drawChanges(compared);
-    const numbers = new Map(this.state.data.domain.statements.map((s, i) => [s.name, i]));
-    this.rows = code.lines.map((line) => this.line(line, numbers));
-    const before = this.rows.slice(0, code.start);
-    const body = this.rows.slice(code.start);
-    this.element.replaceChildren(
-      h('h3', {}, code.language, h('span', { class: 'soft' }, code.notes.length ? ` ${code.notes.join(' · ')}` : '')),
-      code.reason ? h('p', { class: 'reason' }, code.reason) : h('div', { class: 'listing', tabindex: 0, role: 'region', 'aria-label': 'text of the kernel' },
-        before.length ? h('details', {}, h('summary', {}, `${before.length} lines before the function`), ...before) : null, ...body));
+    const columns = this.chosen.map((name) => this.column(name));
+    this.element.replaceChildren(this.languages(), h('div', { class: 'columns' }, ...columns));
+  }
+
+  private languages(): HTMLElement {
+    return h('div', { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' }, ...LANGUAGES.map((name) =>
+      button(name, () => this.toggle(name), { class: 'language', 'aria-pressed': String(this.chosen.includes(name)), title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside` })));
+  }
+
+  private toggle(name: string): void {
+    const chosen = this.chosen.includes(name) ? this.chosen.filter((n) => n !== name) : [...this.chosen, name];
+    this.chosen = LANGUAGES.filter((n) => chosen.includes(n));
+    if (!this.chosen.length) this.chosen = ['C'];
+    this.draw();
+    this.light();
+    this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name as 'C')]?.focus();
+  }
+
+  private column(name: string): HTMLElement {
+    const known = this.listings.get(name) ?? new Listing(this.state, name === 'C');
+    this.listings.set(name, known);
+    const code = name === 'C' ? this.state.code : this.state.view<Code>(name);
+    if (!code) return h('div', { class: 'column' }, h('h3', {}, name), h('p', { class: 'soft' }, 'asking for it …'));
+    known.draw(code);
+    return known.element;
   }
 
   private drawChanges({ text, step, after, verdict }: Compared): void {
-    this.rows = [];
     const { lines, start } = this.state.code;
-    const before = lines.slice(start).map((line) => line.runs.map(([run]) => run).join(''));
-    const rows = folded(changes(before, after)).map(([kind, line]) =>
-      h('div', { class: `line ${kind}` }, h('span', { class: 'number' }, MARKS[kind]), line));
+    const before = lines.slice(start).map((line) => line.runs.map(([run]) => run).join('')).join('\n');
+    const host = h('div', { class: 'changes' });
+    this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
+    const legal = verdict === 'legal';
     this.element.replaceChildren(
-      h('h3', {}, 'before → after', h('code', {}, text), h('span', { class: 'soft' }, verdict), h('span', { class: 'space' }),
-        button('apply', () => { this.state.closePreview(); void this.state.apply(step, text); }, { class: 'apply' }),
+      h('h3', {}, 'before → after', h('code', {}, text), h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`), h('span', { class: 'space' }),
+        button(this.beside ? 'one column' : 'side by side', () => { this.beside = !this.beside; this.draw(); }, { class: 'beside' }),
+        button(legal ? 'apply' : 'why not', () => { this.state.closePreview(); void this.state.apply(step, text); }, { class: 'apply' }),
         button('close', () => this.state.closePreview(), { class: 'close' })),
-      h('div', { class: 'listing', tabindex: 0, role: 'region', 'aria-label': 'what the step changes in the code' }, ...rows));
-  }
-
-  private line(line: Line, numbers: Map<string, number>): HTMLElement {
-    const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
-    return h('div', {
-      class: `line${number === undefined ? '' : ` s${number % 6}`}${line.statements.length ? ' ours' : ''}`, 'data-line': line.number,
-      mouseenter: () => this.state.hover(line.statements.length ? { line: line.number } : null),
-      mouseleave: () => this.state.hover(null),
-      click: () => { if (line.statements.length) this.state.select({ line: line.number }); },
-    }, h('span', { class: 'number' }, line.number), ...line.runs.map(([text, role, bold]) =>
-      role || bold ? h('span', { class: `${role ? `r-${role}` : ''}${bold ? ' bold' : ''}` }, text) : text));
+      host);
   }
 
   light(): void {
-    const { lines } = this.state.lit;
-    const some = lines.size > 0;
-    for (const row of this.rows) row.classList.toggle('active', some && lines.has(Number(row.dataset.line)));
+    if (!this.state.compared) for (const name of this.chosen) this.listings.get(name)?.light();
+  }
+
+  close(): void {
+    this.closeChanges();
+    for (const listing of this.listings.values()) listing.close();
   }
 }
 
-const MARKS = { same: ' ', gone: '−', new: '+', fold: '⋯' };
+const still = [look, c, EditorState.readOnly.of(true), EditorView.editable.of(false)];
+const spoken = (label: string) => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' });
+
+function unified(host: HTMLElement, before: string, after: string): () => void {
+  const view = new EditorView({
+    doc: after, parent: host,
+    extensions: [still, spoken('what the step changes in the code'), unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true })],
+  });
+  return () => view.destroy();
+}
+
+function sideBySide(host: HTMLElement, before: string, after: string): () => void {
+  const view = new MergeView({
+    a: { doc: before, extensions: [still, spoken('the code before')] }, b: { doc: after, extensions: [still, spoken('the code after')] },
+    parent: host, collapseUnchanged: FOLDED, gutter: true,
+  });
+  return () => view.destroy();
+}

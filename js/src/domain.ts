@@ -1,8 +1,9 @@
 // The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
 
+import { SHAPES } from './cells';
 import { button, h } from './dom';
-import { listen, selectionOf } from './gestures';
-import { cellName } from './lighting';
+import { listen } from './gestures';
+import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
 import { ReplayBar } from './replay';
 import { Look, scene, sliders } from './scene';
@@ -15,26 +16,34 @@ export class DomainPane {
   plots: Plot[] = [];
   private space = 500;
   private readonly looks = new Map<string, Look>();
+  private readonly map: MapPane;
+  private waiting = 0; // until a map opens or closes, so that passing by does neither
 
   constructor(private readonly state: State) {
     this.replay = new ReplayBar(state);
+    this.map = new MapPane(state);
+    this.map.element.addEventListener('mouseenter', () => window.clearTimeout(this.waiting));
+    this.map.element.addEventListener('mouseleave', () => this.leaveMap());
+    this.map.element.addEventListener('focusout', (event) => { if (!this.element.contains(event.relatedTarget as Node)) this.leaveMap(); });
   }
 
   draw(): void {
     const { data } = this.state;
     this.plots = [];
+    this.map.close();
     this.replay.draw();
     const wide = (this.element.clientWidth || 540) - 22;
     const several = data.domain.nests.length > 1;
     this.space = several ? Math.max(250, wide / 2 - 10) : wide;
     const nests = data.domain.nests.map((nest) => this.nest(nest, this.space));
     const note = h('p', { class: 'note' }, [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '));
-    this.element.replaceChildren(this.tools(), h('div', { class: 'nests' }, ...nests), this.replay.element, note);
+    this.element.replaceChildren(this.tools(), this.map.element, h('div', { class: 'nests' }, ...nests), this.replay.element, note);
     this.reveal();
   }
 
   close(): void {
     this.replay.stop();
+    this.map.close();
   }
 
   light(): void {
@@ -56,18 +65,67 @@ export class DomainPane {
         sample(kind), kind),
     );
     const modes = (['select', 'tile', 'skew'] as const).map((mode) =>
-      button(MODES[mode].name, () => this.mode(mode), { class: 'mode', 'aria-pressed': String(this.state.mode === mode), title: MODES[mode].hint }),
+      button(MODES[mode].name, () => this.mode(mode), {
+        class: 'mode', 'aria-pressed': String(this.state.mode === mode), title: MODES[mode].hint, ...(mode === 'select' ? {} : this.mapping(mode)),
+      }),
+    );
+    const maps = (['shift', 'reverse', 'interchange'] as const).map((kind) =>
+      button(kind, () => this.pinMap(kind), { class: 'to-map', 'data-map': kind, title: `${kind}: see what is legal, choose one`, ...this.mapping(kind) }),
     );
     return h('div', { class: 'tools' },
-      h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes),
+      h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes, ...maps),
       h('span', { class: 'group kinds' }, ...toggles));
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {
+    this.map.close();
     this.state.mode = mode;
     this.element.dataset.mode = mode;
     this.element.querySelectorAll('.mode').forEach((b) => b.setAttribute('aria-pressed', String(b.textContent === MODES[mode].name)));
     this.state.say(MODES[mode].hint);
+  }
+
+  // -- the legality map ------------------------------------------------------------------------------------------------
+
+  /** Looking at a kind of step shows what of it is legal; arrow down goes into the map. */
+  private mapping(kind: MapKind) {
+    const open = () => {
+      window.clearTimeout(this.waiting);
+      this.waiting = window.setTimeout(() => this.openMap(kind), 140);
+    };
+    return {
+      mouseenter: open, focus: open, mouseleave: () => this.leaveMap(), blur: () => this.leaveMap(),
+      keydown: (event: KeyboardEvent) => {
+        if (event.key === 'Escape') this.map.close();
+        if (event.key !== 'ArrowDown') return;
+        event.preventDefault();
+        this.openMap(kind, true);
+      },
+    };
+  }
+
+  private openMap(kind: MapKind, enter = false): void {
+    const plot = this.pointed();
+    if (!plot || !plot.look.x || !this.element.isConnected) return;
+    void this.map.open(kind, { statement: plot.largest.name, x: plot.look.x, y: plot.look.y }, enter);
+  }
+
+  private pinMap(kind: MapKind): void {
+    window.clearTimeout(this.waiting);
+    this.openMap(kind, true);
+    this.map.pinned = true;
+  }
+
+  private leaveMap(): void {
+    window.clearTimeout(this.waiting);
+    if (this.map.pinned) return;
+    this.waiting = window.setTimeout(() => { if (!this.map.element.matches(':hover, :focus-within')) this.map.close(); }, 350);
+  }
+
+  /** The plot that a map is of: the one last pointed at, else the one with the most dims. */
+  private pointed(): Plot | undefined {
+    const known = this.plots.find((plot) => this.key(plot.nest) === this.state.pointed);
+    return known ?? this.plots.reduce<Plot | undefined>((a, b) => (a && a.largest.dims.length >= b.largest.dims.length ? a : b), undefined);
   }
 
   private key(nest: Nest): string {
@@ -106,7 +164,7 @@ export class DomainPane {
     const plot = new Plot(this.state, nest, look, space);
     this.plots.push(plot);
     listen(plot);
-    return h('div', { class: 'nest', ...this.dropping(nest) }, this.names(nest), plot.element, this.controls(nest, look, plot));
+    return h('div', { class: 'nest', mouseenter: () => { this.state.pointed = this.key(nest); }, ...this.dropping(nest) }, this.names(nest), plot.element, this.controls(nest, look, plot));
   }
 
   private names(nest: Nest): HTMLElement {
@@ -193,10 +251,8 @@ export class DomainPane {
     const { look } = plot;
     const number = (axis: string) => h('input', { type: 'number', min: 1, value: 1, 'aria-label': `tile size along ${axis}` });
     const [width, height] = [number(look.x), number(look.y)];
-    const own = (n: number) => this.state.data.domain.statements[n];
-    const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
     const send = () => void this.state.gesture('tile', {
-      statement: own(most).name, x: look.x, y: look.y, width: Number(width.value), height: Number(height.value),
+      statement: plot.largest.name, x: look.x, y: look.y, width: Number(width.value), height: Number(height.value),
     });
     return h('div', { class: 'numbers' }, 'tile ', width, look.y ? ' × ' : '', look.y ? height : null, ' ', button('apply', send, { class: 'tile-apply' }));
   }
@@ -234,45 +290,6 @@ const MODES = {
   skew: { name: 'skew', hint: 'drag along one axis: each row moves so much further than the one before' },
 };
 
-export const SHAPES = ['●', '■', '◆', '▲', '○', '✕'];
-
 function sample(kind: string): HTMLElement {
   return h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' });
 }
-
-/** What one instance touches, as chips that light every other instance touching the same cell. */
-export class CellsPane {
-  readonly element = h('div', { class: 'cells' });
-
-  constructor(private readonly state: State) {}
-
-  light(): void {
-    const { data, selection, hovered } = this.state;
-    const now = hovered ?? selection;
-    const number = now.statement && now.instance ? data.statement(now.statement) : -1;
-    const row = number >= 0 ? data.find(number, now.instance!) : -1;
-    if (row < 0) {
-      if (now.array && now.cell) this.element.replaceChildren(h('span', {}, `what touches ${cellName(now.array, now.cell)}`));
-      else this.element.replaceChildren(h('span', { class: 'soft' }, 'point at something: what belongs to it lights up everywhere'));
-      return;
-    }
-    const own = data.domain.statements[number];
-    const chips = own.accesses.map((access) => {
-      const cell = access.cells && data.row(access.cells, row);
-      const name = cell ? cellName(access.array, cell) : `${access.array}(…)`;
-      return button(name, () => cell && this.state.select({ array: access.array, cell }), {
-        class: `cell ${access.kind}`, 'data-cell': name, title: cell ? `light everything that touches ${name}` : 'data decide which cell',
-      });
-    });
-    const part = (kind: string, verb: string) => {
-      const mine = chips.filter((_, i) => own.accesses[i].kind === kind);
-      return mine.length ? [h('span', { class: 'soft' }, verb), ...mine] : [];
-    };
-    this.element.replaceChildren(
-      h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
-      ...part('write', 'writes'), ...part('read', 'reads'),
-      h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`));
-  }
-}
-
-export { selectionOf };

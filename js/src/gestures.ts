@@ -121,9 +121,7 @@ function dropAxis(plot: Plot, held: Element, event: PointerEvent): void {
   const box = other.getBoundingClientRect();
   const away = Math.hypot(box.x + box.width / 2 - event.clientX, box.y + box.height / 2 - event.clientY);
   if (away > 45) return plot.state.say('drop the name of an axis on the name of the other to interchange their loops');
-  const own = (n: number) => plot.state.data.domain.statements[n];
-  const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
-  void plot.state.gesture('interchange', { statement: own(most).name, first: plot.look.x, second: plot.look.y });
+  void plot.state.gesture('interchange', { statement: plot.largest.name, first: plot.look.x, second: plot.look.y });
 }
 
 /** The statement a drag is about: the one below it, else the one with the most dims. */
@@ -132,8 +130,7 @@ function meant(plot: Plot, begin: XY): string {
   const own = (n: number) => data.domain.statements[n];
   const below = plot.near(begin);
   const whole = (n: number) => [plot.look.x, plot.look.y].every((axis) => !axis || data.along(own(n), axis));
-  const most = plot.nest.statements.reduce((a, b) => (own(b).dims.length > own(a).dims.length ? b : a));
-  return own(below && whole(below.statement) ? below.statement : most).name;
+  return below && whole(below.statement) ? own(below.statement).name : plot.largest.name;
 }
 
 const extent = (a: number, b: number): number => Math.abs(Math.round(b) - Math.round(a)) + 1;
@@ -162,6 +159,12 @@ function ghost(plot: Plot, begin: XY, end: XY): void {
   else ghostSkew(plot, begin, end);
 }
 
+/** What is dragged is red as soon as the kernel says that it would be refused. */
+function judge(plot: Plot, name: string, given: Record<string, unknown>): void {
+  const legal = plot.state.judge(name, given, () => judge(plot, name, given));
+  plot.ghost.classList.toggle('bad', legal === false);
+}
+
 function ghostTiles(plot: Plot, begin: XY, end: XY): void {
   const [width, height] = [extent(begin[0], end[0]), extent(begin[1], end[1])];
   const { low, high } = plot.scene;
@@ -174,6 +177,7 @@ function ghostTiles(plot: Plot, begin: XY, end: XY): void {
     }
   }
   const [tx, ty] = plot.at(Math.max(begin[0], end[0]), Math.max(begin[1], end[1]) + 0.6);
+  judge(plot, 'tile', { statement: meant(plot, begin), x: plot.look.x, y: plot.look.y, width, height });
   plot.ghost.replaceChildren(...shapes.slice(0, 400), s('text', { x: tx, y: ty }, `${width} × ${height}`));
 }
 
@@ -185,6 +189,8 @@ function ghostSkew(plot: Plot, begin: XY, end: XY): void {
     const [cx, cy] = plot.at(x, y);
     return s('circle', { cx, cy, r: 3 });
   });
+  const { x: ax, y: ay } = plot.look;
+  if (factor && ax && ay) judge(plot, 'skew', { statement: meant(plot, begin), loop: across ? ax : ay, by: across ? ay : ax, factor });
   const [tx, ty] = plot.at(end[0], end[1] + 0.5);
   plot.ghost.replaceChildren(...shapes, s('text', { x: tx, y: ty }, `factor ${factor}`));
 }

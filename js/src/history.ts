@@ -12,13 +12,22 @@ export class HistoryPane {
     const { past } = this.state;
     const script = h('pre', { class: 'script', tabindex: 0 }, this.lines());
     const copy = button('copy', () => void this.copy(), { class: 'copy', title: 'copy the whole script: operator, sizes and steps' });
-    this.element.replaceChildren(h('h3', {}, 'Python', copy), script, past.moments.length > 1 ? this.ways() : '');
+    const insert = button('insert as cell', () => this.insert(), { class: 'insert', title: 'a new cell of the notebook with the whole script' });
+    this.element.replaceChildren(h('h3', {}, 'Python', h('span', { class: 'space' }), insert, copy), script, past.moments.length > 1 ? this.ways() : '');
   }
 
   private lines(): string {
     const { steps } = this.state.past;
     if (!steps.length) return 'schedule = naive';
     return ['schedule = (', '    naive', ...steps.map((step) => `    | wb.${step}`), ')'].join('\n');
+  }
+
+  /** Whoever hosts the notebook hears of it and says so by preventing the default; where nobody does, it is copied. */
+  private insert(): void {
+    const { script } = this.state.past;
+    const heard = new CustomEvent('workbench:insert-cell', { detail: { source: script }, bubbles: true, cancelable: true, composed: true });
+    if (!this.element.dispatchEvent(heard)) this.state.say('the script is in a cell of its own');
+    else void this.copy().then(() => this.state.say('the script is in the clipboard: paste it into a cell'));
   }
 
   private async copy(): Promise<void> {

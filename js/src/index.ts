@@ -1,125 +1,223 @@
 // The panel: panes around one state.  anywidget calls `render` for every place in which the widget is shown.
 
+import { CachePane } from './cache';
+import { CellsPane } from './cells';
 import { CodePane } from './code';
 import { button, h } from './dom';
-import { CellsPane, DomainPane } from './domain';
+import { DomainPane } from './domain';
+import { OperatorPane } from './editor';
+import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { RefusalBar } from './refusal';
+import { RooflinePane } from './roofline';
 import { State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
 import type { Model } from './types';
+import { WarpsPane } from './warps';
 
 interface Pane {
   element: HTMLElement;
   draw(): void;
   light?(): void;
+  close?(): void;
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const state = new State(model);
-  const panes: Record<string, Pane> = {
-    domain: new DomainPane(state), code: new CodePane(state), tree: new TreePane(state),
-    steps: new StepsPane(state), history: new HistoryPane(state),
-  };
-  const shown = (model.get('panes') as string[]).map((name) => panes[name]).filter(Boolean);
-  const refusal = new RefusalBar(state);
-  const cells = new CellsPane(state);
-  const status = h('div', { class: 'status', role: 'status', 'aria-live': 'polite' });
-  const undo = button('↶ undo', () => void state.ask('undo'), { class: 'undo', title: 'undo (Ctrl+Z)' });
-  const redo = button('↷ redo', () => void state.ask('redo'), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
-  const head = h('div', { class: 'head' }, h('b', { class: 'title' }, model.get('title')), sizes(), h('span', { class: 'space' }), undo, redo);
-  const root = h('div', { class: 'wb wbp', keydown: keys }, head, refusal.element, h('div', { class: 'panes' }, ...shown.map((p) => p.element)), cells.element, status);
-  el.replaceChildren(root);
+// Name → what its button says, and how it is made.  The order is that of the buttons.
+const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
+  operator: ['operator', (state) => new OperatorPane(state)],
+  domain: ['domain', (state) => new DomainPane(state)],
+  code: ['code', (state) => new CodePane(state)],
+  tree: ['loops', (state) => new TreePane(state)],
+  steps: ['next steps', (state) => new StepsPane(state)],
+  history: ['history', (state) => new HistoryPane(state)],
+  footprint: ['memory', (state) => new FootprintPane(state)],
+  cache: ['cache lines', (state) => new CachePane(state)],
+  roofline: ['roofline', (state) => new RooflinePane(state)],
+  warps: ['warps', (state) => new WarpsPane(state)],
+};
+const DRAWN = ['title', 'domain', 'tables', 'tree', 'code', 'past', 'source'];
+const WATCHED = [...DRAWN, 'refusal', 'offers', 'selection', 'views', 'machine', 'panes'];
 
-  state.onSay((text) => { status.textContent = text; });
-  state.onBusy((now) => root.classList.toggle('busy', now));
+class Panel {
+  private readonly state: State;
+  private readonly made = new Map<string, Pane>();
+  private readonly refusal: RefusalBar;
+  private readonly cells: CellsPane;
+  private readonly status = h('div', { class: 'status', role: 'status', 'aria-live': 'polite' });
+  private readonly undo: HTMLButtonElement;
+  private readonly redo: HTMLButtonElement;
+  private readonly body = h('div', { class: 'panes' });
+  private readonly title = h('b', { class: 'title' });
+  private readonly sizes = h('span', { class: 'soft sizes' });
+  private readonly choice = h('span', { class: 'choice', role: 'group', 'aria-label': 'panes that are shown' });
+  private readonly watcher: ResizeObserver;
+  private before: Record<string, unknown> = {};
+  private waiting = false;
+  readonly root: HTMLElement;
 
-  function sizes(): HTMLElement {
-    return h('span', { class: 'soft sizes' });
+  constructor(private readonly model: Model) {
+    const state = (this.state = new State(model));
+    this.refusal = new RefusalBar(state);
+    this.cells = new CellsPane(state);
+    this.undo = button('↶ undo', () => void state.ask('undo'), { class: 'undo', title: 'undo (Ctrl+Z)' });
+    this.redo = button('↷ redo', () => void state.ask('redo'), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
+    const head = h('div', { class: 'head' }, this.title, this.sizes, h('span', { class: 'space' }), this.choice, this.undo, this.redo);
+    this.root = h('div', { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) }, head, this.refusal.element, this.body, this.cells.element, this.status);
+    state.onSay((text) => { this.status.textContent = text; });
+    state.onBusy((now) => this.root.classList.toggle('busy', now));
+    state.onCompare(() => this.drawAll());
+    state.onLight(() => this.light());
+    WATCHED.forEach((name) => model.on(`change:${name}`, this.changed));
+    this.remember();
+    this.watcher = new ResizeObserver(resized(() => this.drawAll()));
+    this.watcher.observe(this.root);
   }
 
-  function keys(event: KeyboardEvent): void {
-    const control = event.ctrlKey || event.metaKey;
-    if (control && event.key.toLowerCase() === 'z') {
-      void state.ask(event.shiftKey ? 'redo' : 'undo');
-      event.preventDefault();
-    }
-    event.stopPropagation(); // or the notebook's shortcuts fire
-  }
-
-  state.onCompare(() => { panes.code.draw(); light(); });
-
-  function drawAll(): void {
-    state.compared = null;
-    state.data = state.read();
-    undo.disabled = !state.past.undo;
-    redo.disabled = !state.past.redo;
-    const count = state.past.steps.length;
-    head.querySelector('.sizes')!.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'in the order of its text';
-    refusal.draw();
-    for (const pane of shown) pane.draw();
-    light();
-  }
-
-  /** Which state is drawn, for whoever watches from outside. */
-  function stamp(): void {
-    root.dataset.place = String(state.past.place);
-    root.dataset.offers = String(state.offers.steps?.length ?? 0);
-  }
-
-  function light(): void {
-    stamp();
-    for (const pane of shown) pane.light?.();
-    cells.light();
-  }
-
-  // A step changes several traits with one message: one redraw for all of them.
-  let before: unknown[] = [];
-  let waiting = false;
-  function changed(): void {
-    if (waiting) return;
-    waiting = true;
-    queueMicrotask(() => {
-      waiting = false;
-      const now = ['domain', 'tree', 'code', 'past', 'refusal', 'offers', 'selection'].map((name) => model.get(name));
-      const drawn = now.slice(0, 4).some((value, i) => value !== before[i]);
-      const refused = !same(now[4], before[4]);
-      const offered = now[5] !== before[5];
-      before = now;
-      if (drawn) return drawAll();
-      if (refused) {
-        refusal.draw();
-        panes.domain.draw();
-      }
-      if (offered && shown.includes(panes.steps)) panes.steps.draw();
-      light();
+  /** The panes that are shown, made when they are first. */
+  private get shown(): Pane[] {
+    const names = (this.model.get('panes') as string[]).filter((name) => name in PANES);
+    return names.map((name) => {
+      const known = this.made.get(name) ?? PANES[name][1](this.state);
+      this.made.set(name, known);
+      return known;
     });
   }
 
-  state.onLight(light);
-  const names = ['domain', 'tables', 'tree', 'code', 'past', 'refusal', 'offers', 'selection'];
-  names.forEach((name) => model.on(`change:${name}`, changed));
-  drawAll();
-  before = ['domain', 'tree', 'code', 'past', 'refusal', 'offers', 'selection'].map((name) => model.get(name));
-  const watcher = new ResizeObserver(resized(() => { panes.domain.draw(); light(); }));
-  watcher.observe(root);
+  private choose(): void {
+    const now = this.model.get('panes') as string[];
+    this.choice.replaceChildren(...Object.entries(PANES).map(([name, [text]]) => button(text, () => this.toggle(name), {
+      class: 'pane-toggle', 'data-pane': name, 'aria-pressed': String(now.includes(name)), title: now.includes(name) ? `hide ${text}` : `show ${text}`,
+    })));
+  }
+
+  private toggle(name: string): void {
+    const now = this.model.get('panes') as string[];
+    this.model.set('panes', now.includes(name) ? now.filter((n) => n !== name) : Object.keys(PANES).filter((n) => n === name || now.includes(n)));
+    this.model.save_changes();
+    this.place();
+    this.choice.querySelector<HTMLElement>(`[data-pane="${name}"]`)?.focus();
+    this.state.say(`${PANES[name][0]} ${now.includes(name) ? 'hidden' : 'shown'}`);
+  }
+
+  /** Which panes stand there, each drawn. */
+  private place(): void {
+    this.choose();
+    const focused = held(this.root);
+    const elements = this.shown.map((pane) => pane.element);
+    if (elements.length !== this.body.children.length || elements.some((e, i) => e !== this.body.children[i])) this.body.replaceChildren(...elements);
+    for (const pane of this.shown) pane.draw();
+    focused();
+    this.light();
+  }
+
+  drawAll(): void {
+    const { state } = this;
+    this.title.textContent = this.model.get('title');
+    this.undo.disabled = !state.past.undo;
+    this.redo.disabled = !state.past.redo;
+    const count = state.past.steps.length;
+    this.sizes.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'in the order of its text';
+    this.root.classList.toggle('previewing', state.compared !== null);
+    this.refusal.draw();
+    this.place();
+  }
+
+  private light(): void {
+    // Which state is drawn, for whoever watches from outside.
+    this.root.dataset.place = String(this.state.past.place);
+    this.root.dataset.offers = String(this.state.offers.steps?.length ?? 0);
+    for (const pane of this.shown) pane.light?.();
+    this.cells.light();
+  }
+
+  private remember(): void {
+    this.before = Object.fromEntries(WATCHED.map((name) => [name, this.model.get(name)]));
+  }
+
+  // A step changes several traits with one message: one redraw for all of them.
+  private readonly changed = (): void => {
+    if (this.waiting) return;
+    this.waiting = true;
+    queueMicrotask(() => {
+      this.waiting = false;
+      const old = this.before;
+      const differs = (name: string) => this.model.get(name) !== old[name];
+      const refused = !same(this.model.get('refusal'), old.refusal);
+      const [drawn, panes, offered, viewed] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views')];
+      if (!same(this.model.get('machine'), this.state.machine)) this.state.machine = this.model.get('machine');
+      this.remember();
+      if (drawn) this.renew();
+      else if (panes) this.place();
+      else this.parts(refused, offered, viewed);
+      this.light();
+    });
+  };
+
+  private renew(): void {
+    this.state.compared = null;
+    this.state.data = this.state.read();
+    this.state.forgetViews();
+    this.drawAll();
+  }
+
+  private parts(refused: boolean, offered: boolean, viewed: boolean): void {
+    const draw = (...names: string[]) => names.forEach((name) => { if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw(); });
+    if (refused) {
+      this.refusal.draw();
+      draw('domain');
+    }
+    if (offered) draw('steps');
+    if (viewed) draw('code', 'footprint', 'roofline', 'warps');
+  }
+
+  private keys(event: KeyboardEvent): void {
+    const control = event.ctrlKey || event.metaKey;
+    const typing = (event.target as HTMLElement).closest?.('.cm-content[contenteditable=true], input:not([type=range]), textarea');
+    if (control && event.key.toLowerCase() === 'z' && !typing) {
+      void this.state.ask(event.shiftKey ? 'redo' : 'undo');
+      event.preventDefault();
+    }
+    if (event.key === 'Escape' && this.state.compared) this.state.closePreview();
+    event.stopPropagation(); // or the notebook's shortcuts fire
+  }
+
+  close(): void {
+    for (const pane of this.made.values()) pane.close?.();
+    WATCHED.forEach((name) => this.model.off(`change:${name}`, this.changed));
+    this.watcher.disconnect();
+  }
+}
+
+/** A redraw makes elements anew: afterwards the keyboard is where it was, or at least in the same pane. */
+function held(root: HTMLElement): () => void {
+  const now = document.activeElement as HTMLElement | null;
+  const pane = now && root.contains(now) ? now.closest<HTMLElement>('.pane, .head') : null;
+  if (!now || !pane) return () => undefined;
+  const alike = `${now.tagName}${[...now.classList].filter((name) => !['active', 'has-lit', 'replaying', 'zoomed', 'lit'].includes(name)).map((name) => `.${CSS.escape(name)}`).join('')}`;
+  const nth = [...pane.querySelectorAll(alike)].indexOf(now);
   return () => {
-    (panes.domain as DomainPane).close();
-    names.forEach((name) => model.off(`change:${name}`, changed));
-    watcher.disconnect();
+    if (now.isConnected && document.activeElement === now) return;
+    const found = [...pane.querySelectorAll<HTMLElement>(alike)];
+    (found[nth] ?? found[0] ?? pane.querySelector<HTMLElement>('[tabindex="0"], button, input'))?.focus({ preventScroll: true });
   };
 }
 
-/** Called when the width really changed, not at the first observation. */
+/** Called when the width really changed, and at the first layout: then the panes know their width. */
 function resized(action: () => void): ResizeObserverCallback {
   let width = -1;
   return ([entry]) => {
     const now = Math.round(entry.contentRect.width);
-    if (width >= 0 && Math.abs(now - width) > 8) action();
-    if (width < 0 && now > 0) action(); // the first layout: now the panes know their width
+    if (width < 0 ? now > 0 : Math.abs(now - width) > 8) action();
     width = now;
   };
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const panel = new Panel(model);
+  el.replaceChildren(panel.root);
+  panel.drawAll();
+  return () => panel.close();
 }
 
 export default { render };

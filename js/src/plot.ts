@@ -7,7 +7,7 @@ import { XY, hull, marker } from './geometry';
 import { Mark, Scene, grouped, scene } from './scene';
 import type { Look } from './scene';
 import type { State } from './state';
-import type { Nest } from './types';
+import type { Nest, Statement } from './types';
 
 const SVG_POINTS = 5000;
 const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
@@ -55,6 +55,12 @@ export class Plot {
     const names = this.nest.statements.map((n) => this.state.data.domain.statements[n].name).join(', ');
     return `${this.scene.marks.length} instances of ${names} on ${this.look.x || 'one place'}`
       + `${this.look.y ? ` and ${this.look.y}` : ''}; arrow keys walk, n and p follow the order of execution`;
+  }
+
+  /** The statement of the nest with the most dims. */
+  get largest(): Statement {
+    const own = this.nest.statements.map((n) => this.state.data.domain.statements[n]);
+    return own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
   }
 
   at(x: number, y: number): XY {

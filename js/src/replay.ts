@@ -16,7 +16,8 @@ export class ReplayBar {
   constructor(private readonly state: State) {
     this.range = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'time: how many instances have run', input: () => this.set(Number(this.range.value)) });
     this.play = button('▶ replay', () => this.toggle(), { class: 'play', title: 'run through the instances in the order of execution' });
-    this.element.append(this.play, this.range, this.output);
+    const film = (kind: string) => button(kind.toUpperCase(), () => void this.export(kind), { class: 'film', title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}` });
+    this.element.append(this.play, this.range, this.output, film('gif'), film('html'));
   }
 
   draw(): void {
@@ -31,6 +32,18 @@ export class ReplayBar {
     this.state.time = null;
     this.range.value = this.range.max;
     this.output.textContent = `${this.order.length} instances`;
+  }
+
+  /** The film as a file, made by the kernel. */
+  private async export(kind: string): Promise<void> {
+    this.state.say(`the ${kind.toUpperCase()} is being made …`);
+    const made = (await this.state.answer('film', { kind })) as { name: string; type: string; data: string } | undefined;
+    if (!made) return;
+    const bytes = Uint8Array.from(atob(made.data), (c) => c.charCodeAt(0));
+    const link = h('a', { href: URL.createObjectURL(new Blob([bytes], { type: made.type })), download: made.name });
+    link.click();
+    window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    this.state.say(`${made.name} is saved, ${Math.round(bytes.length / 1024)} KB`);
   }
 
   private set(time: number): void {

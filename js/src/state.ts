@@ -3,16 +3,26 @@
 import { Data } from './data';
 import { ask } from './kernel';
 import { Lit, lit } from './lighting';
-import type { Code, Model, Offers, Past, Refusal, Selection, Step, TreeNode } from './types';
+import type { Code, Domain, Machine, Model, Offers, Past, Refusal, Selection, Source, Step, TreeNode } from './types';
 
 export type Mode = 'select' | 'tile' | 'skew';
 
-/** A step that is looked at before it is taken: the code after it. */
+/** A step that is looked at before it is taken: code, domain and loops after it. */
 export interface Compared {
   text: string;
   step: Step;
   after: string[];
   verdict: string;
+  data: Data;
+  tree: TreeNode[];
+}
+
+interface Previewed {
+  lines: string[];
+  verdict: string;
+  domain: Domain;
+  tables: string;
+  tree: TreeNode[];
 }
 
 export class State {
@@ -23,7 +33,10 @@ export class State {
   time: number | null = null; // so many instances have run; null: all of them
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
   compared: Compared | null = null;
+  machine: Machine;
+  pointed = ''; // the nest that the mouse was last over
   private compare: () => void = () => undefined;
+  private asked = new Set<string>();
   private lighting: (() => void)[] = [];
   private said: (text: string) => void = () => undefined;
   private busy: (now: boolean) => void = () => undefined;
@@ -32,13 +45,15 @@ export class State {
   constructor(model: Model) {
     this.model = model;
     this.data = this.read();
+    this.machine = model.get('machine');
   }
 
   read(): Data {
     return new Data(this.model.get('domain'), this.model.get('tables'));
   }
 
-  get tree(): TreeNode[] { return this.model.get('tree'); }
+  get tree(): TreeNode[] { return this.compared?.tree ?? this.model.get('tree'); }
+  get source(): Source { return this.model.get('source'); }
   get code(): Code { return this.model.get('code'); }
   get past(): Past { return this.model.get('past'); }
   get offers(): Offers { return this.model.get('offers'); }
@@ -49,12 +64,14 @@ export class State {
     return lit(this.hovered ?? this.selection, this.data, this.tree, this.code);
   }
 
-  onLight(callback: () => void): void {
-    this.lighting.push(callback);
+  /** The loop that is lit, by itself or because its line is. */
+  get litLoop(): string {
+    const { loop, line } = this.hovered ?? this.selection;
+    return loop ?? (line === undefined ? '' : this.code.lines[line - 1]?.loop ?? '');
   }
 
-  forget(): void {
-    this.lighting = [];
+  onLight(callback: () => void): void {
+    this.lighting.push(callback);
   }
 
   light(): void {
@@ -85,32 +102,86 @@ export class State {
   }
 
   /** The answer of the kernel; undefined when it refused, which is said. */
-  async answer(name: string, given: Record<string, unknown> = {}): Promise<unknown> {
-    this.waiting += 1;
-    this.busy(true);
+  async answer(name: string, given: Record<string, unknown> = {}, quiet = false): Promise<unknown> {
+    this.waiting += quiet ? 0 : 1;
+    this.busy(this.waiting > 0);
     try {
       return (await ask(this.model, name, given)) ?? null;
     } catch (error) {
       this.say((error as Error).message);
       return undefined;
     } finally {
-      this.waiting -= 1;
+      this.waiting -= quiet ? 0 : 1;
       this.busy(this.waiting > 0);
     }
   }
 
-  /** What a step would make of the code, shown and not taken. */
+  /** What a step would make of code, domain and loops, shown and not taken. */
   async preview(step: Step, text: string): Promise<void> {
-    const found = (await this.answer('preview', { step })) as { lines: string[]; verdict: string } | undefined;
+    const found = (await this.answer('preview', { step })) as Previewed | undefined;
     if (!found) return;
-    this.compared = { text, step, after: found.lines, verdict: found.verdict };
+    const bytes = Uint8Array.from(atob(found.tables), (c) => c.charCodeAt(0));
+    const data = new Data(found.domain, new DataView(bytes.buffer));
+    this.compared = { text, step, after: found.lines, verdict: found.verdict, data, tree: found.tree };
+    this.data = data;
+    this.say(`${text}: ${found.verdict}, shown and not taken`);
     this.compare();
   }
 
   closePreview(): void {
+    if (!this.compared) return;
     this.compared = null;
+    this.data = this.read();
     this.compare();
   }
+
+  // -- what is worked out only when somebody looks -----------------------------------------------------------------------
+
+  /** A lazy view; undefined while the kernel is asked for it (once). */
+  view<T>(name: string, given: Record<string, unknown> = {}): T | undefined {
+    const found = this.model.get('views')?.[name] as T | undefined;
+    const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
+    if (found === undefined && !this.asked.has(key)) {
+      this.asked.add(key);
+      void this.ask('view', { name, given });
+    }
+    return found;
+  }
+
+  /** Whether the step of a gesture would be legal; undefined until the kernel answers, which is then told. */
+  judge(name: string, given: Record<string, unknown>, told: () => void): boolean | undefined {
+    const key = `${this.past.place} ${name} ${JSON.stringify(given)}`;
+    const known = this.judged.get(key);
+    if (known === undefined && !this.asked.has(key)) {
+      this.asked.add(key);
+      void this.answer('judge', { name, given }, true).then((found) => {
+        if (!found) return;
+        this.judged.set(key, (found as { legal: boolean }).legal);
+        told();
+      });
+    }
+    return known;
+  }
+  private judged = new Map<string, boolean>();
+
+  /** A new schedule: what was asked about the one before may be asked again. */
+  forgetViews(): void {
+    this.asked.clear();
+    this.judged.clear();
+  }
+
+  /** The machine as the sliders have it; the kernel hears of it when the hand lets go. */
+  setMachine(change: Partial<Machine>, done: boolean): void {
+    this.machine = { ...this.machine, ...change };
+    if (done) {
+      this.model.set('machine', this.machine);
+      this.model.save_changes();
+    }
+    for (const callback of this.machines) callback();
+  }
+
+  onMachine(callback: () => void): void { this.machines.push(callback); }
+  private machines: (() => void)[] = [];
 
   async apply(step: Step, text: string): Promise<void> {
     if (await this.ask('apply', { step })) this.say(`applied ${text}`);

@@ -1,7 +1,7 @@
 // The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
 
 import { h } from './dom';
-import { SHAPES } from './domain';
+import { SHAPES } from './cells';
 import type { State } from './state';
 import type { Selection, TreeNode } from './types';
 

@@ -40,6 +40,7 @@ export interface Arrows {
 export type Kind = 'flow' | 'anti' | 'output' | 'reduction';
 
 export interface Domain {
+  arrays: Record<string, number>; // bytes of an element
   notes: string[];
   sizes: Record<string, number>;
   statements: Statement[];
@@ -61,6 +62,7 @@ export interface TreeNode {
 
 export interface Line {
   number: number;
+  of?: number; // the line of the text that this one was made from
   runs: [text: string, role: string, bold: boolean][];
   statements: string[];
   loop: string;
@@ -114,6 +116,76 @@ export interface Refusal {
   reason?: string;
   repairs?: { text: string; step: Step }[];
   pairs?: Wrong[];
+}
+
+export interface Machine {
+  vector_bits: number;
+  cache_bytes: [number, number, number];
+  line_bytes: number;
+}
+
+// (parent, held bytes, moved bytes, statements by number) of a loop; the first one is everything.
+export type Node4 = [number, number, number, number[]];
+
+export interface Spot {
+  text: string;
+  step?: Step;
+  legal: boolean;
+  reason: string;
+  nodes: Node4[];
+}
+
+export interface LegalityMap {
+  title: string;
+  rows: string[];
+  columns: string[];
+  down: string;
+  across: string;
+  cells: Record<string, Spot>;
+  note: string;
+  touches: number[];
+}
+
+export interface Footprints {
+  reason?: string;
+  note: string;
+  exact: boolean;
+  flops: number;
+  touches: number[];
+  statements: [name: string, role: string][];
+  rows: {
+    loop: string; kind: string; depth: number; parent: number; held: number; moved: number; iterations: number; statements: number[];
+    arrays: { name: string; held: number; moved: number; reuse: number }[];
+  }[];
+}
+
+export interface Roofline {
+  reason?: string;
+  note: string;
+  points: { name: string; flops: number; touches: number[]; nodes: Node4[] }[];
+  ceilings: { flops: number; bytes: Record<string, number>; origin: string } | null;
+}
+
+export interface Warps {
+  reason?: string;
+  note: string;
+  accesses: {
+    statement: string; array: string; kind: string; memory: 'global' | 'shared'; text: string; bytes: number; requests: number;
+    average: number; worst: number; efficiency: number; complete: boolean; lanes: (number | null)[];
+  }[];
+}
+
+export interface Source {
+  text: string;
+  editable: boolean;
+}
+
+export interface Problem {
+  line: number;
+  column: number;
+  length: number;
+  message: string;
+  fix: string;
 }
 
 export interface Selection {

@@ -14,7 +14,8 @@ from workbench.viz.palette import variables
 from workbench.viz.panels import Panel
 
 TRAITS = (
-    "title", "panes", "domain", "tables", "tree", "code", "past", "offers", "refusal", "selection",
+    "title", "panes", "domain", "tables", "tree", "code", "past", "offers", "refusal", "selection", "machine", "views",
+    "source",
 )  # fmt: skip
 _PAGE = """(async (code, css) => {
     document.head.replaceChildren(); document.body.replaceChildren();

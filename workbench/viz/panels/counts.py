@@ -14,7 +14,7 @@ from workbench.runtime import roofs
 from workbench.schedules import Schedule
 from workbench.viz.palette import statement_role
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.traffic import estimated_traffic, every_touch
+from workbench.viz.panels.traffic import estimated_traffic, every_touch, node_rows, numbers
 
 SECONDS = 1.0
 MOST_SECONDS = 30.0
@@ -29,28 +29,27 @@ def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> dict[str,
     if base is None:
         return {"reason": note}
     program, tree = base.program, base.tree
-    bits = {s.id: 1 << i for i, s in enumerate(program.statements)}
     shared = {
         "note": note, "touches": [every_touch(program, s.id) for s in program.statements], "flops": poly.flops(program),
         "statements": [[s.name, statement_role(i)] for i, s in enumerate(program.statements)],
     }  # fmt: skip
     try:
         with isl.deadline(min(float(seconds), MOST_SECONDS)):
-            rows = _exact(program, tree, bits)
+            rows = _exact(program, tree)
         return {**shared, "exact": True, "rows": rows}
     except BudgetExceeded:
-        return {**shared, "exact": False, "rows": _estimated(program, tree, bits)}
+        return {**shared, "exact": False, "rows": _estimated(program, tree)}
     except WorkbenchError as error:
         return {"reason": str(error)}
 
 
-def _exact(program: Program, tree: Tree, bits: dict[str, int]) -> list[dict[str, Any]]:
+def _exact(program: Program, tree: Tree) -> list[dict[str, Any]]:
     found = loop_footprints(program, tree)
     places: dict[tuple[Any, ...], int] = {}
     rows = []
     for at, one in enumerate(found):
-        below = sum(bits[s] for s in one.statements)
-        rows.append({**_row(one), "parent": places.get((one.path[:-1]), 0) if one.path else -1, "statements": below})
+        parent = places.get(one.path[:-1], 0) if one.path else -1
+        rows.append({**_row(one), "parent": parent, "statements": numbers(program, one.statements)})
         places[one.path] = at
     return rows
 
@@ -67,14 +66,14 @@ def _row(one: LoopFootprint) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _estimated(program: Program, tree: Tree, bits: dict[str, int]) -> list[dict[str, Any]]:
+def _estimated(program: Program, tree: Tree) -> list[dict[str, Any]]:
     nodes = estimated_traffic(program, tree)
     depth: list[int] = []
     for n in nodes:
         depth.append(0 if n.parent < 0 else depth[n.parent] + 1)
     return [
         {"loop": n.loop, "kind": "", "depth": depth[i], "held": n.held_bytes, "moved": n.moved_bytes, "iterations": 0,
-         "arrays": [], "parent": n.parent, "statements": sum(bits[s] for s in n.statements)}
+         "arrays": [], "parent": n.parent, "statements": numbers(program, n.statements)}
         for i, n in enumerate(nodes)
     ]  # fmt: skip
 
@@ -90,12 +89,10 @@ def roofline_payload(way: list[tuple[str, Schedule]], *, measure: bool = False) 
         if base is None:
             continue
         notes.append(note)
-        nodes = estimated_traffic(base.program, base.tree)
-        bits = {s.id: 1 << i for i, s in enumerate(base.program.statements)}
         found.append({
             "name": name, "flops": poly.flops(base.program),
             "touches": [every_touch(base.program, s.id) for s in base.program.statements],
-            "nodes": [[n.parent, n.held_bytes, n.moved_bytes, sum(bits[s] for s in n.statements)] for n in nodes],
+            "nodes": node_rows(base),
         })  # fmt: skip
     if not found or not found[-1]["flops"]:
         return {"reason": "nothing here computes with floating-point numbers, or its sizes are not known"}

@@ -18,6 +18,7 @@ from workbench.viz.palette import statement_role
 from workbench.viz.panels.assembly import c_assembly, cuda_ptx, listing_of
 
 _FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
+_BOUND = re.compile(r"\bint\w* (\w+) = [^;]*\b(?:block|thread)Idx\.")
 _ABOUT = re.compile(r"/\* ([\w.]+): ")
 
 
@@ -55,6 +56,7 @@ def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
     roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
     lines = code_lines(kernel.source, names, roles)
     start = body_start(kernel)
+    start -= bool(start) and _text(lines[start - 1]).startswith("extern")
     about = belonging([_text(line) for line in lines], start, set(names), list(roles))
     return {
         "lines": [
@@ -80,20 +82,23 @@ def belonging(texts: list[str], start: int, loops: set[str], statements: list[st
     found: list[dict[str, Any]] = [{"statements": [], "loop": ""} for _ in texts]
     inside: dict[int, int] = {}
     open_blocks: list[int] = []
+    threads: list[tuple[int, int]] = []  # lines that say which iteration a thread has, with the depth of their block
     current = ""
     for i in range(start, len(texts)):
         text = texts[i]
         about = _ABOUT.search(text)
         if about and about[1] in statements:
             current = about[1]
-            for line in (*open_blocks[1:], i):
+            for line in (*open_blocks[1:], i, *(line for line, _ in threads)):
                 _add(found[line], current)
         elif current and text.strip(" {}"):
             _add(found[i], current)
         elif len(open_blocks) > 1:
             inside[i] = open_blocks[-1]
-        loop = _FOR.search(text)
+        loop = _FOR.search(text) or _BOUND.search(text)
         found[i]["loop"] = _loop_of(loop[1], loops) if loop else ""
+        if found[i]["loop"] and _BOUND.search(text):
+            threads.append((i, len(open_blocks)))
         for bracket in re.findall(r"[{}]", re.sub(r"/\*.*?\*/", "", text)):
             if bracket == "{":
                 open_blocks.append(i)
@@ -101,6 +106,7 @@ def belonging(texts: list[str], start: int, loops: set[str], statements: list[st
             elif open_blocks:
                 open_blocks.pop()
                 current = ""
+                threads = [(line, depth) for line, depth in threads if depth <= len(open_blocks)]
     for line, block in inside.items():  # what surrounds one statement only, such as its registers, is that statement's
         if not found[line]["statements"] and len(found[block]["statements"]) == 1:
             found[line]["statements"] = list(found[block]["statements"])

@@ -15,7 +15,7 @@ from workbench.schedules.transform import Transform
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.boxes import span
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
-from workbench.viz.panels.traffic import estimated_traffic, every_touch, everywhere
+from workbench.viz.panels.traffic import every_touch, everywhere, node_rows
 
 SECONDS = 0.05
 TILES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -145,17 +145,15 @@ def _cell(schedule: Schedule, step: Transform) -> dict[str, Any]:
     return {"text": str(step), "step": step.to_json(), "legal": bool(verdict), "reason": reason}
 
 
-def _nodes(base: Schedule | None, step: Transform | None) -> list[list[int]]:
-    """(parent, held bytes, moved bytes, statements as bits) of every loop; none where nothing can be counted."""
+def _nodes(base: Schedule | None, step: Transform | None) -> list[list[Any]]:
+    """(parent, held bytes, moved bytes, statements) of every loop; none where nothing can be counted."""
     if base is None:
         return []
     try:
         after = base if step is None else preview(base, step)
-        found = estimated_traffic(after.program, after.tree)
+        return node_rows(after)
     except (WorkbenchError, ArithmeticError):
         return []
-    bits = {s.id: 1 << i for i, s in enumerate(after.program.statements)}
-    return [[n.parent, n.held_bytes, n.moved_bytes, sum(bits[s] for s in n.statements)] for n in found]
 
 
 def _touches(base: Schedule | None) -> list[int]:

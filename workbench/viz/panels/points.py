@@ -37,6 +37,7 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str
     whens = moments(program, tree, points, first.drawn.sizes)
     return {
         "notes": list(dict.fromkeys(note for f in found for note in f.notes)),
+        "arrays": {name: array.dtype.bytes for name, array in program.arrays.items()},
         "sizes": {**program.sizes, **first.drawn.sizes},
         "statements": [_statement(program, tree, s, points, whens, first, packed) for s in program.statements],
         "nests": [_nest(program, tree, f) for f in found],

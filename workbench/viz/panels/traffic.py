@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from workbench.poly.extents import extent
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.records import record
+from workbench.schedules import Schedule
 from workbench.viz.panels.boxes import Box, Values, at_iteration, cells, common, held_box, hull, iterations, row_of
 
 MOST_VALUES = 1 << 14
@@ -64,6 +66,17 @@ def estimated_traffic(program: Program, tree: Tree) -> tuple[Node, ...]:
 
     visit(tree, 0, [whole])
     return tuple(found)
+
+
+def numbers(program: Program, ids: tuple[str, ...]) -> list[int]:
+    """The places of statements (ids) in their program."""
+    return [i for i, s in enumerate(program.statements) if s.id in ids]
+
+
+def node_rows(of: Schedule) -> list[list[Any]]:
+    """The nodes of a schedule for the front end: parent, held and moved bytes, statements by their places."""
+    found = estimated_traffic(of.program, of.tree)
+    return [[n.parent, n.held_bytes, n.moved_bytes, numbers(of.program, n.statements)] for n in found]
 
 
 class Level:

@@ -1,0 +1,42 @@
+// What one instance touches, below the panes.
+
+import { button, h } from './dom';
+import { cellName } from './lighting';
+import type { State } from './state';
+
+export const SHAPES = ['●', '■', '◆', '▲', '○', '✕'];
+
+/** What one instance touches, as chips that light every other instance touching the same cell. */
+export class CellsPane {
+  readonly element = h('div', { class: 'cells' });
+
+  constructor(private readonly state: State) {}
+
+  light(): void {
+    const { data, selection, hovered } = this.state;
+    const now = hovered ?? selection;
+    const number = now.statement && now.instance ? data.statement(now.statement) : -1;
+    const row = number >= 0 ? data.find(number, now.instance!) : -1;
+    if (row < 0) {
+      if (now.array && now.cell) this.element.replaceChildren(h('span', {}, `what touches ${cellName(now.array, now.cell)}`));
+      else this.element.replaceChildren(h('span', { class: 'soft' }, 'point at something: what belongs to it lights up everywhere'));
+      return;
+    }
+    const own = data.domain.statements[number];
+    const chips = own.accesses.map((access) => {
+      const cell = access.cells && data.row(access.cells, row);
+      const name = cell ? cellName(access.array, cell) : `${access.array}(…)`;
+      return button(name, () => cell && this.state.select({ array: access.array, cell }), {
+        class: `cell ${access.kind}`, 'data-cell': name, title: cell ? `light everything that touches ${name}` : 'data decide which cell',
+      });
+    });
+    const part = (kind: string, verb: string) => {
+      const mine = chips.filter((_, i) => own.accesses[i].kind === kind);
+      return mine.length ? [h('span', { class: 'soft' }, verb), ...mine] : [];
+    };
+    this.element.replaceChildren(
+      h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
+      ...part('write', 'writes'), ...part('read', 'reads'),
+      h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`));
+  }
+}

@@ -1,0 +1,152 @@
+// One text of the kernel: every line knows its statements and its loop, and lights up with them.
+
+import { search, searchKeymap } from '@codemirror/search';
+import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
+import { look } from './cm';
+import { button, h } from './dom';
+import type { State } from './state';
+import type { Code, Line, Selection } from './types';
+
+const setActive = StateEffect.define<DecorationSet>();
+const active = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update: (now, transaction) => transaction.effects.reduce((found, e) => (e.is(setActive) ? e.value : found), now.map(transaction.changes)),
+  provide: (field) => EditorView.decorations.from(field),
+});
+const lit = Decoration.line({ class: 'active' });
+
+class LineNumber extends WidgetType {
+  constructor(readonly number: number) { super(); }
+  eq(other: LineNumber): boolean { return other.number === this.number; }
+  toDOM(): HTMLElement { return h('span', { class: 'number', 'aria-hidden': 'true' }, this.number); }
+  ignoreEvent(): boolean { return false; }
+}
+
+export class Listing {
+  readonly element = h('div', { class: 'column' });
+  private view: EditorView | null = null;
+  private whole = false;
+  private drawn: Code | null = null;
+  private shown = '';
+
+  constructor(private readonly state: State, private readonly main: boolean) {}
+
+  draw(code: Code): void {
+    if (code === this.drawn && !this.whole) return;
+    this.drawn = code;
+    this.fill(code);
+  }
+
+  private fill(code: Code): void {
+    this.close();
+    const before = this.whole ? 0 : code.start;
+    const more = code.start ? button(this.whole ? 'only the function' : `${code.start} lines before the function`, () => { this.whole = !this.whole; this.fill(code); this.light(); }, { class: 'fold' }) : null;
+    const heading = h('h3', {}, code.language, h('span', { class: 'soft' }, code.notes.join(' · ')), h('span', { class: 'space' }), more);
+    if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason));
+    const lines = code.lines.slice(before);
+    this.view = new EditorView({ state: this.editor(lines, code.language) });
+    this.shown = '';
+    this.element.replaceChildren(heading, this.view.dom);
+  }
+
+  private editor(lines: Line[], language: string): EditorState {
+    const doc = lines.map((line) => line.runs.map(([text]) => text).join('')).join('\n');
+    const at = (event: Event) => lines.find((l) => l.number === Number((event.target as Element).closest<HTMLElement>('.line')?.dataset.line));
+    return EditorState.create({
+      doc,
+      extensions: [
+        look, active, EditorState.readOnly.of(true), EditorView.editable.of(false), search({ top: true }), keymap.of(searchKeymap),
+        EditorView.decorations.of(this.decorations(lines)),
+        EditorView.contentAttributes.of({ class: this.main ? 'listing' : 'listing other', tabindex: '0', 'aria-label': `${language} of the kernel`, 'aria-readonly': 'true' }),
+        EditorView.domEventHandlers({
+          mousemove: (event) => this.state.hover(this.selection(at(event))),
+          mouseleave: () => this.state.hover(null),
+          click: (event) => { const chosen = this.selection(at(event)); if (chosen) this.state.select(chosen); },
+          keydown: (event) => this.keys(event, lines),
+        }),
+      ],
+    });
+  }
+
+  /** Colours of the runs, and what a line belongs to, as classes and attributes. */
+  private decorations(lines: Line[]): DecorationSet {
+    const numbers = new Map(this.state.data.domain.statements.map((s, i) => [s.name, i]));
+    const found = new RangeSetBuilder<Decoration>();
+    let at = 0;
+    for (const line of lines) {
+      const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
+      const own = `line${number === undefined ? '' : ` s${number % 6}`}${line.statements.length ? ' ours' : ''}`;
+      found.add(at, at, Decoration.line({ class: own, attributes: { 'data-line': String(line.number) } }));
+      found.add(at, at, Decoration.widget({ widget: new LineNumber(line.number), side: -1 }));
+      let column = at;
+      for (const [text, role, bold] of line.runs) {
+        const name = `${role ? `r-${role}` : ''}${bold ? ' bold' : ''}`.trim();
+        if (name && text.length) found.add(column, column + text.length, Decoration.mark({ class: name }));
+        column += text.length;
+      }
+      at = column + 1;
+    }
+    return found.finish();
+  }
+
+  /** What a line stands for: of C the line itself, of other texts its loop or its statement. */
+  private selection(line: Line | undefined): Selection | null {
+    if (!line?.statements.length) return null;
+    if (this.main) return { line: line.number };
+    if (line.loop) return { loop: line.loop, statement: line.statements[0] };
+    return line.statements.length === 1 ? { statement: line.statements[0] } : null;
+  }
+
+  /** The keyboard's line: up and down go from line to line that belongs to something, Escape lets go. */
+  private keys(event: KeyboardEvent, lines: Line[]): boolean {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape') this.state.select({});
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return false;
+    const ours = lines.filter((line) => this.selection(line));
+    const now = ours.indexOf(this.litLines(ours)[0]);
+    const next = ours[now < 0 ? 0 : now + step];
+    const chosen = this.selection(next);
+    if (!chosen) return true;
+    this.state.select(chosen);
+    this.state.say(next.runs.map(([text]) => text).join('').trim());
+    return true;
+  }
+
+  /** Which lines are lit: of C what the selection says, of other texts what was made from these or belongs to the same. */
+  private litLines(lines: Line[]): Line[] {
+    const { lit: now, litLoop } = this.state;
+    if (this.main) return lines.filter((line) => now.lines.has(line.number));
+    if (lines.some((line) => line.of)) return lines.filter((line) => now.lines.has(line.of ?? 0));
+    const own = lines.filter((line) => line.statements.some((name) => now.statements.has(name)));
+    const loop = litLoop ? own.filter((line) => line.loop === litLoop) : [];
+    return loop.length ? loop : own;
+  }
+
+  light(): void {
+    if (!this.view || !this.drawn) return;
+    const { view } = this;
+    const ranges: Range<Decoration>[] = [];
+    const before = this.whole ? 0 : this.drawn.start;
+    const lines = this.drawn.lines.slice(before);
+    const chosen = new Set(this.litLines(lines));
+    lines.forEach((line, i) => { if (chosen.has(line)) ranges.push(lit.range(view.state.doc.line(i + 1).from)); });
+    const key = ranges.map((r) => r.from).join();
+    if (key === this.shown) return;
+    this.shown = key;
+    view.dispatch({ effects: setActive.of(Decoration.set(ranges)) });
+    if (ranges.length && !this.state.hovered) this.reveal(ranges[0].from);
+  }
+
+  /** A line that was selected elsewhere is scrolled to, within the pane. */
+  private reveal(at: number): void {
+    const { scrollDOM } = this.view!;
+    const block = this.view!.lineBlockAt(at);
+    if (block.top < scrollDOM.scrollTop || block.bottom > scrollDOM.scrollTop + scrollDOM.clientHeight) scrollDOM.scrollTop = Math.max(0, block.top - scrollDOM.clientHeight / 3);
+  }
+
+  close(): void {
+    this.view?.destroy();
+    this.view = null;
+  }
+}

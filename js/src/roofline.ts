@@ -1,0 +1,83 @@
+// Operations a second against operations a byte: the way from the first schedule to this one, below the ceilings.
+
+import { button, h, s } from './dom';
+import { count, levels } from './levels';
+import type { State } from './state';
+import type { Roofline } from './types';
+
+const BEHIND: Record<string, string> = { L1: 'L2', L2: 'L3', L3: 'memory' };
+const HIGH = 250;
+const PAD = { left: 58, right: 92, top: 14, bottom: 40 };
+
+interface Point { name: string; intensity: number; bound: number; by: string }
+
+export class RooflinePane {
+  readonly element = h('section', { class: 'pane roofline', 'aria-label': 'Roofline' });
+
+  constructor(private readonly state: State) {
+    state.onMachine(() => { if (this.element.isConnected) this.draw(); });
+  }
+
+  draw(): void {
+    const found = this.state.view<Roofline>('roofline');
+    const body = !found ? [h('p', { class: 'soft' }, 'counting …')] : found.reason ? [h('p', { class: 'note' }, found.reason)] : this.picture(found);
+    this.element.replaceChildren(h('h3', {}, 'Roofline: where the steps led'), ...body);
+  }
+
+  private picture(found: Roofline): (HTMLElement | SVGElement)[] {
+    if (!found.ceilings) {
+      const measure = button('measure this machine (some seconds)', () => void this.state.ask('view', { name: 'roofline', given: { measure: true } }), { class: 'measure' });
+      return [h('p', { class: 'note' }, 'The ceilings of this machine are not known yet.'), measure];
+    }
+    const points = found.points.map((p) => this.point(p, found.ceilings!));
+    const last = points.at(-1)!;
+    const text = `${last.name}: at most ${count(last.bound)}FLOP/s, bound by ${last.by}`;
+    return [this.chart(points, found.ceilings), h('p', { class: 'note' }, [text, `traffic by boxes${found.note ? `, ${found.note}` : ''}`, `ceilings ${found.ceilings.origin}`].join(' · '))];
+  }
+
+  /** Where a schedule stands: the level of memory that allows least. */
+  private point(of: Roofline['points'][number], ceilings: NonNullable<Roofline['ceilings']>): Point {
+    const all = levels(of.nodes, of.touches, this.state.machine).filter(({ name }) => BEHIND[name] in ceilings.bytes).map(({ name, moved }) => {
+      const intensity = of.flops / Math.max(1, moved);
+      const roof = intensity * ceilings.bytes[BEHIND[name]];
+      return { name: of.name, intensity, bound: Math.min(roof, ceilings.flops), by: roof < ceilings.flops ? BEHIND[name] : 'arithmetic' };
+    });
+    return all.reduce((a, b) => (b.bound < a.bound ? b : a), all[0] ?? { name: of.name, intensity: of.flops, bound: ceilings.flops, by: 'arithmetic' });
+  }
+
+  private chart(points: Point[], ceilings: NonNullable<Roofline['ceilings']>): SVGSVGElement {
+    const wide = Math.max(380, (this.element.clientWidth || 560) - 24);
+    const knees = Object.values(ceilings.bytes).map((rate) => ceilings.flops / rate);
+    const [low, high] = [Math.min(...points.map((p) => p.intensity), ...knees) / 3, Math.max(...points.map((p) => p.intensity), ...knees) * 3];
+    const floor = Math.min(...points.map((p) => p.bound)) / 4;
+    const [lx, ly] = [Math.log(high / low), Math.log((ceilings.flops * 1.8) / floor)];
+    const x = (v: number) => PAD.left + (Math.log(v / low) / lx) * (wide - PAD.left - PAD.right);
+    const y = (v: number) => HIGH - PAD.bottom - (Math.log(Math.max(v, floor) / floor) / ly) * (HIGH - PAD.top - PAD.bottom);
+    const roofs = Object.entries(ceilings.bytes).flatMap(([name, rate]) => this.roof(name, rate, ceilings.flops, [low, high], floor, x, y));
+    const flat = s('text', { class: 'tick', x: x(high) + 5, y: y(ceilings.flops) + 4 }, `${count(ceilings.flops)}FLOP/s`);
+    const way = points.slice(1).map((p, i) => s('line', { class: 'way', x1: x(points[i].intensity), y1: y(points[i].bound), x2: x(p.intensity), y2: y(p.bound) }));
+    const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${count(p.bound)}FLOP/s (${p.by})`))));
+    const named = [points[0], ...(points.length > 1 ? [points.at(-1)!] : [])].map((p, i) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + (i ? 17 : 17) }, i ? shortened(p.name) : points.length > 1 ? 'first' : p.name));
+    return s('svg', { class: 'chart', width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: 'img', 'aria-label': points.map((p) => `${p.name}: at most ${count(p.bound)} operations a second`).join('; ') },
+      ...this.axes([low, high], [floor, ceilings.flops], x, y, wide), ...roofs, flat, ...way, ...marks, ...named);
+  }
+
+  private roof(name: string, rate: number, flops: number, [low, high]: number[], floor: number, x: (v: number) => number, y: (v: number) => number): SVGElement[] {
+    const [from, knee] = [Math.max(low, floor / rate), flops / rate];
+    const d = `M${x(from)},${y(from * rate)}L${x(knee)},${y(flops)}L${x(high)},${y(flops)}`;
+    const at = Math.sqrt(from * knee);
+    const slope = (Math.atan2(y(flops) - y(from * rate), x(knee) - x(from)) * 180) / Math.PI;
+    return [s('path', { class: 'roof', d }), s('text', { class: 'tick', 'text-anchor': 'middle', transform: `translate(${x(at)},${y(at * rate) - 5}) rotate(${slope})` }, `${name} ${count(rate)}B/s`)];
+  }
+
+  private axes([low, high]: number[], [floor, top]: number[], x: (v: number) => number, y: (v: number) => number, wide: number): SVGElement[] {
+    const powers = (a: number, b: number) => Array.from({ length: 40 }, (_, i) => 10 ** (i - 10)).filter((v) => v >= a && v <= b);
+    return [
+      ...powers(low, high).flatMap((v) => [s('line', { class: 'grid', x1: x(v), x2: x(v), y1: PAD.top, y2: HIGH - PAD.bottom }), s('text', { class: 'tick', x: x(v), y: HIGH - PAD.bottom + 15, 'text-anchor': 'middle' }, v < 1 ? String(Number(v.toPrecision(1))) : count(v))]),
+      ...powers(floor, top).flatMap((v) => [s('line', { class: 'grid', y1: y(v), y2: y(v), x1: PAD.left, x2: wide - PAD.right }), s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v))]),
+      s('text', { class: 'tick', x: (wide - PAD.right + PAD.left) / 2, y: HIGH - 8, 'text-anchor': 'middle' }, 'operations a byte, where the least is allowed'),
+    ];
+  }
+}
+
+const shortened = (text: string): string => (text.length > 26 ? `${text.slice(0, 25)}…` : text);
