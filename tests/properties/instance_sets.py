@@ -21,7 +21,7 @@ Enumerator = Callable[[Mapping[str, int]], Iterator[Point]]
 @lru_cache(maxsize=4096)
 def points(text: str, sizes: tuple[tuple[str, int], ...]) -> tuple[Point, ...]:
     """Every instance at some sizes, in lexicographic order."""
-    named = {variable(name): value for name, value in sizes}
+    named = {variable(spelt): value for name, value in sizes for spelt in (name, f"{name}_")}  # c0 is isl's own
     return tuple(sorted({point for piece in pieces(text) for point in piece(named)}))
 
 

@@ -9,6 +9,7 @@ KEYWORDS = frozenset(
     {"and", "or", "not", "exists", "implies", "min", "max", "mod", "floor", "ceil", "floord", "ceild"}
     | {"rat", "true", "false", "infty", "infinity", "nan"}
 )  # isl compares without regard to case
+WORD = re.compile(r"[A-Za-z_]\w*")
 ITERATOR = re.compile(r"c\d+")
 
 
@@ -31,6 +32,15 @@ def from_isl(name: str) -> str:
     ['m', 'm_', 'mod', 'Max_']
     """
     return name[:-1] if name.endswith("_") and _reserved(name) else name
+
+
+def said(text: str) -> str:
+    """A text of isl's with the user's names.
+
+    >>> said("mod_ >= 0 and c0_ < N")
+    'mod >= 0 and c0 < N'
+    """
+    return WORD.sub(lambda m: from_isl(m[0]), text)
 
 
 def _reserved(name: str) -> bool:

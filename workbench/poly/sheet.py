@@ -8,6 +8,7 @@ from workbench.lang.expr import Expr
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Monoid
 from workbench.lang.printer import show
+from workbench.poly.names import said
 from workbench.poly.program import Access, Array, Nest, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
 
@@ -91,7 +92,7 @@ def _access(access: Access) -> str:
 
 def _constraints(text: str) -> str:
     """What stands after the colon of isl text."""
-    return text.partition(" : ")[2].removesuffix(" }") if " : " in text else ""
+    return said(text.partition(" : ")[2].removesuffix(" }")) if " : " in text else ""
 
 
 def _order(program: Program, item: Nest | str, depth: int) -> Iterator[str]:

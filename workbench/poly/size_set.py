@@ -8,7 +8,7 @@ from dataclasses import field
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly import isl
-from workbench.poly.names import from_isl
+from workbench.poly.names import said
 from workbench.poly.program import Program
 from workbench.poly.witness import fix_sizes
 from workbench.records import record
@@ -80,4 +80,4 @@ def _readable(conditions: str) -> str:
     text = re.sub(r"(?<![\w.])(-?\d+) <(?!=)", lambda m: f"{int(m[1]) + 1} ≤", text)
     text = re.sub(r"< (-?\d+)\b", lambda m: f"≤ {int(m[1]) - 1}", text)
     text = text.replace("<=", "≤").replace(">=", "≥")
-    return re.sub(r"[A-Za-z_]\w*", lambda m: from_isl(m[0]), text)
+    return said(text)

@@ -131,6 +131,19 @@ def restrict(tree: Tree, keep: set[str]) -> Tree | None:
             return kept[0] if len(kept) == 1 else Sequence(tuple(kept)) if kept else None
 
 
+def unmarked(tree: Tree) -> Tree:
+    """The tree without its marks."""
+    match tree:
+        case Band(own, child):
+            return Band(own, unmarked(child))
+        case Sequence(children):
+            return Sequence(tuple(map(unmarked, children)))
+        case Mark(_, _, child):
+            return unmarked(child)
+        case Leaf():
+            return tree
+
+
 def normal(tree: Tree) -> Tree:
     """Bands directly inside one another become one, sequences are flat, empty bands vanish."""
     match tree:

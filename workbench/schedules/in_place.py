@@ -21,10 +21,14 @@ def with_program(
     A legal schedule is itself the standard, unless one is given: then only what the step touched has to be compared.
     Sizes for which the program leaves its arrays anyway do not count.
     """
-    before = standard or schedule.program
-    if standard is None and schedule.verdict:
-        before = replace(before, reference=serial(schedule.tree))
+    before = standard or standard_of(schedule)
     context = inside_context(schedule.program)
     found = poly.differences(replace(before, context=context), replace(program, context=context))
     trace = (*schedule.trace, step)
     return replace(schedule, program=program, tree=tree, trace=trace, differences=(*schedule.differences, *found))
+
+
+def standard_of(schedule: Schedule) -> Program:
+    """The program in the schedule's order, if that is legal: what a step is compared with."""
+    program = schedule.program
+    return replace(program, reference=serial(schedule.tree)) if schedule.verdict else program

@@ -16,7 +16,7 @@ from workbench.poly.order import Violation, violated
 from workbench.poly.program import Program
 from workbench.poly.size_set import SizeSet, no_sizes, size_set
 from workbench.poly.timemap import collisions
-from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements
+from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
 from workbench.poly.waiting import divergent
 from workbench.records import record
 from workbench.schedules.gathers import data_conditions
@@ -148,7 +148,9 @@ def in_lanes(tree: Tree) -> Tree:
 @isl.guarded
 def _is_own_order(program: Program, tree: Tree) -> bool:
     """Whether the tree is the order in which the program is right by definition, each instance at a time of its own."""
-    if any(at_once(x.kind) or x.kind == "vector" for x in loops(tree)) or serial(tree) != poly.naive_tree(program):
+    if any(at_once(x.kind) or x.kind == "vector" for x in loops(tree)):
+        return False
+    if unmarked(serial(tree)) != unmarked(poly.naive_tree(program)):
         return False
     return program.parent is None or all(collisions(program, tree, s) is None for s in program.statements)
 

@@ -7,6 +7,7 @@ from workbench.lang.expr import Binary, Const, Expr, Index, Read, Size, Unary, t
 from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Monoid, Tensor
 from workbench.lang.printer import show, type_name
+from workbench.poly.names import said
 from workbench.poly.program import Array, Program, ProgramStatement
 
 Row = tuple[str, ...]
@@ -20,7 +21,7 @@ def size_lines(program: Program) -> list[str]:
     if program.symbols:
         lines.append(f"symbolic {', '.join(program.symbols)}")
     known = program.context.rpartition(":")[2].strip(" }") if ":" in program.context else ""
-    return [*lines, f"where {known}"] if known else lines
+    return [*lines, f"where {said(known)}"] if known else lines
 
 
 def array_rows(program: Program) -> list[Row]:
@@ -49,7 +50,7 @@ def statement_rows(program: Program) -> list[Row]:
 def domain_text(statement: ProgramStatement) -> str:
     """The conditions on the dims, in isl's words (`0 <= m < M and 0 <= n < N`); empty when there are none."""
     _, found, conditions = statement.domain.partition(":")
-    return conditions.rpartition("}")[0].strip() if found else ""
+    return said(conditions.rpartition("}")[0].strip()) if found else ""
 
 
 def statement_line(statement: ProgramStatement) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError
 from workbench.poly.deriving import derive
 from workbench.poly.layouts import own_array
+from workbench.poly.program import Program
 from workbench.poly.slots import with_slots
+from workbench.poly.tree import Tree
 from workbench.records import record
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
@@ -44,7 +47,13 @@ class DoubleBuffer(Transform):
 
 def in_turn(schedule: Schedule, step: Transform, buffer: str, count: int) -> Schedule:
     """The schedule with a buffer for several iterations."""
-    program, tree = schedule.program, schedule.tree
+    made = slotted(schedule.program, schedule.tree, step, buffer, count)
+    derived = derive(schedule.program, made.statements, made.arrays, schedule.tree)
+    return with_program(schedule, derived, schedule.tree, step)
+
+
+def slotted(program: Program, tree: Tree, step: Transform, buffer: str, count: int) -> Program:
+    """The program, not derived from the one it came from yet, with a buffer for several iterations."""
     array = own_array(program, step.name, buffer)
     if array.scope != "local":
         raise ScheduleError(f"{step}: {buffer} is not a buffer; stage makes one")
@@ -52,8 +61,7 @@ def in_turn(schedule: Schedule, step: Transform, buffer: str, count: int) -> Sch
         made, changed = with_slots(program, tree, buffer, count)
     except ScheduleError as error:
         raise ScheduleError(f"{step}: {error}") from None
-    derived = derive(program, changed, {**program.arrays, buffer: made}, tree)
-    return with_program(schedule, derived, tree, step)
+    return replace(program, statements=changed, arrays={**program.arrays, buffer: made})
 
 
 def double_buffer(buffer: str, /) -> DoubleBuffer:

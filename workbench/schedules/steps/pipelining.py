@@ -17,8 +17,9 @@ from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.dividing import apart, depth_of
 from workbench.schedules.edit import Site, find_loop, leaf_path, put, rest_of, sites, spelt
+from workbench.schedules.in_place import standard_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.double_buffering import in_turn
+from workbench.schedules.steps.double_buffering import slotted
 from workbench.schedules.transform import Transform
 
 MOST_STAGES = 64
@@ -50,16 +51,17 @@ class Pipeline(Transform):
         loads = loading(schedule.program, schedule.tree, site)
         if not loads:
             raise ScheduleError(f"{self}: nothing in {site.loop.name} loads a buffer of one iteration; stage first")
-        ahead = schedule
+        program = schedule.program
         for buffer in dict.fromkeys(loads.values()):
-            ahead = in_turn(ahead, self, buffer, self.stages)
-        ahead = ahead.with_tree(_earlier(ahead.tree, site, set(loads), self.stages - 1), self)
+            program = slotted(program, schedule.tree, self, buffer, self.stages)
+        ahead = replace(schedule, program=program, tree=_earlier(schedule.tree, site, set(loads), self.stages - 1))
         site = find_loop(ahead.program, ahead.tree, self.loop)
         depth = depth_of(ahead.tree, site)
         first = alone(ahead.program, ahead.tree, tuple(loads), statements(rest_of(site)), depth)
-        after = apart(ahead, self, site, first, ("prologue", "body"), others=1, standard=ahead.program)
-        tree = _asynchronous(after.program, after.tree, set(loads.values())) if self.async_ else after.tree
-        return replace(after, tree=tree, trace=(*schedule.trace, self))
+        after = apart(ahead, self, site, first, ("prologue", "body"), others=1, standard=standard_of(schedule))
+        made = replace(after.program, parent=schedule.program)
+        tree = _asynchronous(made, after.tree, set(loads.values())) if self.async_ else after.tree
+        return replace(after, program=made, tree=tree, trace=(*schedule.trace, self))
 
     def _check(self) -> None:
         if not isinstance(self.stages, int) or isinstance(self.stages, bool) or not 2 <= self.stages <= MOST_STAGES:
