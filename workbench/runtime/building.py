@@ -22,6 +22,8 @@ from workbench.target import Target
 
 # CUDA text executed on a processor.
 ON_CPU = "cuda-on-cpu"
+# CUDA text on this machine's GPU, with the limits that `generate` takes.
+ON_GPU = "cuda"
 
 Strides = tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -38,8 +40,9 @@ def build(
 ) -> CompiledKernel:
     """Compile a schedule, or a kernel generated before, and load it.
 
-    `target` is "c" for this machine, "cuda-on-cpu" for the CUDA text executed on this processor, or a Target; a
-    Kernel in C keeps its own.  `threads` fixes the number of threads of every call (None: the settings say).
+    `target` is "c" for this machine, "cuda" (or the name of a GPU, "h200") for this machine's GPU, "cuda-on-cpu" for
+    the CUDA text executed on this processor, or a Target; a Kernel keeps its own.  `threads` fixes the number of
+    threads of every call (None: the settings say).
     `debug` compiles without optimisation, with line numbers.  `unchecked` leaves out the checks of indices found in
     data (None: the settings say).  Raises BuildError if there is no compiler, or it refuses, crashes or hangs;
     IllegalSchedule for a schedule that would compute something else (a preview), unless `unsafe=True`.
@@ -55,6 +58,8 @@ def build(
         raise BuildError(f"build takes a Schedule or a Kernel, not {shown(what)}; for an operator: {advice}")
     if target == ON_CPU:
         return _on_cpu(what, threads, unchecked=unchecked, unsafe=unsafe)
+    if _is_cuda(what, target):
+        return _on_gpu(what, target, unchecked=unchecked, unsafe=unsafe)
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
         return compiled(what, toolchain, threads=threads, debug=debug)
@@ -73,6 +78,23 @@ def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | N
     omit = current().unchecked if unchecked is None else unchecked
     kernel = what if isinstance(what, Kernel) else generate(what, "cuda", unchecked=omit, unsafe=unsafe)
     return build_on_cpu(kernel, threads=threads)
+
+
+def _is_cuda(what: Schedule | Kernel, target: str | Target) -> bool:
+    """Whether the GPU is asked for: by the target, or by a kernel in CUDA."""
+    if isinstance(what, Kernel) and target == "c":
+        return what.target.dialect == "cuda"
+    return target != "c" and as_target(target).dialect == "cuda"
+
+
+def _on_gpu(what: Schedule | Kernel, target: str | Target, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:
+    """A kernel in CUDA on this machine's GPU."""
+    from workbench.runtime.gpu.building import build_on_gpu  # C kernels do without
+
+    omit = current().unchecked if unchecked is None else unchecked
+    kernel = what if isinstance(what, Kernel) else generate(what, target, unchecked=omit, unsafe=unsafe)
+    # What may write anywhere must not cost this process its GPU.
+    return build_on_gpu(kernel, isolated=unsafe or kernel.schedule is None)
 
 
 def build_target(target: str | Target, toolchain: Toolchain) -> Target:

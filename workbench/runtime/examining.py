@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench.errors import BuildError
 from workbench.records import record
 from workbench.runtime.discovery import every_toolchain, preferred_toolchain
 from workbench.runtime.machine import this_machine, thread_count
@@ -134,6 +135,17 @@ def _gpu() -> str:
     return "a driver, without nvidia-smi" if Path("/proc/driver/nvidia/version").exists() else ""
 
 
+def _gpu_runtime() -> str:
+    """Which package would speak to the GPU here, and to which."""
+    from workbench.runtime.gpu.choosing import the_driver
+
+    try:
+        driver = the_driver()
+    except BuildError:
+        return ""
+    return f"{driver.name} on {driver.device}"
+
+
 def _browsers() -> str:
     return ", ".join(dict.fromkeys(_installed_browsers()))
 
@@ -188,9 +200,11 @@ _EXAMINATIONS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     ("OpenMP", _openmp, "OpenMP loops; a pool of threads serves until then", "apt install gcc or libomp-dev"),
     ("build cache", _cache_directory, "kernels that outlive the process", "settings(cache=...)"),
     ("CUDA toolkit", _cuda_toolkit, "compiling CUDA kernels with nvcc", "developer.nvidia.com/cuda-downloads"),
-    ("NVRTC", _nvrtc, "compiling CUDA kernels without a toolkit or a GPU", "pip install nvidia-cuda-nvrtc-cu12"),
+    ("NVRTC", _nvrtc, "compiling CUDA kernels without a toolkit or a GPU", "pip install nvidia-cuda-nvrtc"),
     ("GPU", _gpu, "running CUDA kernels", "an NVIDIA driver and device"),
     ("pycuda", _package("pycuda"), "running CUDA kernels from Python", _PIP.format("cuda")),
+    ("cuda.bindings", _package("cuda-bindings"), "the same, built already", "pip install cuda-bindings"),
+    ("GPU runtime", _gpu_runtime, "wb.build(schedule, target='cuda')", "a GPU, its driver, and one of the two above"),
     ("torch", _package("torch"), "exporting to PyTorch and comparing with it", _PIP.format("torch")),
     ("jax", _package("jax"), "exporting to JAX and comparing with it", _PIP.format("jax")),
     ("onnxruntime", _package("onnxruntime"), "exporting to ONNX Runtime", _PIP.format("onnx")),

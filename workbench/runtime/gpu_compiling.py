@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from workbench.codegen.kernel import Kernel
@@ -105,6 +105,24 @@ def architecture_of(kernel: Kernel) -> str:
     """The architecture that a kernel's target names, else the oldest one that is supported here."""
     own = next((x for x in (*kernel.target.isa, kernel.target.march) if x.startswith("sm_")), "")
     return own or ARCHITECTURE
+
+
+def compiler_version() -> str:
+    """Which compiler `compiled_for` takes: `NVRTC 13.0`, or what nvcc says of itself; BuildError without one."""
+    library = nvrtc()
+    if library is not None:
+        return library.version
+    command = shutil.which("nvcc")
+    if command is None:
+        raise BuildError(f"no CUDA compiler is found: {ADVICE}")
+    return f"nvcc {_nvcc_version(command)}"
+
+
+@cache
+def _nvcc_version(command: str) -> str:
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60).stdout
+    found = re.search(r"release ([\d.]+)", said)
+    return found[1] if found else ""
 
 
 @lru_cache(maxsize=64)

@@ -27,7 +27,9 @@ class Measurement:
     """Seconds of one call: the median of `batches` batches, `lower` and `upper` their quartiles.
 
     `calls` were timed in all.  `flops` and `bytes_moved` are those of one call, None where they cannot be
-    counted; `bytes_moved` is the least traffic, each input read and each output written once.
+    counted; `bytes_moved` is the least traffic, each input read and each output written once.  On a GPU
+    `device_seconds` is the time between two events around the launches of one call (median), and the rates are those
+    of that time; `seconds` is the whole call until its results are there, copies of NumPy's arrays included.
     """
 
     seconds: float
@@ -37,18 +39,21 @@ class Measurement:
     calls: int
     flops: int | None = None
     bytes_moved: int | None = None
+    device_seconds: float | None = None
 
     @property
     def gflops(self) -> float | None:
         """Billions of operations a second."""
-        return None if self.flops is None else self.flops / self.seconds / 1e9
+        return None if self.flops is None else self.flops / (self.device_seconds or self.seconds) / 1e9
 
     @property
     def bytes_per_second(self) -> float | None:
-        return None if self.bytes_moved is None else self.bytes_moved / self.seconds
+        return None if self.bytes_moved is None else self.bytes_moved / (self.device_seconds or self.seconds)
 
     def __str__(self) -> str:
         parts = [f"{duration(self.seconds)} ({duration(self.lower)} to {duration(self.upper)})"]
+        if self.device_seconds is not None:
+            parts.append(f"{duration(self.device_seconds)} on the device")
         if self.gflops:
             parts.append(f"{self.gflops:.3g} GFLOP/s")
         if self.bytes_per_second:
@@ -65,7 +70,8 @@ def measure(
     """Time `what(*arrays, out=out, **scalars)`: an operator, a compiled kernel, or any function.
 
     Calls are repeated for about `seconds` after a warm-up, in batches when they are short.  Results are
-    allocated inside the timing unless `out` is given.
+    allocated inside the timing unless `out` is given.  A kernel on a GPU is waited for in each call, and timed on the
+    device apart.
     """
     if not callable(what):
         raise CallError(f"measure needs an operator, a kernel or a function, not {shown(what)}")
@@ -73,14 +79,19 @@ def measure(
         raise CallError(f"seconds={seconds!r} does not fit; expected a positive number of seconds")
     keywords = scalars if out is None else {**scalars, "out": out}
 
+    wait = getattr(what, "synchronize", None) if isinstance(what, CompiledKernel) else None
+
     def once() -> None:
         what(*arrays, **keywords)
+        if wait is not None:
+            wait()
 
     size = _batch_size(once, seconds * WARM_UP_SHARE)
     times = _batches(once, size, seconds)
     lower, middle, upper = statistics.quantiles(times, n=4)
     flops, moved = _counts(what, arrays, scalars, out)
-    return Measurement(middle, lower, upper, len(times), len(times) * size, flops, moved)
+    device = None if wait is None else _on_device(what, arrays, keywords, seconds)
+    return Measurement(middle, lower, upper, len(times), len(times) * size, flops, moved, device)
 
 
 def duration(seconds: float) -> str:
@@ -113,6 +124,11 @@ def _batches(once: Callable[[], None], size: int, seconds: float) -> list[float]
     while len(times) < LEAST_BATCHES or time.perf_counter() < end:
         times.append(_time(once, size) / size)
     return times
+
+
+def _on_device(kernel: Any, arrays: tuple[Any, ...], keywords: dict[str, Any], seconds: float) -> float | None:
+    """Median time of a call's launches on the GPU; None for a kernel that runs in other processes."""
+    return None if kernel.isolated else kernel.prepared(*arrays, **keywords).device_seconds(seconds)[1]
 
 
 def _time(once: Callable[[], None], size: int) -> float:

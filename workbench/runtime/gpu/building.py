@@ -1,0 +1,24 @@
+"""`build` for "cuda": a kernel compiled for the GPU of this machine and loaded there."""
+
+from __future__ import annotations
+
+from workbench.codegen.kernel import Kernel
+from workbench.runtime.gpu.choosing import the_driver
+from workbench.runtime.gpu.driver import Driver
+from workbench.runtime.gpu.gpu_kernel import GpuKernel
+from workbench.runtime.gpu.loading import loaded
+
+
+def build_on_gpu(kernel: Kernel, driver: Driver | None = None, *, isolated: bool = False) -> GpuKernel:
+    """A CUDA kernel on this machine's GPU.
+
+    `isolated`: calls with arrays of NumPy run in a process of their own, which an illegal address may end.
+    BuildError says what is missing (a GPU, a driver, a package that speaks to it, a compiler), which limit the kernel
+    exceeds, or that it was made for another GPU.
+    """
+    driver = driver or the_driver()
+    found = loaded(kernel, driver)
+    notes = [f"compiled for {found.architecture} by {found.compiler}", f"on {driver.device} through {driver.name}"]
+    if isolated:
+        notes.append("not known to be safe: each call with arrays of NumPy runs in a process of its own")
+    return GpuKernel(kernel, driver, found, notes, isolated=isolated)

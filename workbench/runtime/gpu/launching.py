@@ -1,0 +1,129 @@
+"""The launches of a kernel carried out by a driver, with exact arguments."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.codegen.kernel import Kernel
+from workbench.codegen.launches import Argument, Clear, Launch, Repeat, Step, amount, each_launch
+from workbench.errors import BuildError, KernelError
+from workbench.lang.dtypes import DType
+from workbench.runtime.gpu.driver import Device, Driver, DriverError, Extents, Value
+from workbench.runtime.gpu.failures import explained
+
+STATUS_BYTES = 8
+# Above this, dynamic shared memory has to be asked for.
+FREE_SHARED_BYTES = 48 << 10
+MOST_BLOCKS = (2**31 - 1, 65_535, 65_535)
+_WHOLE = {8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: ctypes.c_uint32, 64: ctypes.c_uint64}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where arguments are on the device: addresses of arrays and workspace, bits of scalars, sizes, status words."""
+
+    addresses: Mapping[str, int]
+    scalars: Mapping[str, int]
+    sizes: dict[str, int]
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One launch with everything in place; or, without a function, `size` bytes at `address` that become 0."""
+
+    name: str
+    function: Any
+    grid: Extents
+    block: Extents
+    shared_bytes: int
+    values: tuple[Value, ...]
+    address: int = 0
+    size: int = 0
+
+
+def has_status(kernel: Kernel) -> bool:
+    """Whether the kernel may find an index out of range."""
+    return any(a.kind == "status" for launch in each_launch(kernel.launches) for a in launch.arguments)
+
+
+def starts(steps: Sequence[Step], functions: Mapping[str, Any], memory: Memory) -> Iterator[Start]:
+    """What the steps come to for given arguments, in order."""
+    for step in steps:
+        match step:
+            case Clear():
+                size = amount(step.bytes, memory.sizes)
+                if size > 0:
+                    yield Start(step.array, None, (0, 0, 0), (0, 0, 0), 0, (), memory.addresses[step.array], size)
+            case Launch():
+                yield from _launch(step, functions, memory)
+            case Repeat():
+                numbers = range(amount(step.lower, memory.sizes), amount(step.upper, memory.sizes), step.step)
+                for number in numbers:
+                    inner = replace(memory, sizes={**memory.sizes, step.variable: number})
+                    yield from starts(step.body, functions, inner)
+
+
+def _launch(step: Launch, functions: Mapping[str, Any], memory: Memory) -> Iterator[Start]:
+    x, y, z = (amount(extent, memory.sizes) for extent in step.grid)
+    if min(x, y, z) <= 0 or step.threads <= 0:
+        return
+    for axis, blocks, most in zip("xyz", (x, y, z), MOST_BLOCKS, strict=True):
+        if blocks > most:
+            raise KernelError(f"{step.name}: {blocks:,} blocks along {axis}; CUDA starts at most {most:,}")
+    shared = max(0, amount(step.shared_bytes, memory.sizes))
+    values = tuple(_value(argument, memory) for argument in step.arguments)
+    yield Start(step.name, functions[step.name], (x, y, z), step.block, shared, values)
+
+
+def begin(driver: Driver, start: Start, stream: int) -> None:
+    """Carry it out.  KernelError, named, if the driver refuses."""
+    if start.function is None:
+        driver.clear(start.address, start.size, stream)
+        return
+    if start.shared_bytes > FREE_SHARED_BYTES:
+        driver.allow_shared(start.function, start.shared_bytes)
+    try:
+        driver.launch(start.function, start.grid, start.block, start.shared_bytes, stream, start.values)
+    except DriverError as error:
+        blocks, threads = (" x ".join(map(str, extents)) for extents in (start.grid, start.block))
+        size = f"{blocks} blocks of {threads} threads with {start.shared_bytes:,} bytes of dynamic shared memory"
+        raise explained(error, f"{start.name} ({size}) on {driver.device.name}") from error
+
+
+def refuse_too_large(kernel: Kernel, device: Device) -> None:
+    """BuildError if a launch can never be on this GPU."""
+    for launch in each_launch(kernel.launches):
+        what = f"kernel {launch.name!r}, made for {kernel.target.name},"
+        if launch.threads > device.block_threads:
+            limit = f"{device.name} has at most {device.block_threads:,} in one"
+            raise BuildError(f"{what} has blocks of {launch.threads:,} threads; {limit}")
+        dynamic = launch.shared_bytes if isinstance(launch.shared_bytes, int) else 0
+        if (shared := launch.static_bytes + dynamic) > device.block_shared_bytes:
+            limit = f"{device.name} gives one at most {device.block_shared_bytes:,}"
+            raise BuildError(f"{what} needs {shared:,} bytes of shared memory in a block; {limit}")
+
+
+def _value(argument: Argument, memory: Memory) -> Value:
+    """An argument as the kernel takes it."""
+    match argument.kind:
+        case "array" | "workspace":
+            return ctypes.c_void_p(memory.addresses[argument.name])
+        case "size" | "loop":
+            return ctypes.c_int64(memory.sizes[argument.name])
+        case "status":
+            return ctypes.c_void_p(memory.status)
+        case "scalar":
+            return _scalar(argument.dtype, memory.scalars[argument.name])
+
+
+def _scalar(dtype: DType, bits: int) -> Value:
+    """A scalar as it is stored, from the 64 bits of a call's union (a float is a double there)."""
+    if dtype.is_float and not dtype.is_half:
+        real = ctypes.c_double.from_buffer(ctypes.c_uint64(bits)).value
+        return ctypes.c_float(real) if dtype.bits == 32 else ctypes.c_double(real)
+    stored = dtype.bytes * 8
+    return _WHOLE[stored](bits & (2**stored - 1))
