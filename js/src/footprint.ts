@@ -78,7 +78,7 @@ export class FootprintPane {
     return row.arrays.map((a) => {
       const own = (width * a.held) / Math.max(1, row.held);
       const shape = s('rect', { class: `part ${ROLES[names.indexOf(a.name) % 6]}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
-        s('title', {}, `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}, each cell touched ${a.reuse} times`));
+        s('title', {}, `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}${a.reuse ? `, each cell touched ${a.reuse} times` : ''}`));
       at += own;
       return shape;
     });

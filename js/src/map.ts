@@ -39,6 +39,7 @@ export class MapPane {
     const mine = (this.turn += 1);
 
     this.found = null;
+    this.about.textContent = 'point at a cell; a click takes the step';
     let left = null as number[] | null;
     const given = { kind, ...of };
     while (mine === this.turn) {
@@ -80,7 +81,7 @@ export class MapPane {
       h('h3', {}, `${title}: what would be legal`, h('span', { class: 'space' }), button('close', () => this.close(), { class: 'close-map' })),
       h('table', { role: 'grid', 'aria-label': `${title}: ${down} down, ${across} across` }, h('caption', {}, `${down ? `↓ ${down}  ` : ''}→ ${across}`), h('tbody', {}, head, ...body)),
       h('div', { class: 'legend' }, h('span', { class: 'soft' }, 'bytes through'), ...tabs, h('span', { class: 'scale' }), h('span', { class: 'key' }, h('i', { class: 'spot no' }), 'illegal'), title === 'tile' ? h('span', { class: 'key' }, h('i', { class: 'spot whole' }), 'whole vectors') : null),
-      this.machine.element, this.about, this.found!.note ? h('p', { class: 'note' }, `${this.found!.note}; an estimate by boxes`) : h('p', { class: 'note' }, 'an estimate by boxes'));
+      this.machine.element, this.about, h('p', { class: 'note' }, [this.found!.note, 'bytes estimated by boxes'].filter(Boolean).join('; ')));
     this.element.querySelector<HTMLElement>('.spot[data-spot]')?.setAttribute('tabindex', '0');
   }
 
@@ -109,7 +110,8 @@ export class MapPane {
       const spot = cells[at];
       const cost = spot ? this.cost(spot) : null;
       const whole = title === 'tile' && Number(columns[at % columns.length]) % lanes === 0;
-      const colour = !spot ? 'unknown' : !spot.legal ? 'no' : `yes heat${cost === null ? 0 : hue(cost)}`;
+      const none = title === 'interchange' && Math.floor(at / columns.length) >= at % columns.length;
+      const colour = none ? 'none' : !spot ? 'unknown' : !spot.legal ? 'no' : `yes heat${cost === null ? 0 : hue(cost)}`;
       button.className = `spot ${colour}${spot?.legal && whole ? ' whole' : ''}${spot && !spot.step ? ' now' : ''}`;
       button.dataset.legal = spot ? String(spot.legal) : '';
       button.setAttribute('aria-label', spot ? this.words(spot, cost) : 'not judged yet');

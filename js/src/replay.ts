@@ -11,6 +11,7 @@ export class ReplayBar {
   private readonly output = h('output');
   private readonly play: HTMLButtonElement;
   private timer: number | undefined;
+  private drawn: unknown = null;
   private order: [statement: number, row: number][] = [];
 
   constructor(private readonly state: State) {
@@ -21,8 +22,10 @@ export class ReplayBar {
   }
 
   draw(): void {
-    this.stop();
     const { data } = this.state;
+    if (data === this.drawn) return; // the same instances in the same order: time stands where it stood
+    this.drawn = data;
+    this.stop();
     const own = data.domain.statements;
     this.order = [];
     own.forEach((s, number) => {

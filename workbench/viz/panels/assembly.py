@@ -77,7 +77,7 @@ def rows_of(text: str, source: str) -> tuple[Row, ...]:
         elif label := _LABEL.match(line):
             if label[1].lstrip(".") in targets or not label[1].startswith((".", "$")):
                 rows.append((line.rstrip(), 0))
-        elif line.strip() and not line.lstrip().startswith(".") and not _COMMENT.match(line):
+        elif line.strip(" \t(){};,") and not line.lstrip().startswith(".") and not _COMMENT.match(line):
             rows.append((line.expandtabs(8).rstrip(), place))
     return tuple(rows[:MOST_LINES])
 

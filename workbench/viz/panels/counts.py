@@ -72,8 +72,11 @@ def _estimated(program: Program, tree: Tree) -> list[dict[str, Any]]:
     for n in nodes:
         depth.append(0 if n.parent < 0 else depth[n.parent] + 1)
     return [
-        {"loop": n.loop, "kind": "", "depth": depth[i], "held": n.held_bytes, "moved": n.moved_bytes, "iterations": 0,
-         "arrays": [], "parent": n.parent, "statements": numbers(program, n.statements)}
+        {
+            "loop": n.loop, "kind": "", "depth": depth[i], "held": n.held_bytes, "moved": n.moved_bytes, "iterations": 0,
+            "arrays": [{"name": a, "held": held, "moved": moved, "reuse": 0} for a, held, moved in n.arrays],
+            "parent": n.parent, "statements": numbers(program, n.statements),
+        }
         for i, n in enumerate(nodes)
     ]  # fmt: skip
 

@@ -29,14 +29,24 @@ MOST_VALUES = 1 << 14
 class Node:
     """One iteration of a loop (of everything, for the first node): bytes it holds, bytes all iterations move.
 
-    `parent` is the place of the loop around it in the list, -1 for none; `loop` is empty for everything.
+    `parent` is the place of the loop around it in the list, -1 for none; `loop` is empty for everything.  `arrays` are
+    names with their part of both.
     """
 
     parent: int
     loop: str
     statements: tuple[str, ...]
-    held_bytes: int
-    moved_bytes: int
+    arrays: tuple[tuple[str, int, int], ...]
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of all arrays that one iteration holds."""
+        return sum(held for _, held, _ in self.arrays)
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes of all arrays that all iterations move."""
+        return sum(moved for *_, moved in self.arrays)
 
 
 def estimated_traffic(program: Program, tree: Tree) -> tuple[Node, ...]:
@@ -45,7 +55,7 @@ def estimated_traffic(program: Program, tree: Tree) -> tuple[Node, ...]:
         raise LoweringError(f"{program.name}: traffic needs every size; give {', '.join(program.symbols)}")
     ids = statements(tree)
     whole = Level(program, {s: (everywhere(program, s), None) for s in ids})
-    found = [Node(-1, "", ids, *_bytes(program, tree, [whole], ids))]
+    found = [Node(-1, "", ids, _arrays(program, tree, [whole], ids))]
 
     def visit(node: Tree, parent: int, levels: list[Level]) -> None:
         match node:
@@ -60,7 +70,7 @@ def estimated_traffic(program: Program, tree: Tree) -> tuple[Node, ...]:
                 below = statements(child)
                 for loop in loops:
                     levels = [*levels, levels[-1].inside(loop, below)]
-                    found.append(Node(parent, loop.name, below, *_bytes(program, tree, levels, below)))
+                    found.append(Node(parent, loop.name, below, _arrays(program, tree, levels, below)))
                     parent = len(found) - 1
                 visit(child, parent, levels)
 
@@ -127,19 +137,21 @@ def every_touch(program: Program, statement: str) -> int:
     return poly.points(program, statement) * sum(program.arrays[a.array].dtype.bytes for a in own.accesses)
 
 
-def _bytes(program: Program, tree: Tree, levels: list[Level], ids: tuple[str, ...]) -> tuple[int, int]:
-    """(held, moved) of one node."""
-    held = moved = 0.0
+def _arrays(
+    program: Program, tree: Tree, levels: list[Level], ids: tuple[str, ...]
+) -> tuple[tuple[str, int, int], ...]:  # fmt: skip
+    """(array, held bytes, moved bytes) of one node."""
+    found = []
     for array in dict.fromkeys(a.array for s in ids for a in program.statement(s).accesses):
-        size = program.arrays[array].dtype.bytes
+        size, moved = program.arrays[array].dtype.bytes, 0.0
         touching = _touching(program, array, ids)
         full = max(_fullness(program, s) for s, _ in touching)
-        held += size * levels[-1].cells(array, ids)[1]
         visits, distinct = _visits(levels, array, ids), levels[0].cells(array, ids)[1]
         for kind, kept in (("read", _made_here(program, tree, array, ids)), ("write", _private(program, array, ids))):
             if any(a.kind == kind for _, a in touching):
                 moved += size * full * max(0.0, visits - (distinct if kept else 0))
-    return int(held), int(moved)
+        found.append((array, size * levels[-1].cells(array, ids)[1], int(moved)))
+    return tuple(found)
 
 
 Touching = list[tuple[str, Access]]
