@@ -70,11 +70,25 @@ def test_the_name_of_an_operator_decides_nothing():
 
 def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
     schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
-    assert {"A_local", "B_local", "C_local"} <= {*schedule.program.arrays}
-    assert wb.bank_conflicts(schedule).worst == 1
+    assert {"A_tile", "B_tile", "A_own", "B_own", "C_own"} <= {*schedule.program.arrays}
+    turns = {f"{a.statement} {a.kind}": a.efficiency for a in wb.bank_conflicts(schedule).accesses}
+    assert turns.pop("A_tile.load write") >= 0.5  # its columns become rows, and rows begin where 16 bytes may
+    assert set(turns) == {"B_tile.load write", "A_own.load read", "B_own.load read"}
+    assert set(turns.values()) == {1}
     assert wb.coalescing(schedule).efficiency == 1
     kernel = wb.occupancy(schedule, "h200").kernels[-1]
     assert kernel.shared_bytes * 2 <= wb.Target("h200").device.shared_bytes
+    assert kernel.registers < 128
+
+
+def test_sums_stay_in_registers_until_the_end():
+    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
+    text = wb.generate(schedule, target="h200").source
+    assert "float C_own[16];" in text
+    assert "__shared__ float C_own" not in text
+    assert len(wb.generate(schedule, target="h200").launches) == 1
+    for line in ("*(float4 *)&B_own[0] = *(const float4 *)&B_tile[", "*(float4 *)&B_tile[", "*(float4 *)&C["):
+        assert line in text
 
 
 def test_rows_have_a_block_each_in_one_kernel():

@@ -64,8 +64,9 @@ def _cut(
 ) -> tuple[list[isl.Set], bool]:
     """The domain in one piece, or its slices at some values of outer loops."""
     pieces, complete = [domain], True
+    derived = {} if domain.is_empty() else determined(domain, own)
     for loop in loops:
-        if sum(_box(p, own) for p in pieces) <= most:
+        if sum(_box(p, own, derived) for p in pieces) <= most:
             break
         if is_thread(loop.kind):
             continue
@@ -92,11 +93,11 @@ def _bounds(domain: isl.Set) -> list[tuple[int, int]]:
     ]
 
 
-def _box(domain: isl.Set, own: ProgramStatement) -> int:
-    """Candidates for the points of a set."""
+def _box(domain: isl.Set, own: ProgramStatement, derived: Mapping[str, Expr]) -> int:
+    """Candidates for the points of a set, in which some dims follow from the others."""
     if domain.is_empty():
         return 0
-    derived, total = determined(domain, own), 1
+    total = 1
     for dim, (low, high) in zip(own.dims, _bounds(domain), strict=True):
         total *= 1 if dim in derived else high - low + 1
     return total

@@ -25,12 +25,15 @@ from workbench.poly.grid import is_thread, on_grid, regions
 from workbench.poly.grid_points import MOST_POINTS, Column, Points, grid_points, values
 from workbench.poly.program import Access, Array, Padding, Program, ProgramStatement
 from workbench.poly.storage import Storage, contracted, storage_of
+from workbench.poly.thread_cells import in_registers
 from workbench.poly.tree import Loop, LoopKind, Tree, path
 from workbench.poly.warp_costs import WARP, groups, sectors, turns
 from workbench.records import record
 
 Memory = Literal["global", "shared", "thread"]
 MOST_THREADS = 1024
+WIDEST = 16
+"""Bytes that one thread moves at once."""
 
 
 @record
@@ -143,7 +146,7 @@ def memory_of(program: Program, tree: Tree, stored: Mapping[str, Storage], array
         return "global"
     user = next(s.id for s in program.statements if any(a.array == array for a in s.accesses))
     kinds: list[LoopKind] = [x.kind for x in path(tree, user) if x.name in place.home]
-    if any(is_thread(k) for k in kinds):
+    if any(is_thread(k) for k in kinds) or in_registers(program, tree, place):
         return "thread"
     return "shared" if any(is_block(k) for k in kinds) else "global"
 
@@ -188,9 +191,12 @@ def _counted(
         offsets = element_offsets(array, access.subscripts, points, stored.get(array.name))
     except WorkbenchError:
         return None
-    size = array.dtype.bytes
     numbers, requests = _requests(points, path(tree, s.id), block)
-    addresses = np.broadcast_to(offsets, numbers.shape) * size
+    offsets, size = np.broadcast_to(offsets, numbers.shape), array.dtype.bytes
+    if (lanes_at_once := _lanes(points, path(tree, s.id), offsets, size)) > 1:
+        numbers, requests, offsets = (column[::lanes_at_once] for column in (numbers, requests, offsets))
+        requests = groups([requests])
+    addresses, size = offsets * size, size * lanes_at_once
     units, least = (sectors if memory == "global" else turns)(requests, addresses, numbers % WARP, size)
     worst = int(units.argmax())
     chosen = np.flatnonzero(requests == worst)
@@ -224,11 +230,29 @@ def turns_with(
             for i, padding in enumerate(paddings):
                 place = replace(stored[buffer], array=replace(stored[buffer].array, padding=padding))
                 size = place.array.dtype.bytes
-                offsets = element_offsets(place.array, access.subscripts, points, place)
-                addresses = np.broadcast_to(offsets, numbers.shape) * size
-                units, least = turns(requests, addresses, numbers % WARP, size)
+                offsets = np.broadcast_to(element_offsets(place.array, access.subscripts, points, place), numbers.shape)
+                step = _lanes(points, path(order, s.id), offsets, size)
+                own = groups([requests[::step]]), offsets[::step] * size, numbers[::step] % WARP
+                units, least = turns(*own, size * step)
                 totals[i] = totals[i][0] + int(units.sum()), totals[i][1] + int(least.sum())
     return totals
+
+
+def _lanes(points: Points, loops: tuple[Loop, ...], offsets: Column, size: int) -> int:
+    """How many neighbouring elements one access moves: 4, 2, or 1.
+
+    More than one where the innermost loop runs in lanes and every piece of it lies side by side, from a multiple of
+    its length on, as the generator of CUDA text wants it.
+    """
+    if not loops or loops[-1].kind != "vector":
+        return 1
+    inside = points.loops[loops[-1].name]
+    for count in (4, 2):
+        if count * size <= WIDEST and not points.number % count:
+            pieces = [(c.reshape(-1, count) - c[::count, None] == np.arange(count)).all() for c in (inside, offsets)]
+            if all(pieces) and not (offsets[::count] % count).any():
+                return count
+    return 1
 
 
 def _requests(points: Points, loops: tuple[Loop, ...], block: Block) -> tuple[Column, Column]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench import poly
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.poly.grid import Region, on_grid, regions
+from workbench.poly.thread_cells import in_registers
 from workbench.poly.tree import Tree
 from workbench.poly.warps import WarpAccess, block_of, memory_of, warp_accesses
 from workbench.records import record
@@ -156,9 +157,11 @@ def _of(
     used = {a.array for i in region.statements for a in program.statement(i).accesses}
     where = {name: memory_of(program, tree, stored, name) for name in used & {*stored}}
     shared = sum(-(-(stored[n].bytes or 0) // 16) * 16 for n, memory in where.items() if memory == "shared")
-    own = sum((stored[n].bytes or 0) // 4 for n, memory in where.items() if memory == "thread")
     name = program.statement(region.statements[-1]).name
     threads = block_of(program, tree, region.statements).threads
+    divided = {n for n, memory in where.items() if memory == "thread" and in_registers(program, tree, stored[n])}
+    bytes_of = {n: (stored[n].bytes or 0) // (threads if n in divided else 1) for n in where}
+    own = sum(bytes_of[n] // 4 for n, memory in where.items() if memory == "thread")
     given = registers.get(name) if isinstance(registers, Mapping) else registers
     count = min(gpu.thread_registers, BASE_REGISTERS + own) if given is None else given
     blocks, limit = resident(gpu, threads, count, shared)

@@ -12,13 +12,26 @@ from math import prod
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
-from workbench.lang.expr import Index, index_names
+from workbench.lang.expr import index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.normal_form import constant
-from workbench.poly.tree import path
-from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.gpu_banks import padded
+from workbench.schedules.recipes.gpu_fragments import (
+    Product,
+    Tile,
+    across,
+    copied,
+    in_registers,
+    moves,
+    on_threads,
+    own_loops,
+    sides,
+    staged,
+    tiled,
+    value_loops,
+    with_fragment,
+)
 from workbench.schedules.recipes.gpu_steps import power, spelled, taken
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -26,10 +39,8 @@ from workbench.schedules.steps import (
     decompose_reduction,
     fuse,
     interchange,
+    merge,
     split,
-    stage,
-    tile,
-    transform_layout,
     unroll,
 )
 from workbench.schedules.steps.decomposition import enclosing_sequence
@@ -39,38 +50,17 @@ from workbench.target import Target
 WORK = 1 << 20
 """Fewer multiplications are not worth a copy."""
 
-OPERATIONS = 300_000
+OPERATIONS = 1_500_000
 """Polyhedral operations of one question: a product that needs more is not worth the wait."""
 
 DEPTH = 16
 """Contributions to a cell between two copies."""
 
 
-@record
-class Tile:
-    """What a block computes: `rows` x `columns` cells, by `height` x `width` threads."""
-
-    rows: int
-    columns: int
-    height: int
-    width: int
-
-
 TILES = (
     Tile(128, 128, 16, 16), Tile(64, 128, 8, 16), Tile(64, 64, 8, 16), Tile(32, 64, 8, 16), Tile(32, 32, 8, 8),
     Tile(16, 16, 8, 8),
 )  # fmt: skip
-
-
-@record
-class Product:
-    """The dims of a product: the result's `row` and `column`, other free dims, what is added up; staged arrays."""
-
-    row: str
-    column: str
-    others: tuple[str, ...]
-    reduced: tuple[str, ...]
-    operands: tuple[str, ...]
 
 
 def product_of(shape: Structure) -> Product | None:
@@ -142,56 +132,93 @@ def _fits(schedule: Schedule, target: Target) -> bool:
 def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> Schedule:
     name = schedule.program.statement(identifier).name
     array = schedule.program.statement(identifier).targets[0][0]
-    if enclosing_sequence(schedule.tree, identifier):
-        schedule = decompose_reduction(name).on(schedule)
-    row, column = f"{name}/{plan.row}", f"{name}/{plan.column}"
-    schedule = tile({row: size.rows, column: size.columns}).on(schedule)
-    schedule = tile({f"{row}_i": size.height, f"{column}_i": size.width}).on(schedule)
-    schedule, outer, inner = _pieces(schedule, identifier, plan)
-    threads, registers = [f"{row}_i_i", f"{column}_i_i"], [f"{row}_i_o", f"{column}_i_o"]
-    others = [f"{name}/{d}" for d in plan.others]
-    order = [*others, f"{row}_o", f"{column}_o", *outer, *threads, *inner, *registers]
-    schedule = interchange(*order).on(schedule)
-    schedule, others = _one(schedule, others)
-    home = outer[-1] if outer else f"{column}_o"
+    schedule, first = _divided(schedule, identifier, plan, size)
+    both, values = sides(plan, size), value_loops(plan, size)
+    schedule, outer, inner, lengths = _pieces(schedule, identifier, plan)
+    lengths |= {side.dim: side.length for side in both}
+    blocks, threads = [*plan.others, f"{plan.row}_o", f"{plan.column}_o"], [s.thread for s in both]
+    schedule = _ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
+    if first:
+        schedule = _ordered(schedule, first, [*blocks, *threads, *values])
+        schedule = merge(first, name, depth=len(blocks)).on(schedule)
+    schedule, others = _one(schedule, [f"{name}/{d}" for d in plan.others])
+    schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
+    schedule = in_registers(schedule, identifier, result, plan, size)
     buffers: list[str] = []
     for operand in plan.operands:
-        schedule, buffer = _staged(schedule, operand, home)
+        home = f"{name}/{outer[-1] if outer else blocks[-1]}"
+        schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
         buffers.append(buffer)
-    schedule, result = _staged(schedule, array, f"{column}_o")
-    schedule, sums = _staged(schedule, result, threads[-1])
-    schedule = _in_registers(schedule, identifier, sums, {plan.row: size.height, plan.column: size.width})
-    for loop in registers:
-        schedule = unroll(loop).on(schedule)
-    schedule = bind(threads[0], "thread.y").on(schedule)
-    schedule = bind(threads[1], "thread.x").on(schedule)
-    for s in [s for s in schedule.program.statements if s.name.rpartition(".")[0] in (*buffers, result)]:
-        schedule = _shared_out(schedule, s.id, size)
-    for loop, axis in ((f"{column}_o", "block.x"), (f"{row}_o", "block.y"), *((o, "block.z") for o in others)):
-        schedule = bind(loop, axis).on(schedule)
-    return padded(schedule, [*buffers, result])
+        schedule = _operand(schedule, identifier, buffer, (plan, size), (lengths, inner))
+    for own in filter(None, (first, name)):
+        schedule = on_threads(schedule, own, plan, size)
+        for loop in values:
+            schedule = unroll(f"{own}/{loop}").on(schedule)
+    for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
+        schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
+    return padded(schedule, buffers)
 
 
-def _pieces(schedule: Schedule, identifier: str, plan: Product) -> tuple[Schedule, list[str], list[str]]:
-    """The loops of the reduction: those between copies, and those over what was copied."""
+def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> tuple[Schedule, str]:
+    """The loops of the product, and of its initialisation (its name, empty if there is none), cut alike."""
+    name, first = schedule.program.statement(identifier).name, ""
+    if enclosing_sequence(schedule.tree, identifier):
+        schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
+        schedule = tiled(schedule, first, plan, size)
+    return tiled(schedule, name, plan, size), first
+
+
+def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
+    return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
+
+
+def _operand(
+    schedule: Schedule,
+    identifier: str,
+    buffer: str,
+    plan: tuple[Product, Tile],
+    pieces: tuple[dict[str, int], list[str]],
+) -> Schedule:
+    """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes."""
+    (lengths, inner), name = pieces, schedule.program.statement(identifier).name
+    try:
+        schedule = copied(schedule, identifier, buffer, lengths, plan[1])
+    except ScheduleError:
+        load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+        return _shared_out(schedule, load.id, plan[1])
+    moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
+    if inner and len(moving) == 1:
+        schedule = across(schedule, identifier, buffer, moving[0])
+        wanted = f"{buffer.removesuffix('_tile')}_own"
+        schedule = with_fragment(schedule, identifier, buffer, moving[0], f"{name}/{inner[-1]}", wanted)
+    return schedule
+
+
+def _pieces(
+    schedule: Schedule, identifier: str, plan: Product
+) -> tuple[Schedule, list[str], list[str], dict[str, int]]:
+    """The loops of the reduction: those between copies, those over what was copied; how much of each dim that is."""
     shape, name = structure(schedule.program, identifier), schedule.program.statement(identifier).name
     outer: list[str] = []
     inner: list[str] = []
+    lengths: dict[str, int] = {}
     room = DEPTH
     for dim in reversed(plan.reduced):
-        count, loop = shape.trip(dim), f"{name}/{dim}"
+        count = shape.trip(dim)
         if count is not None and count <= room:
-            inner.insert(0, loop)
+            inner.insert(0, dim)
+            lengths[dim] = count
             room //= count
         elif room >= 4:
-            schedule = split(loop, room).on(schedule)
-            outer.insert(0, f"{loop}_o")
-            inner.insert(0, f"{loop}_i")
+            schedule = split(f"{name}/{dim}", room).on(schedule)
+            outer.insert(0, f"{dim}_o")
+            inner.insert(0, f"{dim}_i")
+            lengths[dim] = room
             room = 1
         else:
-            outer.insert(0, loop)
+            outer.insert(0, dim)
             room = 1
-    return schedule, outer, inner
+    return schedule, outer, inner, lengths
 
 
 def _one(schedule: Schedule, others: list[str]) -> tuple[Schedule, list[str]]:
@@ -202,37 +229,10 @@ def _one(schedule: Schedule, others: list[str]) -> tuple[Schedule, list[str]]:
     return schedule, others
 
 
-def _staged(schedule: Schedule, array: str, home: str) -> tuple[Schedule, str]:
-    before = {*schedule.program.arrays}
-    schedule = stage(array, home).on(schedule)
-    (buffer,) = {*schedule.program.arrays} - before
-    return schedule, buffer
-
-
-def _in_registers(schedule: Schedule, identifier: str, sums: str, strides: dict[str, int]) -> Schedule:
-    """The cells of a thread side by side, their copies written out."""
-    program = schedule.program
-    array = program.arrays[sums]
-    own = program.statement(identifier).targets[0][1][array.times :]
-    names = [f"d{i}" for i in range(len(own))]
-    dims = [e.name if isinstance(e, Index) else "" for e in own]
-    cells = [f"{n} / {strides[d]}" if d in strides else n for n, d in zip(names, dims, strict=True)]
-    schedule = transform_layout(sums, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
-    for s in [s for s in schedule.program.statements if s.name.rpartition(".")[0] == sums]:
-        for loop in _own_loops(schedule, s.id):
-            schedule = unroll(spelled(schedule, s.id, loop)).on(schedule)
-    return schedule
-
-
-def _own_loops(schedule: Schedule, statement: str) -> list[str]:
-    """The loops that only this statement is in."""
-    return [x.name for x in path(schedule.tree, statement) if [s for s, _ in x.rows] == [statement]]
-
-
 def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
     """A copy divided among the threads of a block, neighbours in memory on neighbouring threads."""
     own = schedule.program.statement(statement)
-    loops = _own_loops(schedule, statement)
+    loops = own_loops(schedule, statement)
     counts = dict(zip(loops, _extents(schedule, own.name.rpartition(".")[0]), strict=True))
     lane = next((x for x in reversed(loops) if counts[x] > 1), loops[-1])
     while counts[lane] < size.width and loops.index(lane):
