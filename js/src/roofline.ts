@@ -57,7 +57,10 @@ export class RooflinePane {
     const flat = s('text', { class: 'tick', x: x(high) + 5, y: y(ceilings.flops) + 4 }, `${count(ceilings.flops)}FLOP/s`);
     const way = points.slice(1).map((p, i) => s('line', { class: 'way', x1: x(points[i].intensity), y1: y(points[i].bound), x2: x(p.intensity), y2: y(p.bound) }));
     const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${count(p.bound)}FLOP/s (${p.by})`))));
-    const named = [points[0], ...(points.length > 1 ? [points.at(-1)!] : [])].map((p, i) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + (i ? 17 : 17) }, i ? shortened(p.name) : points.length > 1 ? 'first' : p.name));
+    const [first, last] = [points[0], points.at(-1)!];
+    const apart = Math.hypot(x(first.intensity) - x(last.intensity), y(first.bound) - y(last.bound)) > 60;
+    const label = (p: Point, text: string) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + 17 }, text);
+    const named = [label(last, shortened(last.name)), ...(apart ? [label(first, 'first')] : [])];
     return s('svg', { class: 'chart', width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: 'img', 'aria-label': points.map((p) => `${p.name}: at most ${count(p.bound)} operations a second`).join('; ') },
       ...this.axes([low, high], [floor, ceilings.flops], x, y, wide), ...roofs, flat, ...way, ...marks, ...named);
   }

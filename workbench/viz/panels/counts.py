@@ -73,7 +73,8 @@ def _estimated(program: Program, tree: Tree) -> list[dict[str, Any]]:
         depth.append(0 if n.parent < 0 else depth[n.parent] + 1)
     return [
         {
-            "loop": n.loop, "kind": "", "depth": depth[i], "held": n.held_bytes, "moved": n.moved_bytes, "iterations": 0,
+            "loop": n.loop, "kind": "", "depth": depth[i], "iterations": 0,
+            "held": n.held_bytes, "moved": n.moved_bytes,
             "arrays": [{"name": a, "held": held, "moved": moved, "reuse": 0} for a, held, moved in n.arrays],
             "parent": n.parent, "statements": numbers(program, n.statements),
         }
