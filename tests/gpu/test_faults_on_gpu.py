@@ -1,0 +1,75 @@
+"""Faults planted into kernels: what `wb.sanitize` says without a GPU, NVIDIA's compute-sanitizer says with one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.runtime.emulation.mutants import Mutant, mutants
+from tests.runtime.emulation.staged import double_buffered
+from tests.runtime.hand import numbers
+from workbench.codegen.kernel import Kernel
+from workbench.runtime.gpu.apart import command, leave_job
+from workbench.runtime.gpu.driver import Driver
+from workbench.runtime.processes import run_limited
+
+pytestmark = pytest.mark.gpu
+
+# Kind of our finding → NVIDIA's tool that sees such a thing.
+TOOLS = {"race": "racecheck", "out of bounds": "memcheck", "divergent barrier": "synccheck"}
+N = 16  # 16 x 16 floats fill a block of device memory to its last byte
+SECONDS = 90
+SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
+
+
+def kernel() -> Kernel:
+    return wb.generate(double_buffered(N, 4), target="cuda")
+
+
+def arrays() -> tuple:
+    return numbers(N, N, seed=1), numbers(N, N, seed=2)
+
+
+def faults() -> list[Mutant]:
+    """Of each kind of fault the first and the last."""
+    found = list(mutants(kernel()))
+    kinds = dict.fromkeys(m.fault for m in found)
+    return [m for kind in kinds for m in [x for x in found if x.fault == kind][:: max(1, len(found) // 2)]]
+
+
+def theirs(suspect: Kernel, tool: str, folder: Path) -> tuple[int, str]:
+    """What compute-sanitizer counts when the kernel is called, and all that it says."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    if not Path(sanitizer).exists():
+        pytest.skip("install nvcc and compute-sanitizer (CUDA's toolkit)")
+    leave_job(folder, suspect, arrays(), None, {})
+    said = run_limited((sanitizer, "--tool", tool, *command(folder)), SECONDS)
+    found = SUMMARY.search(said.output)
+    assert found or said.code is None, said.output
+    return (int(found[1]) if found else 1), said.output
+
+
+@pytest.mark.parametrize("tool", [*TOOLS.values(), "initcheck"])
+def test_nothing_is_found_in_a_sound_kernel(tool: str, real: Driver, tmp_path: Path) -> None:
+    count, said = theirs(kernel(), tool, tmp_path)
+    assert count == 0, said
+
+
+@pytest.mark.parametrize("mutant", faults(), ids=lambda m: f"{m.fault.replace(' ', '_')}-{m.line}")
+def test_both_find_a_planted_fault(
+    mutant: Mutant, real: Driver, tmp_path: Path, record_property: pytest.RecordProperty
+) -> None:
+    ours = wb.sanitize(mutant.kernel, *arrays())
+    kinds = {f.kind: f for f in ours}
+    checked = [kind for kind in TOOLS if kind in kinds]
+    if not checked:
+        return  # a fault that only changes values is nothing for their tools
+    kind = checked[-1] if "divergent barrier" in checked else checked[0]
+    count, said = theirs(mutant.kernel, TOOLS[kind], tmp_path)
+    lines = {int(n) for n in re.findall(r"kernel\.cu:(\d+)", said)}
+    record_property("lines", f"ours {sorted({f.line for f in ours})}, theirs {sorted(lines)}")
+    assert count > 0, f"we found {kinds[kind]}; {TOOLS[kind]} said {said}"
