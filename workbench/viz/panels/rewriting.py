@@ -29,7 +29,8 @@ def text_payload(schedule: Schedule) -> dict[str, Any]:
 
 def checked_text(text: str) -> dict[str, Any]:
     """Problems as `{line, column, length, message, fix}`, lines and columns counted from 1, and names to complete."""
-    names = [{"label": name, "kind": kind} for name, kind in candidates(text, "", {})]
+    known = {**dict(candidates(text, "", {})), **dict(candidates("", "", {}))}
+    names = [{"label": name, "kind": kind} for name, kind in sorted(known.items())]
     try:
         _operator_of(text)
     except OperatorError as error:
