@@ -105,6 +105,7 @@ export class DomainPane {
   }
 
   private openMap(kind: MapKind, enter = false): void {
+    window.clearTimeout(this.waiting);
     const plot = this.pointed();
     if (!plot || !plot.look.x || !this.element.isConnected) return;
     void this.map.open(kind, { statement: plot.largest.name, x: plot.look.x, y: plot.look.y }, enter);

@@ -1,0 +1,277 @@
+"""The panes beyond the first five, each seen at work in a bare page: maps, editors, other languages, bytes, films."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+import workbench as wb
+from tests.browser.bench import Bench
+from tests.browser.chromium import Browser
+from tests.viz.panels.values import SCHEDULES, schedule
+from workbench.viz.panels.mapping import grid
+
+MAP = ".wbp .map"
+KNOWN = f"document.querySelector('{MAP} [data-spot=\"9\"]')?.dataset.legal"
+
+
+@pytest.fixture
+def shown(browser: Browser) -> Callable[..., Bench]:
+    """A panel with some panes in the page."""
+    return lambda panel, whole=True: Bench(browser, panel, whole=whole)
+
+
+def text(browser: Browser, selector: str) -> str:
+    return browser.run(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
+def spots(browser: Browser) -> dict[str, str]:
+    """Place → "true" or "false" of the cells of the map that are judged."""
+    found = f"[...document.querySelectorAll('{MAP} [data-legal]')].filter((e) => e.dataset.spot && e.dataset.legal)"
+    return dict(browser.run(f"{found}.map((e) => [e.dataset.spot, e.dataset.legal])"))
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_looking_at_a_kind_of_step_colours_what_is_legal(name, shown, browser):
+    made = schedule(name)
+    shown(wb.panel(made))
+    kind = "skew" if name == "convolution" else "tile"
+    browser.point_at(".wbp .mode", 2 if name == "convolution" else 1)
+    whole(browser)
+    own = max(made.program.statements, key=lambda s: len(s.dims))
+    steps = grid(made, kind, own.name, *(text_of(browser, axis) for axis in ("x", "y"))).steps
+    assert spots(browser) == {str(i): str(s is None or bool(made.can(s))).lower() for i, s in enumerate(steps)}
+    browser.mouse("mouseMoved", (3, 3))
+    browser.until(f"document.querySelector('{MAP}').hidden")
+
+
+def whole(browser: Browser) -> None:
+    """Wait until every cell of the map is judged."""
+    browser.until(f"document.querySelector('{MAP} .spot.yes, {MAP} .spot.no')")
+    browser.until(f"!document.querySelector('{MAP} .spot.unknown[data-spot]')")
+
+
+def text_of(browser: Browser, axis: str) -> str:
+    """What the last plot has on an axis."""
+    return browser.run(f"[...document.querySelectorAll('.wbp .plot .axis.{axis}')].at(-1).textContent")
+
+
+def test_a_map_is_walked_by_keys_and_a_cell_is_a_step(shown, browser):
+    page = shown(wb.panel(schedule("matmul")))
+    browser.run("document.querySelectorAll('.wbp .mode')[1].focus()")
+    browser.key("ArrowDown")
+    browser.until(f"document.activeElement.closest('{MAP}') && {KNOWN}")
+    browser.key("ArrowRight")
+    browser.key("ArrowDown")
+    assert "legal" in browser.run("document.activeElement.getAttribute('aria-label')")
+    browser.run("document.activeElement.click()")
+    assert page.becomes("[str(s) for s in panel.schedule.trace]")[-1] == "tile(n=2, k=2)"
+
+
+def test_an_illegal_cell_is_shown_in_red_with_a_repair(shown, browser):
+    page = shown(wb.panel(schedule("stencil")))
+    browser.point_at(".wbp .mode", 1)
+    browser.until(f"document.querySelector('{MAP} .spot.no[data-spot]')")
+    browser.run(f"document.querySelector('{MAP} .spot.no[data-spot]').click()")
+    browser.until("document.querySelector('.wbp .plot .arrow.bad')")
+    assert page.panel.refusal["pairs"]
+    browser.until("document.querySelector('.wbp .repair')")
+
+
+def test_the_heat_follows_the_sliders(shown, browser):
+    page = shown(wb.panel(wb.schedule(wb.ops.matmul, M=256, N=256, K=256)))
+    browser.point_at(".wbp .mode", 1)
+    browser.until(
+        f"document.querySelector('{MAP} .spot.yes') && !document.querySelector('{MAP} .spot.unknown[data-spot]')"
+    )
+    colours = f"[...document.querySelectorAll('{MAP} .spot.yes')].map((e) => e.className).join()"
+    before = browser.run(colours)
+    move = "(() => { const r = document.querySelector('%s'); r.value = %s; r.dispatchEvent(new Event('%s')) })()"
+    browser.run(move % (f"{MAP} [data-machine=L1]", 19, "input"))
+    assert browser.run(colours) != before
+    assert page.panel.machine["cache_bytes"][0] != 1 << 19  # the kernel hears of it when the hand lets go
+    browser.run(move % (f"{MAP} [data-machine=L1]", 19, "change"))
+    page.becomes("panel.target.cache_bytes[0] == 1 << 19")
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def write(browser: Browser, selector: str, added: str) -> None:
+    """Write at the end of the second line of an editor."""
+    browser.run(f"document.querySelector('{selector} .cm-content').focus()")
+    browser.key("ArrowDown")
+    browser.key("End")
+    browser.type(added)
+
+
+def test_an_error_is_underlined_at_its_token_and_a_right_text_is_taken(shown, browser, keep):
+    page = shown(wb.panel(schedule("matmul"), panes=("operator", "domain", "code", "history")), whole=False)
+    browser.until("document.querySelector('.wbp .operator .cm-line')")
+    write(browser, ".wbp .operator", " * zz(k)")
+    browser.until("document.querySelector('.wbp .cm-lintRange-error')")
+    assert text(browser, ".wbp .cm-lintRange-error") == "zz"
+    assert "unknown tensor" in text(browser, ".wbp .said")
+    assert browser.run("document.querySelector('.wbp .take').disabled")
+    keep("operator_error")
+    browser.click(".wbp .back")
+    browser.until("!document.querySelector('.wbp .cm-lintRange-error')")
+    write(browser, ".wbp .operator", " * B(k, n)")
+    browser.until("!document.querySelector('.wbp .take').disabled")
+    browser.click(".wbp .take")
+    assert page.becomes("panel.source['text'].count('B(k, n)')") == 2
+    browser.until("document.querySelector('.wbp .code').textContent.includes('B[k*80 + n] * B[k*80 + n]')")
+
+
+def test_names_are_completed(shown, browser):
+    shown(wb.panel(schedule("triangular"), panes=("operator",)), whole=False)
+    browser.until("document.querySelector('.wbp .operator .cm-line')")
+    write(browser, ".wbp .operator", " + fl")
+    browser.until(
+        "[...document.querySelectorAll('.cm-tooltip-autocomplete li')].some((e) => e.textContent.startsWith('floor'))"
+    )
+
+
+def test_a_preview_shows_the_difference_and_the_loops(shown, browser, keep):
+    page = shown(wb.panel(schedule("matmul")))
+    offers = "[...document.querySelectorAll('.wbp .offer')]"
+    browser.run(
+        f"{offers}.find((e) => e.textContent.startsWith(\"interchange('n', 'm')\")).querySelector('.preview').click()"
+    )
+    browser.until(
+        "document.querySelector('.wbp .changes .cm-changedLine') && document.querySelector('.wbp.previewing')"
+    )
+    names = browser.run("[...document.querySelectorAll('.wbp .tree .node')].map((e) => e.dataset.name)")
+    assert names[:2] == ["n", "m"]
+    assert not page.panel.schedule.trace
+    keep("preview")
+    browser.click(".wbp .beside")
+    browser.until("document.querySelectorAll('.wbp .changes .cm-mergeViewEditor').length === 2")
+    browser.click(".wbp .code .close")
+    browser.until("!document.querySelector('.wbp.previewing') && document.querySelector('.wbp .code .listing')")
+    assert browser.run("document.querySelector('.wbp .tree .node').dataset.name") == "m"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="install gcc or clang")
+def test_languages_stand_side_by_side_and_light_together(shown, browser, keep):
+    made = wb.schedule(wb.ops.matmul, M=64, N=64, K=32) | wb.tile(m=16, n=32) | wb.bind("m_o", "block.x")
+    page = shown(wb.panel(made, panes=("code", "tree")), whole=False)
+    browser.until("document.querySelector('.wbp .listing')")
+    for n in (1, 2):
+        browser.click(".wbp .language", n)
+    browser.until("document.querySelectorAll('.wbp .listing').length === 3")
+    page.ask("setattr(panel, 'selection', {'loop': 'm_o', 'statement': 'C'})")
+    browser.until("document.querySelector('.wbp .column:nth-child(2) .line.active')")
+    assert "blockIdx.x" in text(browser, ".wbp .column:nth-child(2) .line.active")
+    page.ask("setattr(panel, 'selection', {'statement': 'C'})")
+    browser.until("document.querySelectorAll('.wbp .column:nth-child(2) .line.active').length > 3")
+    lit = "[...document.querySelectorAll('.wbp .column:nth-child(%d) .line.active')].map((e) => Number(e.dataset.line))"
+    c = set(browser.run(lit % 1))
+    of = {line["number"]: line["of"] for line in page.panel.views["assembly"]["lines"]}
+    assert c
+    assert {of[n] for n in browser.run(lit % 3)} <= c
+    keep("languages")
+
+
+# -- bytes, warps, time ------------------------------------------------------------------------------------------------
+
+
+def test_memory_roofline_and_warps_are_drawn(shown, browser, keep):
+    made = wb.schedule(wb.ops.matmul, M=64, N=64, K=32) | wb.tile(m=16, n=32) | wb.bind("m_o", "block.x")
+    made = made | wb.bind("m_i", "thread.y") | wb.bind("n_i", "thread.x")
+    page = shown(wb.panel(made, panes=("tree", "footprint", "roofline", "warps")), whole=False)
+    browser.until(
+        "document.querySelector('.wbp .footprint .foot') && document.querySelector('.wbp .warps .sector-box')"
+    )
+    assert browser.run("document.querySelectorAll('.wbp .footprint .foot').length") == 6
+    browser.point_at(".wbp .footprint .foot", 5)
+    browser.until("document.querySelector('.wbp .tree .node.active')")
+    assert browser.run("document.querySelector('.wbp .tree .node.active').dataset.name") == "k"
+    keep("bytes")
+    assert "error" not in page.panel.views["roofline"]
+
+
+def test_the_cache_follows_the_time(shown, browser, keep):
+    shown(wb.panel(schedule("triangular"), panes=("domain", "cache")), whole=False)
+    browser.until("document.querySelector('.wbp .cache .mem')")
+    told = []
+    for time in (1, 40, 80):
+        browser.run(
+            "(() => { const r = document.querySelector('.wbp .replay input');"
+            f" r.value = {time}; r.dispatchEvent(new Event('input')) }})()"
+        )
+        told.append(int(text(browser, ".wbp .cache output").split()[0]))
+        assert browser.run("document.querySelectorAll('.wbp .mem.hit, .wbp .mem.miss').length") > 0
+    assert told[0] < told[1] < told[2]
+    keep("cache")
+
+
+def test_a_cache_for_everything_misses_each_line_once(shown, browser):
+    page = shown(wb.panel(schedule("matmul"), panes=("domain", "cache")), whole=False)
+    browser.until("document.querySelector('.wbp .cache .mem')")
+    browser.run(
+        "(() => { const [size, line] = document.querySelectorAll('.wbp .cache select');"
+        " size.value = '8192'; size.dispatchEvent(new Event('change')) })()"
+    )
+    browser.run(
+        "(() => { const line = document.querySelectorAll('.wbp .cache select')[1];"
+        " line.value = '8'; line.dispatchEvent(new Event('change')) })()"
+    )
+    sizes = page.panel.domain["sizes"]
+    lines = sum(-(-sizes[a] * sizes[b] * 4 // 8) for a, b in (("M", "N"), ("M", "K"), ("K", "N")))
+    assert int(text(browser, ".wbp .cache output").split(",")[1].split()[0]) == lines
+
+
+def test_a_film_is_offered_as_a_file(shown, browser):
+    shown(wb.panel(schedule("triangular"), sizes={"M": 3, "N": 2}))
+    browser.run(
+        "(() => { window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download) } })()"
+    )
+    browser.click(".wbp .film", 1)
+    assert browser.until("window.saved.length && window.saved[0]") == "trmm.html"
+
+
+# -- panes, cells, keys ------------------------------------------------------------------------------------------------
+
+
+def test_panes_come_and_go(shown, browser):
+    page = shown(wb.panel(schedule("matmul")))
+    browser.click('.wbp [data-pane="footprint"]')
+    browser.until("document.querySelector('.wbp .footprint .foot')")
+    assert page.becomes("list(panel.panes)") == ["domain", "code", "tree", "steps", "history", "footprint"]
+    browser.click('.wbp [data-pane="code"]')
+    browser.until("!document.querySelector('.wbp .pane.code')")
+    page.ask("setattr(panel, 'panes', ['domain', 'code'])")
+    browser.until("document.querySelectorAll('.wbp .pane').length === 2 && document.querySelector('.wbp .listing')")
+
+
+def test_a_host_is_asked_to_insert_a_cell(shown, browser):
+    page = shown(wb.panel(schedule("matmul")))
+    page.ask("panel.apply(wb.tile(m=4, n=4))")
+    browser.run(
+        "document.addEventListener('workbench:insert-cell',"
+        " (event) => { window.inserted = event.detail.source; event.preventDefault() }, {once: true})"
+    )
+    browser.click(".wbp .insert")
+    assert browser.until("window.inserted") == page.ask("str(panel.history)")
+    assert "cell" in text(browser, ".wbp .status")
+
+
+def test_the_keyboard_stays_where_it_was(shown, browser):
+    page = shown(wb.panel(schedule("matmul")))
+    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    page.ask("panel.apply(wb.tile(m=4, n=4))")
+    browser.until("!document.querySelector('.wbp .undo').disabled")
+    assert browser.run("document.activeElement.matches('.wbp svg.plot')")
+    browser.run("document.querySelector('.wbp .listing').focus()")
+    browser.key("ArrowDown")
+    browser.key("ArrowDown")
+    assert page.becomes("panel.selection").keys() == {"line"}
+    assert text(browser, ".wbp .status")
+
+
+def test_nothing_was_thrown(browser):
+    assert [line for line in browser.console if line.startswith(("thrown", "error"))] == []
