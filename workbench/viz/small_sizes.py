@@ -112,8 +112,12 @@ def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> b
 
 def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
     """How many values each index of a statement takes at these sizes (bounding box)."""
+    return _extents(_bounded(statement), sizes)
+
+
+def _extents(bounded: tuple[tuple[Range, frozenset[str]], ...], sizes: Mapping[str, int]) -> dict[str, int]:
     box: dict[str, tuple[int, int]] = {}
-    for r, bounding in _bounded(statement):
+    for r, bounding in bounded:
         corners = list(_corners(bounding, box))
         low = min(fold(r.lower, {**sizes, **c}) for c in corners)
         high = max(fold(r.upper, {**sizes, **c}) for c in corners)
@@ -138,9 +142,13 @@ def _search(definition: Operator, statements: list[Statement], axes: Wanted, sta
     """Coordinate descent over the free sizes: some rounds, each size in turn."""
     names = [n for n in (*definition.size_names, *definition.scalars) if n not in start]
     sizes = {**start, **{n: _first_guess(statements, axes, n) for n in names}}
+    cost = _Cost(statements, axes)
     for _ in range(ROUNDS):
+        before = dict(sizes)
         for name in names:
-            sizes[name] = min(VALUES, key=lambda v, n=name: (_cost(statements, {**sizes, n: v}, axes), v))
+            sizes[name] = min(VALUES, key=lambda v, n=name: (cost({**sizes, n: v}), v))
+        if sizes == before:
+            break
     return sizes
 
 
@@ -153,12 +161,34 @@ def _mentions(expr: Expr, name: str) -> bool:
     return any(isinstance(node, Size) and node.name == name for node in walk(expr))
 
 
-def _cost(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> float:
-    """Distance from what is wanted; dims that are no axes should be short, and nothing may be empty."""
-    cost = 0.0
-    for statement in statements:
-        wanted = axes[statement.name]
-        for index, n in extents_of(statement, sizes).items():
-            cost += 4.0 * abs(n - wanted[index]) if index in wanted else 0.5 * abs(n - ELSEWHERE)
-            cost += 100.0 if n <= 0 else 5.0 if n == 1 < wanted.get(index, 0) else 0.0
-    return cost
+class _Cost:
+    """Distance from what is wanted; dims that are no axes should be short, and nothing may be empty.
+
+    Each statement is measured once for the values of the sizes that its ranges name.
+    """
+
+    def __init__(self, statements: list[Statement], axes: Wanted) -> None:
+        self._known: dict[tuple[int | None, ...], float] = {}
+        self._parts = [(axes[s.name], _bounded(s), _sizes_of(s)) for s in statements]
+
+    def __call__(self, sizes: Mapping[str, int]) -> float:
+        return sum(self._of(i, sizes) for i in range(len(self._parts)))
+
+    def _of(self, number: int, sizes: Mapping[str, int]) -> float:
+        wanted, bounded, names = self._parts[number]
+        key = (number, *(sizes.get(n) for n in names))
+        if key not in self._known:
+            self._known[key] = sum(_off(wanted.get(index), n) for index, n in _extents(bounded, sizes).items())
+        return self._known[key]
+
+
+def _off(wanted: int | None, found: int) -> float:
+    """What an index costs that takes so many values; None is wanted of those that are no axes."""
+    cost = 0.5 * abs(found - ELSEWHERE) if wanted is None else 4.0 * abs(found - wanted)
+    return cost + (100.0 if found <= 0 else 5.0 if found == 1 < (wanted or 0) else 0.0)
+
+
+def _sizes_of(statement: Statement) -> tuple[str, ...]:
+    """The names in a statement's ranges that are not its indices."""
+    bounds = (b for r in statement.ranges for b in (r.lower, r.upper))
+    return tuple(dict.fromkeys(n.name for b in bounds for n in walk(b) if isinstance(n, Size)))
