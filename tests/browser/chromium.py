@@ -110,7 +110,7 @@ class Browser:
             raise BrowserError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
-    def until(self, script: str, seconds: float = 40) -> Any:
+    def until(self, script: str, seconds: float = 30) -> Any:
         """The value of an expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -179,7 +179,8 @@ class Browser:
         """One key, down and up."""
         code = KEYS.get(key, ord(key.upper()) if len(key) == 1 else 0)
         text = {"text": "\r" if key == "Enter" else key} if (len(key) == 1 or key == "Enter") and not modifiers else {}
-        named = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
+        place = {"code": f"Key{key.upper()}"} if key.isalpha() and len(key) == 1 else {}
+        named = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers, **place}
         self.call("Input.dispatchKeyEvent", type="keyDown", **named, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **named)
 

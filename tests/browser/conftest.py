@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ import pytest
 import workbench as wb
 from tests.browser.bench import Bench
 from tests.browser.chromium import Browser, chromium
-from tests.viz.panels.values import schedule
+from tests.browser.lab import Page, Server, missing
+from tests.viz.panels.values import SCHEDULES, schedule
 
 OUT = Path(os.environ.get("WB_SCREENSHOTS", Path(__file__).parent / "out"))
 
@@ -36,6 +36,29 @@ def opened(browser: Browser) -> Callable[[str], Bench]:
     return lambda name: Bench(browser, wb.panel(schedule(name)))
 
 
+@pytest.fixture(scope="session")
+def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab on loopback."""
+    if reason := missing("jupyterlab"):
+        pytest.skip(reason)
+    server = Server(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def in_lab(lab: Server, browser: Browser) -> Callable[[str], Page]:
+    """Open a notebook with a panel of one of the four programs, alone in the window."""
+
+    def opened(name: str) -> Page:
+        page = lab.open(browser, name, f"import workbench as wb\npanel = wb.panel({SCHEDULES[name]})\npanel")
+        page.execute(0)
+        page.panel()
+        return page
+
+    return opened
+
+
 @pytest.fixture
 def keep(browser: Browser) -> Callable[[str], Path]:
     """Keep a screenshot of the panel under a name."""
@@ -43,12 +66,18 @@ def keep(browser: Browser) -> Callable[[str], Path]:
     def kept(name: str) -> Path:
         browser.size(1500, 1500)
         browser.run("document.querySelector('.wbp').scrollIntoView()")
-        time.sleep(0.3)
+        browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => 0)")
         made = browser.screenshot(OUT / f"{name}.png", ".wbp")
         browser.size(1500, 1100)
         return made
 
     return kept
+
+
+@pytest.fixture
+def keep_window(browser: Browser) -> Callable[[str], Path]:
+    """Keep a screenshot of the whole window under a name."""
+    return lambda name: browser.screenshot(OUT / f"{name}.png")
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,15 @@ NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "c
 CURRENT = "window.jupyterapp.shell.currentWidget"
 _READY = """(async () => { const c = window.notebook.sessionContext; await c.ready; await c.session.kernel.info;
     if (document.activeElement) document.activeElement.blur(); return c.session.kernel.id })()"""
+_CLOSE = """(async () => {
+    for (const w of [...window.jupyterapp.shell.widgets('main')]) {
+        if (w.context) w.context.model.dirty = false; // or it asks whether to save
+        if (w.sessionContext) await w.sessionContext.shutdown();
+        w.close();
+    } })()"""
+_OPEN = """(async () => {
+    window.notebook = await window.jupyterapp.commands.execute('docmanager:open', %s);
+    await window.notebook.revealed })()"""
 _ASK = """(async () => {
     const future = window.notebook.sessionContext.session.kernel.requestExecute(
         {code: '', silent: true, store_history: false, user_expressions: {x: %s}});
@@ -105,16 +114,27 @@ class Server:
 
     def open(self, browser: Browser, name: str, *cells: str) -> Page:
         """A notebook with these cells, alone in the window, its kernel ready."""
-        path = self.write(name, *cells)
+        return self.open_file(browser, name, json.dumps(notebook(*cells)))
+
+    def open_file(self, browser: Browser, name: str, text: str | None = None) -> Page:
+        """A notebook file, written anew with a text or opened as it is, alone in the window, its kernel ready."""
+        path = f"{name}.ipynb"
+        if text is not None:
+            (self.folder / path).write_text(text)
         if not browser.run(self._here):
             self.visit(browser, "lab?reset")
-        commands = "window.jupyterapp.commands.execute"
-        browser.run(
-            f"(async () => {{ await {commands}('application:close-all');"
-            f" window.notebook = await {commands}('docmanager:open', {{path: {json.dumps(path)}}});"
-            " await window.notebook.revealed })()"
-        )
+        browser.run(_CLOSE)
+        browser.run(_OPEN % json.dumps({"path": path}))
         return Page(browser)
+
+    def remembers(self, text: str) -> None:
+        """Wait until the layout that the page saves of itself holds a text."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if any(text in path.read_text() for path in (self._base / "home" / "workspaces").glob("*")):
+                return
+            time.sleep(0.05)
+        raise BrowserError(f"no saved layout holds {text}")
 
     def close(self) -> None:
         """End the server, and with it the kernels it started."""
@@ -170,6 +190,40 @@ class Page:
             if value := self.ask(expression):
                 return value
         raise BrowserError(f"not within {seconds:g} s: {expression}")
+
+    def insert(self, text: str) -> None:
+        """A cell with this text below the first one."""
+        self.browser.run(
+            "(() => { const m = window.notebook.content.model.sharedModel;"
+            f" m.insertCell(1, {{cell_type: 'code', source: {json.dumps(text)}, metadata: {{}}}}) }})()"
+        )
+
+    def remove(self, cell: int) -> None:
+        """Delete a cell."""
+        self.browser.run(f"window.notebook.content.model.sharedModel.deleteCell({cell})")
+
+    def restart(self) -> None:
+        """A new kernel for the notebook, which has answered."""
+        self.browser.run("window.notebook.sessionContext.session.kernel.restart().then(() => 0)")
+        self.ready()
+
+    def second_view(self) -> None:
+        """The output of the first cell shown a second time, beside the notebook."""
+        self.browser.run(
+            "window.notebook.content.activeCellIndex = 0,"
+            " window.jupyterapp.commands.execute('notebook:create-output-view').then(() => 0)"
+        )
+        self.browser.until("document.querySelectorAll('.wbp .plot').length >= 2")
+
+    def one_view(self) -> None:
+        """Close what `second_view` opened."""
+        self.alone()
+        self.browser.until("document.querySelectorAll('.wbp').length === 1")
+
+    def alone(self) -> None:
+        """Close everything in the main area but the notebook."""
+        others = "[...window.jupyterapp.shell.widgets('main')].filter((w) => w !== window.notebook)"
+        self.browser.run(f"{others}.forEach((w) => w.close())")
 
     def panel(self) -> None:
         """Wait for a panel with points, its next steps known."""

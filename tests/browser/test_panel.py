@@ -2,99 +2,69 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import subprocess
-import sys
+import re
 
 import pytest
 
 import workbench as wb
-from tests.browser.bench import Bench as Page
+from tests.browser import expected
 from tests.browser.chromium import CONTROL, SHIFT, Browser
-from tests.support import ROOT
-from tests.viz.panels.values import schedule
-from workbench.lang.folding import fold
+from tests.browser.hands import (
+    APPLIED,
+    POINTS,
+    attributes,
+    choose,
+    drag_on_plot,
+    filtered,
+    fresh,
+    offered,
+    point,
+    steps,
+    texts,
+)  # fmt: skip
+from tests.browser.lab import Page
+from tests.viz.panels.values import SCHEDULES, schedule
+from workbench.schedules import preview
 
-POINTS = ".wbp .plot [data-point]"
-
-
-@pytest.fixture(scope="module", params=["matmul"])
-def case(request, opened) -> tuple[str, Page]:
-    return request.param, opened(request.param)
-
-
-def texts(browser: Browser, selector: str) -> list[str]:
-    """The texts of all elements of a selector."""
-    return browser.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
-
-
-def attributes(browser: Browser, selector: str, name: str) -> list[str]:
-    """One attribute of all elements of a selector."""
-    script = f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.getAttribute({json.dumps(name)}))"
-    return browser.run(script)
+REFUSED = ("interchange", "parallelize", "reverse")
+CODE = "__import__('hashlib').sha256(wb.generate({}).source.encode()).hexdigest()"
 
 
-def steps(page: Page) -> list[str]:
-    """The trace, asked from the kernel."""
-    return page.ask("[str(s) for s in panel.schedule.trace]")
+@pytest.fixture(scope="module", params=SCHEDULES)
+def case(request, in_lab) -> tuple[str, Page]:
+    return request.param, in_lab(request.param)
 
 
-def fresh(page: Page) -> None:
-    """Back to the schedule the panel began with, nothing selected, no filter, the next steps known."""
-    page.ask("panel._go(panel.history.at(0))")
-    page.ask("setattr(panel, 'selection', {})")
-    page.browser.until('document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')')
-    filtered(page.browser, "")
-
-
-def filtered(browser: Browser, text: str) -> None:
-    """Write into the filter of the next steps."""
-    browser.run(
-        "(() => { const f = document.querySelector('.wbp .steps input');"
-        f" f.value = {json.dumps(text)}; f.dispatchEvent(new Event('input')); }})()"
-    )
-
-
-def choose(browser: Browser, text: str) -> None:
-    """Click the offer with exactly this text."""
-    filtered(browser, text)
-    offers = "[...document.querySelectorAll('.wbp .offer button')]"
-    browser.run(f"{offers}.find((b) => b.textContent === {json.dumps(text)}).click()")
+# -- what lights up --------------------------------------------------------------------------------------------------
 
 
 def test_pointing_at_an_instance_lights_what_belongs_to_it(case, browser, keep, measured):
     name, page = case
     fresh(page)
     names = attributes(browser, POINTS, "data-point")
-    nth = len(names) * 2 // 3
-    browser.point_at(POINTS, nth)
-    browser.until("document.querySelector('.wbp .plot.has-lit')")
-    statement, _, rest = names[nth].partition("(")
-    point = [int(v) for v in rest.rstrip(")").split(",")]
-    expected = belonging(schedule(name), statement, point)
-    for kind in ("read", "write"):
-        assert set(attributes(browser, f".wbp .cell.{kind}", "data-cell")) == expected[kind]
-    assert set(attributes(browser, ".wbp .node.active", "data-name")) == expected["nodes"]
-    shown = set(attributes(browser, ".wbp .line.active", "data-line"))
-    assert shown == {
-        str(n) for n in page.ask(f"[x['number'] for x in panel.code['lines'] if '{statement}' in x['statements']]")
-    }
-    assert attributes(browser, ".wbp .point.lit", "data-point") == [names[nth]]
+    for nth in sorted({0, len(names) // 2, len(names) * 2 // 3, len(names) - 1}):
+        browser.point_at(POINTS, nth)
+        browser.until(f"document.querySelector('.wbp .cells b').textContent.endsWith({json.dumps(names[nth])})")
+        lit_as_computed(page, names[nth], schedule(name))
     measured[f"{name}: hover to light, ms"] = hover_time(browser)
     keep(f"{name}_hover")
 
 
-def belonging(of: wb.Schedule, statement: str, point: list[int]) -> dict[str, set[str]]:
-    """Cells and nodes of an instance, from the program and the tree."""
-    from workbench.poly.tree import path
-
-    own = next(s for s in of.program.statements if s.name == statement)
-    known = {**of.program.sizes, **dict(zip(own.dims, point, strict=True))}
-    cells: dict[str, set[str]] = {"read": set(), "write": set()}
-    for access in own.accesses:
-        cells[access.kind].add(f"{access.array}({', '.join(str(fold(e, known)) for e in access.subscripts)})")
-    return {**cells, "nodes": {*(loop.name for loop in path(of.tree, own.id)), statement}}
+def lit_as_computed(page: Page, name: str, of: wb.Schedule) -> None:
+    """Cells, nodes, lines and points that are lit are those of one instance."""
+    browser, at = page.browser, point(name)
+    cells = expected.touched(of.program, at)
+    for kind in ("read", "write"):
+        assert set(attributes(browser, f".wbp .cell.{kind}", "data-cell")) == cells[kind]
+    loops = expected.around(of, at[0])
+    assert sorted(attributes(browser, ".wbp .node.active", "data-name")) == sorted([*loops, at[0]])
+    assert attributes(browser, ".wbp .point.lit", "data-point") == [name]
+    lines = [text.strip() for text in texts(browser, ".wbp .line.active")]
+    assert [v for line in lines for v in re.findall(r"for \(\w+ (\w+?)(?:_\d+)? = ", line)] == loops
+    assert any(f"/* {at[0]}: " in line for line in lines)
+    others = {s.name for s in of.program.statements} - {at[0]}
+    assert not [line for line in lines for other in others if f"/* {other}: " in line]
 
 
 def hover_time(browser: Browser) -> float:
@@ -138,98 +108,113 @@ def test_a_selection_goes_both_ways(case, browser):
     browser.click(POINTS, 1)
     browser.until("document.querySelector('.wbp .cells b')")
     chosen = page.becomes("panel.selection")
-    assert f"{chosen['statement']}({', '.join(map(str, chosen['instance']))})" == names[1]
-    statement, _, rest = names[2].partition("(")
-    page.ask(f"setattr(panel, 'selection', {{'statement': '{statement}', 'instance': ({rest.rstrip(')')},)}})")
+    assert (chosen["statement"], tuple(chosen["instance"])) == point(names[1])
+    statement, at = point(names[2])
+    page.ask(f"setattr(panel, 'selection', {{'statement': '{statement}', 'instance': {at}}})")
     browser.until(f"document.querySelector('.wbp .cells b').textContent.endsWith({json.dumps(names[2])})")
     assert attributes(browser, ".wbp .point.lit", "data-point") == [names[2]]
 
 
-def drag_on_plot(browser: Browser, mode: str, size: tuple[int, int]) -> None:
-    """Choose a mode and drag over width × height points of the last plot, from a corner of its domain."""
-    browser.run(f"[...document.querySelectorAll('.wbp .mode')].find((b) => b.textContent === '{mode}').click()")
-    browser.middle(".wbp svg.plot")
-    corner = browser.run("""(() => {
-        const svg = [...document.querySelectorAll('.wbp svg.plot')].at(-1);
-        svg.scrollIntoView({block: 'center'});
-        const f = svg.querySelector('.frame').getBoundingClientRect();
-        const unit = [...svg.querySelectorAll('line.grid')].slice(0, 2).map((l) => l.getBoundingClientRect().x);
-        return [f.x, f.y + f.height, unit[1] - unit[0]] })()""")
-    x, y, unit = corner
-    start = (x + unit * 1.5, y - unit * 1.5)
-    end = (start[0] + unit * (size[0] - 1), start[1] - unit * (size[1] - 1))
-    browser.drag(start, end)
-
-
-def test_dragging_tiles_undoing_and_the_script_in_a_fresh_kernel(case, browser, keep, measured):
+def test_at_a_time_exactly_what_has_run_is_filled(case, browser, keep):
     name, page = case
     fresh(page)
-    drag_on_plot(browser, "tile", (2, 3))
-    browser.until(
-        "document.querySelector('.wbp .undo').disabled === false || !document.querySelector('.wbp .refusal').hidden"
-    )
-    if name == "stencil":
-        keep(f"{name}_tile_refused")
-        assert texts(browser, ".wbp .refusal code")[0].startswith("tile(")
-        return
-    assert "tile" in steps(page)[-1]
-    first = steps(page)
-    browser.until("document.querySelector('.wbp .plot .tile')")
-    keep(f"{name}_tiled")
-    drag_on_plot(browser, "tile", (2, 1))
-    browser.until(f"document.querySelector('.wbp .script').textContent.split('| wb.').length > {len(first) + 1}")
+    at_its_time(page, schedule(name))
+    legal = next(iter(offered(browser, "interchange", "reverse", "skew", legal=True)))
+    choose(browser, legal)
+    browser.until(APPLIED)
+    at_its_time(page, schedule(name) | eval(f"wb.{legal}", {"wb": wb}))
+    keep(f"{name}_replay")
+
+
+def at_its_time(page: Page, of: wb.Schedule) -> None:
+    """Move the time slider; what is filled is what the generated code has touched by then."""
+    browser = page.browser
+    browser.run("document.querySelectorAll('.wbp .slider [type=checkbox]:checked').forEach((b) => b.click())")
+    order = expected.in_order(of, page.ask("panel.domain['sizes']"))
+    when = {at: i for i, at in enumerate(order)}
+    names = attributes(browser, POINTS, "data-point")
+    assert len(set(names)) == len(names)
+    moments = sorted(when[point(name)] for name in names)
+    for time in (1, moments[0] + 1, moments[len(moments) // 2], moments[-1], len(order)):
+        browser.run(
+            f"(() => {{ const r = document.querySelector('.wbp .replay input'); r.value = {time};"
+            " r.dispatchEvent(new Event('input')); })()"
+        )
+        filled = set(attributes(browser, ".wbp .plot .point:not(.waits)", "data-point"))
+        assert filled == {name for name in names if when[point(name)] < time}
+
+
+# -- what a drag does, and its Python ----------------------------------------------------------------------------------
+
+
+def test_two_drags_and_an_undo_are_python_that_a_new_kernel_runs(case, browser, keep):
+    name, page = case
+    fresh(page)
+    drags = [("tile", (2, 3)), ("tile", (2, 1))] if name != "stencil" else [("skew", (2, 1)), ("skew", (3, 1))]
+    drag_on_plot(browser, *drags[0])
+    browser.until(APPLIED)
+    first, place = steps(page), at_place(browser)
+    keep(f"{name}_dragged")
+    drag_on_plot(browser, *drags[1])
+    browser.until(f"document.querySelector('.wbp').dataset.place !== '{place}' && {APPLIED}")
+    assert len(steps(page)) > len(first)
     browser.click(".wbp .undo")
-    browser.until(f"document.querySelector('.wbp .script').textContent.split('| wb.').length === {len(first) + 1}")
+    browser.until(f"document.querySelector('.wbp').dataset.place === '{place}' && {APPLIED}")
     assert steps(page) == first
-    script = page.ask("str(panel.history)")
-    check = "\nimport hashlib; print(hashlib.sha256(wb.generate(schedule).source.encode()).hexdigest())"
-    ran = subprocess.run(
-        [sys.executable, "-c", script + check], capture_output=True, text=True, cwd=ROOT, check=True, timeout=120
-    )
-    source = page.ask("wb.generate(panel.schedule).source")
-    assert ran.stdout.strip() == hashlib.sha256(source.encode()).hexdigest()
+    code, script = page.ask(CODE.format("panel.schedule")), page.ask("str(panel.history)")
+    page.insert(script)
+    page.restart()
+    page.execute(1)
+    assert page.ask("[str(s) for s in schedule.trace]") == first
+    assert page.ask(f"__import__('workbench') and {CODE.format('schedule')}") == code
+    page.execute(0)
+    page.panel()
+    assert page.ask("panel.schedule.trace") == []
+    page.remove(1)
+
+
+def at_place(browser: Browser) -> str:
+    """Which moment of the history is shown."""
+    return browser.run("document.querySelector('.wbp').dataset.place")
 
 
 def test_a_step_from_the_list_and_back_by_keys(case, browser, measured):
     name, page = case
     fresh(page)
-    legal = browser.run(
-        "[...document.querySelectorAll('.wbp .offer button[data-legal=true]')].map((b) => b.textContent)"
-        ".find((t) => t.startsWith('parallelize') || t.startsWith('interchange') || t.startsWith('vectorize'))"
-    )
+    legal = offered(browser, "parallelize", "interchange", "vectorize", legal=True)[0]
     started = browser.run("performance.now()")
     choose(browser, legal)
-    browser.until("!document.querySelector('.wbp .undo').disabled")
+    browser.until(APPLIED)
     measured[f"{name}: a step's round trip, ms"] = browser.run("performance.now()") - started
     assert steps(page)[-1] == legal
-    browser.run("document.querySelector('.wbp svg.plot').focus()")
-    browser.key("z", CONTROL)
-    browser.until("document.querySelector('.wbp .undo').disabled")
-    assert steps(page) == []
-    browser.run("document.querySelector('.wbp svg.plot').focus()")
-    browser.key("Z", CONTROL | SHIFT)
-    browser.until("!document.querySelector('.wbp .undo').disabled")
-    assert steps(page)[-1] == legal
+    taken = at_place(browser)
+    for key, modifiers, place, trace in (("z", CONTROL, "0", []), ("Z", CONTROL | SHIFT, taken, [legal])):
+        browser.run("document.querySelector('.wbp svg.plot').focus()")
+        browser.key(key, modifiers)
+        browser.until(f"document.querySelector('.wbp').dataset.place === '{place}'")
+        assert steps(page) == trace
 
 
 def test_a_refused_step_shows_its_witness_in_red_and_its_repair(case, browser, keep):
     name, page = case
     fresh(page)
-    refused = browser.run(
-        "[...document.querySelectorAll('.wbp .offer button[data-legal=false]')].map((b) => b.textContent)"
-        ".find((t) => t.startsWith('parallelize') || t.startsWith('reverse'))"
-    )
+    refused = offered(browser, *REFUSED, legal=False)[0]
     choose(browser, refused)
     browser.until("!document.querySelector('.wbp .refusal').hidden")
     browser.until("document.querySelector('.wbp .plot .arrow.bad')")
     keep(f"{name}_refused")
     assert steps(page) == []
-    told = page.ask("panel.refusal['pairs'][0]")
-    program = schedule(name).program
-    assert {s.name for s in program.statements} >= {told["source"], told["target"]}
+    of = schedule(name)
+    after = preview(of, eval(f"wb.{refused}", {"wb": wb}))
+    told = page.ask("panel.refusal['pairs']")
+    assert told
+    for wrong in told:
+        ends = [(wrong[end], tuple(p)) for end, p in zip(("source", "target"), wrong["pairs"][0], strict=True)]
+        assert expected.depend(of.program, *ends, wrong["array"])
+        assert expected.goes_wrong(after, wrong)
     browser.click(".wbp .witness", 0)
     browser.until("document.querySelector('.wbp .cells b')")
-    assert page.becomes("panel.selection")["statement"] == told["source"]
+    assert page.becomes("panel.selection")["statement"] == told[0]["source"]
     if texts(browser, ".wbp .repair"):
         browser.click(".wbp .repair", 0)
         browser.until("document.querySelector('.wbp .refusal').hidden")
@@ -237,42 +222,38 @@ def test_a_refused_step_shows_its_witness_in_red_and_its_repair(case, browser, k
         assert steps(page)
 
 
-def test_keys_alone_walk_tile_and_undo(case, browser):
-    _, page = case
-    fresh(page)
-    browser.run("document.querySelector('.wbp svg.plot').focus()")
-    for _ in range(2):
-        browser.key("n")
-    browser.until("document.querySelector('.wbp .cells b')")
-    assert "place" in texts(browser, ".wbp .cells")[0]
-    before = page.becomes("panel.selection")
-    browser.key("ArrowUp")
-    browser.key("ArrowRight")
-    page.becomes(f"panel.selection != {before!r}")
-    assert "point" not in texts(browser, ".wbp .cells")[0]
-    browser.run("document.querySelector('.wbp .numbers input').select()")
-    browser.type("2")
-    browser.run("document.querySelector('.wbp .tile-apply').focus()")
-    browser.key("Enter")
-    browser.until("!document.querySelector('.wbp .undo').disabled || !document.querySelector('.wbp .refusal').hidden")
+# -- several views, and the console ------------------------------------------------------------------------------------
 
 
-def test_two_views_of_a_panel_agree(case, browser):
+def test_two_views_of_a_panel_agree_after_every_action(case, browser):
     _, page = case
     fresh(page)
-    browser.run("(window.close_second = window.view(), 0)")
-    browser.until(
-        "document.querySelectorAll('.wbp').length === 2 && document.querySelectorAll('.wbp')[1].querySelector('.plot')"
-    )
-    page.ask("panel.apply(wb.split(panel.tree[0]['step'], 2))")
-    browser.until("[...document.querySelectorAll('.wbp .undo')].every((b) => !b.disabled)")
-    page.ask("setattr(panel, 'selection', {'statement': panel.schedule.program.statements[0].name})")
-    browser.until("[...document.querySelectorAll('.wbp')].every((e) => e.querySelector('.plot.has-lit'))")
-    seen = "[...document.querySelectorAll('.wbp %s')].map((e) => e.innerText)"
-    for part in (".tree", ".code", ".script", ".cells"):
-        one, two = browser.run(seen % part)
-        assert one == two
-    browser.run("window.close_second(), document.querySelectorAll('.wbp')[1].parentElement.remove()")
+    page.second_view()
+    agree(page)
+    for act in (
+        lambda: choose(browser, offered(browser, "split", "interchange", "vectorize", legal=True)[0]),
+        lambda: browser.click(".wbp .undo"),
+        lambda: choose(browser, offered(browser, *REFUSED, legal=False)[0]),
+        lambda: browser.click(POINTS, 2),
+        lambda: browser.click(".wbp .refusal .close"),
+    ):
+        before = page.ask("[panel.history.place, panel.refusal, panel.selection]")
+        act()
+        filtered(browser, "")  # a filter is a view's own
+        page.becomes(f"[panel.history.place, panel.refusal, panel.selection] != {before!r}")
+        agree(page)
+    page.one_view()
+
+
+def agree(page: Page) -> None:
+    """Both views show the same, once the kernel has answered."""
+    browser = page.browser
+    settled = "[...document.querySelectorAll('.wbp')].every((e) => e.dataset.offers !== '0' && !e.matches('.busy'))"
+    browser.until(f"document.querySelectorAll('.wbp').length === 2 && {settled}")
+    same = "(new Set([...document.querySelectorAll('.wbp')].map((e) => e.dataset.place)).size === 1)"
+    for part in (".tree", ".code", ".script", ".cells", ".refusal", ".offers"):
+        found = f"(new Set([...document.querySelectorAll('.wbp {part}')].map((e) => e.textContent)).size === 1)"
+        browser.until(f"{same} && {found}", 10)
 
 
 def test_nothing_was_thrown_on_the_way(case, browser):

@@ -1,4 +1,4 @@
-"""What needs to be seen once: gestures of one kind, answers while a cell runs, strange names, large domains, themes."""
+"""What needs to be seen once: gestures of one kind, strange names, themes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.browser.bench import Bench as Page
-from tests.browser.test_panel import attributes, choose, fresh, steps, texts
+from tests.browser.hands import attributes, choose, fresh, steps, texts
 
 STARTED = 'document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')'
 

@@ -24,6 +24,27 @@ export const ACTIONS: Action[] = [
   { name: 'zoom-in', label: 'Zoom In', key: '=', target: '[aria-label="zoom in"]' },
   { name: 'zoom-out', label: 'Zoom Out', key: '-', target: '[aria-label="zoom out"]' },
   { name: 'copy', label: 'Copy the Python of the Schedule', key: 'Y', target: '.copy' },
+  { name: 'insert', label: 'Insert the Python of the Schedule as a Cell', key: 'V', target: '.insert' },
+  { name: 'map-shift', label: 'Legality Map of Shifts', key: 'Shift S', target: '[data-map=shift]' },
+  { name: 'map-reverse', label: 'Legality Map of Reversals', key: 'Shift R', target: '[data-map=reverse]' },
+  { name: 'map-interchange', label: 'Legality Map of Interchanges', key: 'Shift I', target: '[data-map=interchange]' },
+  { name: 'film-gif', label: 'Save the Execution as GIF', key: 'Shift G', target: '.film:nth-of-type(2)' },
+  { name: 'film-html', label: 'Save the Execution as HTML', key: 'Shift H', target: '.film:nth-of-type(3)' },
+  { name: 'take', label: 'Take the Operator Text', key: 'Enter', target: '.operator .take' },
+  { name: 'show-c', label: 'Show or Hide C', key: 'Shift C', target: '.language:nth-child(1)' },
+  { name: 'show-cuda', label: 'Show or Hide CUDA', key: 'Shift U', target: '.language:nth-child(2)' },
+  { name: 'show-assembly', label: 'Show or Hide Assembly', key: 'Shift A', target: '.language:nth-child(3)' },
+  { name: 'show-ptx', label: 'Show or Hide PTX', key: 'Shift P', target: '.language:nth-child(4)' },
+  { name: 'pane-operator', label: 'Show or Hide the Operator', key: '1', target: '[data-pane=operator]' },
+  { name: 'pane-domain', label: 'Show or Hide the Domain', key: '2', target: '[data-pane=domain]' },
+  { name: 'pane-code', label: 'Show or Hide the Code', key: '3', target: '[data-pane=code]' },
+  { name: 'pane-tree', label: 'Show or Hide the Loops', key: '4', target: '[data-pane=tree]' },
+  { name: 'pane-steps', label: 'Show or Hide the Next Steps', key: '5', target: '[data-pane=steps]' },
+  { name: 'pane-history', label: 'Show or Hide the History', key: '6', target: '[data-pane=history]' },
+  { name: 'pane-footprint', label: 'Show or Hide Memory', key: '7', target: '[data-pane=footprint]' },
+  { name: 'pane-cache', label: 'Show or Hide Cache Lines', key: '8', target: '[data-pane=cache]' },
+  { name: 'pane-roofline', label: 'Show or Hide the Roofline', key: '9', target: '[data-pane=roofline]' },
+  { name: 'pane-warps', label: 'Show or Hide Warps', key: '0', target: '[data-pane=warps]' },
   { name: 'repair', label: 'Take the First Repair of a Refusal', key: 'E', target: '.refusal .repair' },
   { name: 'dismiss', label: 'Dismiss a Refusal', key: 'X', target: '.refusal .close' },
 ];
@@ -65,3 +86,17 @@ export function perform(action: Action): void {
   else found.focus();
   if (found instanceof HTMLInputElement && found.type !== 'range') found.select();
 }
+
+/** A panel keeps keys to itself, or the notebook's shortcuts would fire: ours are told of before it does. */
+export function chords(process: (event: KeyboardEvent) => void): void {
+  let since = -Infinity; // when the first stroke was
+  document.addEventListener('keydown', (event) => {
+    if (!(event.target as Element | null)?.closest?.('.wbp') || MODIFIERS.has(event.key)) return;
+    const first = event.altKey && (event.ctrlKey || event.metaKey) && event.code === 'KeyW';
+    const second = performance.now() - since < 1000;
+    since = first ? performance.now() : -Infinity;
+    if (first || second) process(event);
+  }, true);
+}
+
+const MODIFIERS = new Set(['Shift', 'Control', 'Alt', 'Meta']);

@@ -14,6 +14,12 @@ export interface Found {
   view: string; // the id of the widget's model, another one whenever the cell is run again
 }
 
+/** The id of the widget's model that an output shows. */
+export function viewOf(model: IRenderMime.IMimeModel): string {
+  const view = model.data[VIEW] as { model_id?: string } | undefined;
+  return String(view?.model_id ?? '');
+}
+
 function inCell(cell: Cell): Found[] {
   if (cell.model.type !== 'code') return [];
   const found: Found[] = [];
@@ -21,10 +27,14 @@ function inCell(cell: Cell): Found[] {
   for (let i = 0; i < outputs.length; i += 1) {
     const model = outputs.get(i);
     const own = model.data[PANEL] as { title?: string } | undefined;
-    const view = model.data[VIEW] as { model_id?: string } | undefined;
-    if (own) found.push({ cell: cell as CodeCell, model, title: String(own.title ?? ''), view: String(view?.model_id ?? '') });
+    if (own) found.push({ cell: cell as CodeCell, model, title: String(own.title ?? ''), view: viewOf(model) });
   }
   return found;
+}
+
+/** All panels among the outputs of a notebook. */
+export function panelsOf(notebook: NotebookPanel): Found[] {
+  return notebook.content.widgets.flatMap(inCell);
 }
 
 /** The panel of the active cell; else the one whose cell ran last. */
@@ -32,7 +42,6 @@ export function panelOf(notebook: NotebookPanel): Found | null {
   const active = notebook.content.activeCell;
   const own = active ? inCell(active) : [];
   if (own.length) return own[own.length - 1];
-  const all = notebook.content.widgets.flatMap(inCell);
   const ran = (found: Found) => found.cell.model.executionCount ?? 0;
-  return all.reduce<Found | null>((best, found) => (best && ran(best) > ran(found) ? best : found), null);
+  return panelsOf(notebook).reduce<Found | null>((best, found) => (best && ran(best) > ran(found) ? best : found), null);
 }

@@ -8,9 +8,10 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { LabIcon } from '@jupyterlab/ui-components';
-import { ACTIONS, perform, possible, remember } from './actions';
+import { ACTIONS, chords, perform, possible, remember } from './actions';
 import { PANEL } from './finding';
 import { Following, style } from './following';
+import { insertBelow } from './inserting';
 import { highlight } from './language';
 import { readyNotebook } from './notebook';
 import { LiveOrStored, notebookAround } from './stored';
@@ -74,6 +75,7 @@ const actions: JupyterFrontEndPlugin<void> = {
   optional: [ICommandPalette],
   activate: (app: JupyterFrontEnd, palette: ICommandPalette | null) => {
     remember();
+    chords((event) => app.commands.processKeydownEvent(event));
     for (const action of ACTIONS) {
       const command = `${ID}:${action.name}`;
       app.commands.addCommand(command, { label: action.label, isEnabled: () => possible(action), execute: () => perform(action) });
@@ -125,6 +127,18 @@ const pictures: JupyterFrontEndPlugin<void> = {
   },
 };
 
+const cells: JupyterFrontEndPlugin<void> = {
+  id: `${ID}:cells`,
+  description: 'The Python of a panel as a cell of its notebook.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate: (_: JupyterFrontEnd, tracker: INotebookTracker) => {
+    document.addEventListener('workbench:insert-cell', (event) => {
+      if (insertBelow(tracker, event.target as Element, String((event as CustomEvent).detail?.source ?? ''))) event.preventDefault();
+    });
+  },
+};
+
 const highlighting: JupyterFrontEndPlugin<void> = {
   id: `${ID}:highlighting`,
   description: 'Highlights cells that begin with %%operator.',
@@ -133,4 +147,4 @@ const highlighting: JupyterFrontEndPlugin<void> = {
   activate: (_: JupyterFrontEnd, languages: IEditorLanguageRegistry, tracker: INotebookTracker) => highlight(languages, tracker),
 };
 
-export default [places, actions, launcher, pictures, highlighting];
+export default [places, actions, launcher, pictures, cells, highlighting];

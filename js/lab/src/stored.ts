@@ -4,19 +4,19 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
-import { VIEW } from './finding';
+import { VIEW, panelsOf, viewOf } from './finding';
 
-const ATTEMPTS = 60;
-const PAUSE = 250; // milliseconds
+const ATTEMPTS = 40;
+const LONGEST = 4000; // milliseconds between two attempts
 
-const pause = (): Promise<void> => new Promise((done) => window.setTimeout(done, PAUSE));
+const pause = (turn: number): Promise<void> => new Promise((done) => window.setTimeout(done, Math.min(LONGEST, 200 * 1.5 ** turn)));
 
 export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
   private shown: IRenderMime.IMimeModel | null = null;
   private session: ISessionContext | null = null;
   private turn = 0;
 
-  constructor(private readonly notebook: (own: Widget) => NotebookPanel | null) {
+  constructor(private readonly notebook: (own: Widget, model: IRenderMime.IMimeModel) => NotebookPanel | null) {
     super();
     this.addClass('wb-live-or-stored');
   }
@@ -51,7 +51,7 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
     const gone = () => this.isDisposed || turn !== this.turn;
     if (!model.trusted || !model.data[VIEW]) return;
     await new Promise((done) => requestAnimationFrame(done)); // until it stands in the page
-    const notebook = this.notebook(this);
+    const notebook = this.notebook(this, model);
     if (!notebook || gone()) return;
     await notebook.sessionContext.ready; // without a kernel the picture stays
     this.session ??= notebook.sessionContext;
@@ -62,7 +62,7 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
       const inner = notebook.content.rendermime.createRenderer(VIEW);
       inner.hide();
       Widget.attach(inner, this.node);
-      await Promise.race([inner.renderModel(model), pause()]);
+      await Promise.race([inner.renderModel(model), pause(k)]);
       const text = inner.node.textContent ?? '';
       if (gone() || text.startsWith('Error displaying widget')) return inner.dispose();
       if (inner.node.childElementCount && !text.startsWith('Loading widget')) {
@@ -74,7 +74,9 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-/** The notebook in which a widget stands. */
-export function notebookAround(tracker: INotebookTracker): (own: Widget) => NotebookPanel | null {
-  return (own) => tracker.find((notebook) => notebook.node.contains(own.node)) ?? null;
+/** The notebook in which a widget stands, or from which its output was taken to another place. */
+export function notebookAround(tracker: INotebookTracker): (own: Widget, model: IRenderMime.IMimeModel) => NotebookPanel | null {
+  return (own, model) =>
+    tracker.find((notebook) => notebook.node.contains(own.node)) ??
+    tracker.find((notebook) => panelsOf(notebook).some((found) => found.view === viewOf(model))) ?? null;
 }
