@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "licences.md"
+BUNDLED = ROOT / "workbench" / "viz" / "panels" / "static" / "panel.licences.txt"
 
 # Package of an extra → (extra, licence, note).
 EXTRAS = {
@@ -42,8 +43,8 @@ NOTES = {
 
 HEAD = """# Licences
 
-The Tensor Workbench is under the Apache License 2.0 (`LICENSE`).  It contains no code of other projects.
-It is used with the packages below, which are installed beside it, each under its own licence.
+The Tensor Workbench is under the Apache License 2.0 (`LICENSE`).  It contains no code of other projects but that of
+the editors in the panel's script, named at the end.  It is used with the packages below, which are installed beside it, each under its own licence.
 Written by `tools/licences.py` from the packages' metadata; a test compares.
 """
 
@@ -80,7 +81,15 @@ def page() -> str:
     table = ["## Installed by `make`", "", "| package | licence | note |", "|---|---|---|", *lock]
     table += ["", "## Installed by an extra, on request", ""]
     table += ["| package | extra | licence | note |", "|---|---|---|---|"]
-    return "\n".join([HEAD, *table, *extras, ""])
+    table += extras
+    table += ["", "## Within the panel's script", "", f"With their licences in `{BUNDLED.relative_to(ROOT)}`:", ""]
+    return "\n".join([HEAD, *table, *bundled(), ""])
+
+
+def bundled() -> list[str]:
+    """A line for each package whose code is part of the panel's script."""
+    heads = re.findall(r"^# (\S+) (\S+), (.+)$", BUNDLED.read_text(encoding="utf-8"), re.MULTILINE)
+    return [f"- {name} {version}: {licence}" for name, version, licence in heads]
 
 
 def main() -> int:

@@ -19,6 +19,17 @@ def test_the_bundle_was_made_of_these_sources():
     assert found.hexdigest() == (STATIC / "panel.sha256").read_text().strip(), "run `npm run build` in js/"
 
 
+def test_whose_code_is_in_the_bundle_is_said_with_its_licence():
+    text = (STATIC / "panel.licences.txt").read_text(encoding="utf-8")
+    heads = re.findall(r"^# (\S+) (\S+), (.+)$", text, re.MULTILINE)
+    locked = (ROOT / "js" / "package-lock.json").read_text(encoding="utf-8")
+    assert "@codemirror/view" in {name for name, *_ in heads}
+    for name, version, licence in heads:
+        assert f'"node_modules/{name}": {{\n      "version": "{version}"' in locked
+        assert licence == "MIT"
+    assert text.count("Permission is hereby granted") == len(heads)
+
+
 def test_the_bundle_is_small():
     assert (STATIC / "panel.js").stat().st_size < 1_000_000
 
@@ -55,5 +66,5 @@ def test_text_never_becomes_markup():
 def test_the_bundle_reaches_whoever_installs_the_package():
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert 'packages = ["workbench"]' in project
-    assert {p.name for p in STATIC.iterdir()} == {"panel.js", "panel.css", "panel.sha256"}
+    assert {p.name for p in STATIC.iterdir()} == {"panel.js", "panel.css", "panel.sha256", "panel.licences.txt"}
     assert not re.search(r"^(static|\*\.js|\*\.css)", (ROOT / ".gitignore").read_text(), re.MULTILINE)
