@@ -60,11 +60,12 @@ class Server:
         self.folder, self._base, self._token = folder / "notebooks", folder, secrets.token_hex(16)
         self.folder.mkdir()
         self._log = (folder / "server.log").open("w")
-        app = "LabApp" if module == "jupyterlab" else "JupyterNotebookApp"
+        apps = ("LabApp",) if module == "jupyterlab" else ("LabApp", "JupyterNotebookApp")
+        place = self._extensions()
         arguments = (
             "--ip=127.0.0.1", "--port=0", "--no-browser", "--allow-root", f"--ServerApp.root_dir={self.folder}",
-            f"--IdentityProvider.token={self._token}", f"--{app}.expose_app_in_browser=True",
-            f"--{app}.extra_labextensions_path={self._extensions()}",
+            f"--IdentityProvider.token={self._token}", *(f"--{a}.expose_app_in_browser=True" for a in apps),
+            *(f"--{a}.extra_labextensions_path={place}" for a in apps),
         )  # fmt: skip
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],

@@ -1,0 +1,132 @@
+"""The same ESM outside JupyterLab: Notebook 7 and marimo, each started here and driven as JupyterLab is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Browser, BrowserError
+from tests.browser.hands import APPLIED, POINTS, drag_on_plot, steps
+from tests.browser.lab import Page, Server, missing
+from tests.support import ROOT
+
+MATMUL = "wb.schedule(wb.ops.matmul, M=96, N=80, K=64)"
+CELL = f"import workbench as wb\npanel = wb.panel({MATMUL})\npanel"
+APP = f"""
+import marimo
+app = marimo.App()
+
+@app.cell
+def _():
+    import marimo as mo
+    import workbench as wb
+    view = mo.ui.anywidget(wb.panel({MATMUL}))
+    view
+    return (view,)
+
+if __name__ == "__main__":
+    app.run()
+"""
+
+
+@pytest.fixture(scope="module")
+def notebook7(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Server]:
+    if reason := missing("notebook"):
+        pytest.skip(reason)
+    server = Server(tmp_path_factory.mktemp("notebook"), "notebook")
+    yield server
+    server.close()
+
+
+def test_notebook_7_shows_it_and_a_drag_is_a_step(notebook7, browser, keep_window):
+    name = notebook7.write("seven", CELL)
+    notebook7.visit(browser, f"notebooks/{name}")
+    browser.until("window.notebook = window.jupyterapp.shell.currentWidget", 60)
+    browser.until("window.notebook.content && window.notebook.content.activeCell", 60)
+    page = Page(browser)
+    page.execute(0)
+    page.panel()
+    drag_on_plot(browser, "tile", (2, 3))
+    browser.until(APPLIED)
+    assert steps(page)[-1].startswith("tile(")
+    browser.click(POINTS, 1)
+    assert page.becomes("panel.selection")["statement"]
+    page.command("tensor-workbench:show")
+    browser.until("document.querySelector('#tensor-workbench-side .wbp .plot')")
+    keep_window("notebook7")
+
+
+@pytest.fixture(scope="module")
+def marimo(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[str]:
+    if reason := missing("marimo"):
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("marimo")
+    (folder / "app.py").write_text(APP)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["marimo", "run", "app.py", "--headless", "--no-token", "--host=127.0.0.1", f"--port={port}"]
+    own = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command], env={**os.environ, **own}, cwd=folder, stdout=log, stderr=log
+        )
+    yield listening(process, f"http://127.0.0.1:{port}", folder / "log")
+    process.terminate()
+    process.wait(20)
+
+
+def listening(process: subprocess.Popen[bytes], address: str, log: Path) -> str:
+    """The address, once the server answers there."""
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    end = time.monotonic() + 90
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            urlopen(address, timeout=10).close()
+            return address
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise BrowserError(f"marimo did not start:\n{log.read_text()[-2000:]}")
+
+
+# marimo shows widgets in a shadow tree, which selectors of the document do not enter.
+_ROOT = """(() => { const look = (tree) => {
+    for (const e of tree.querySelectorAll('*')) {
+        if (e.matches('.wbp')) return e;
+        const found = e.shadowRoot && look(e.shadowRoot);
+        if (found) return found;
+    } return null };
+    return window.panel = look(document) })()"""
+
+
+def test_marimo_shows_it_and_a_step_is_taken(marimo, browser, keep_window):
+    browser.go(marimo)
+    browser.until(
+        f"{_ROOT} && window.panel.querySelector('.plot') && window.panel.querySelector('.offers details')", 90
+    )
+    browser.run("window.panel.querySelector('.interchange').click()")
+    browser.until("!window.panel.querySelector('.undo').disabled", 60)
+    script = browser.run("window.panel.querySelector('.script').textContent")
+    assert re.search(r"wb\.interchange\('\w', '\w'\)", script)
+    browser.run("window.panel.querySelector('[data-point]').scrollIntoView({block: 'center'})")
+    x, y = browser.run(
+        "(() => { const b = window.panel.querySelector('[data-point]').getBoundingClientRect();"
+        " return [b.x + b.width / 2, b.y + b.height / 2] })()"
+    )
+    browser.mouse("mouseMoved", (x, y))
+    name = json.dumps(browser.run("window.panel.querySelector('[data-point]').getAttribute('data-point')"))
+    browser.until(f"window.panel.querySelector('.cells b').textContent.endsWith({name})")
+    ground = browser.run("getComputedStyle(window.panel).backgroundColor")
+    assert ground == "rgb(255, 255, 255)", "colours of the views reach into the shadow tree"
+    keep_window("marimo")
