@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 
 import pytest
@@ -94,15 +95,34 @@ def test_sums_stay_in_registers_until_the_end():
 def test_rows_have_a_block_each_in_one_kernel():
     schedule = wb.autoschedule(wb.ops.load("softmax"), "h200", M=100, N=1000)
     assert len(regions(on_grid(schedule.tree))) == 1
-    assert {x.kind for x in loops(schedule.tree)} == {"block.x", "thread.x", "serial"}
+    assert {x.kind for x in loops(schedule.tree)} == {"block.x", "thread.x", "serial", "vector"}
     assert wb.occupancy(schedule, "h200").kernels[0].threads == 256
+
+
+def test_what_threads_found_is_added_up_by_shuffles():
+    text = wb.generate(wb.autoschedule(wb.ops.load("softmax"), "h200", M=40, N=600), target="h200").source
+    body = text[text.index('extern "C"') :]
+    assert "total_all = wb_warp_sum_float32(total_rf);" in body
+    assert re.findall(r"__shared__ (.*);", body) == ["float top_warps[8]", "float total_warps[8]"]
+    assert body.count("__syncthreads();") == 4  # one inside each sum, and one before what it gives is read
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("softmax", {"M": 2, "N": 600}), ("dot", {"N": 9000})])
+def test_sums_by_shuffles_are_right_and_nothing_is_found_in_them(name, sizes):
+    op = wb.ops.load(name)
+    schedule = wb.autoschedule(op, "h200", sizes=sizes)
+    assert "vectorize(" in schedule.python()
+    arrays, _ = arguments(name, sizes)
+    agree(name, wb.build(schedule, target="cuda-on-cpu")(*arrays), op.evaluate(*arrays))
+    found = wb.sanitize(schedule, *arrays)
+    assert found, str(found)
 
 
 def test_one_long_row_is_added_up_in_two_passes():
     schedule = wb.autoschedule(wb.ops.load("dot"), "h200", N=1 << 20)
     order = on_grid(schedule.tree)
     found = [{x.kind for x in r.loops} for r in regions(order) if r.loops]
-    assert {"block.x", "thread.x", "serial"} in found
+    assert {"block.x", "thread.x", "serial", "vector"} in found
     assert len(found) == 2
     assert prod(len(r.statements) for r in regions(order)) > 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.codegen.launches import Amount, Buffer, Clear
+from workbench.codegen.launches import Amount, Argument, Buffer, Clear
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr
@@ -93,3 +93,14 @@ def buffers_of(program: Program, names: list[str]) -> tuple[tuple[Buffer, ...], 
 def _amount(value: Expr) -> Amount:
     number = constant(value)
     return value if number is None else number
+
+
+def parameter_text(argument: Argument) -> str:
+    """`const float *__restrict__ A`."""
+    kind = argument.dtype.c_name
+    match argument.kind:
+        case "array" | "workspace":
+            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
+        case "status":
+            return f"int *{argument.c_name}"
+    return f"{kind} {argument.c_name}"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.c_printer import Printer, indented, unbraced
 from workbench.codegen.c_values import PRECEDENCE, cell_text
 from workbench.codegen.c_writes import parenthesised
+from workbench.codegen.collectives import WARP, collective, combined
 from workbench.codegen.cuda_atomics import cuda_atomic
 from workbench.codegen.launch_extents import Extents, axis_number, head
 from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
 from workbench.codegen.wide_printing import is_copy, wide_write
 from workbench.errors import CodegenError
+from workbench.lang.dtypes import DType
 from workbench.lang.expr import Read
 from workbench.lang.normal_form import constant
 from workbench.lang.operator import Monoid
@@ -30,7 +33,7 @@ class CudaPrinter(Printer):
 
     `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
     copy asynchronously; `syncs` counts the waits.  `wide_arrays` are those that wide accesses touch, `aligned` the
-    caller's among them.
+    caller's among them, `scratch` the shared arrays of sums over threads; `depth` counts the loops around.
     """
 
     extents: Extents = field(default_factory=Extents)
@@ -38,13 +41,27 @@ class CudaPrinter(Printer):
     late: frozenset[str] = frozenset()
     wide_arrays: set[str] = field(default_factory=set)
     aligned: dict[str, None] = field(default_factory=dict)
+    scratch: dict[str, tuple[DType, int]] = field(default_factory=dict)
+    depth: int = 0
     syncs: int = 0
+
+    def begin(self, extents: Extents, places: dict[str, str], late: frozenset[str]) -> None:
+        """Another kernel."""
+        self.extents, self.places, self.late = extents, places, late
+        self.wide_arrays, self.aligned, self.scratch = set(), {}, {}
 
     def code(self, code: Code) -> list[str]:
         """The lines of what a block executes."""
         match code:
             case Parts(parts):
-                return [line for part in parts for line in self.code(part)]
+                lines: list[str] = []
+                for part, following in zip_longest(parts, parts[1:]):
+                    lines += self.code(part)
+                    again = self.depth and isinstance(part, Piece) and collective(part.nest, self.extents, "thread.x")
+                    if again and self.scratch and not isinstance(following, Sync):
+                        self.syncs += 1
+                        lines.append("__syncthreads();")  # the next iteration uses the same scratch
+                return lines
             case Sync(pending):
                 self.syncs += 1
                 waits = [] if pending is None else ["wb_copies_commit();", f"wb_copies_wait({pending});"]
@@ -54,8 +71,19 @@ class CudaPrinter(Printer):
             case Around(node, body, otherwise):
                 return self.around(node, body, otherwise)
 
+    def sum(self, loop: For, write: Write) -> list[str]:
+        """All threads of the block add up what each of them found."""
+        said, count = self.comment(write), constant(loop.upper) or 0
+        lines, scratch = combined(self.values, loop, write)
+        if scratch:
+            self.scratch[scratch] = write.cells[0].dtype, count // WARP
+            self.syncs += 1
+        return ["{", *indented([*said, *lines]), "}"]
+
     def piece(self, piece: Piece) -> list[str]:
         """A nest in thread loops; along axes that it does not use only the first threads execute it."""
+        if (found := collective(piece.nest, self.extents, "thread.x")) is not None:
+            return self.sum(*found)
         used = {axis_number(kind) for kind in piece.axes}
         idle = [axis for axis, size in enumerate(self.extents.block) if size > 1 and axis not in used]
         lines = self.lines(piece.nest)
@@ -69,7 +97,9 @@ class CudaPrinter(Printer):
             case For() if is_block(node.kind):
                 return self.block_loop(node, body)
             case For():
+                self.depth += 1
                 lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
+                self.depth -= 1
                 return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
             case Define(variable, value, _):
                 name = self.values.names("index", variable)

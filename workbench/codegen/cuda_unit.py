@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.codegen.block_code import Piece, code_of, pieces
+from workbench.codegen.block_code import Parts, Piece, code_of, pieces
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_printer import indented, unbraced
 from workbench.codegen.c_unit import parameters
 from workbench.codegen.c_values import Values
+from workbench.codegen.collectives import collectives, of_others, on_threads, tree_on_threads
 from workbench.codegen.cuda_checks import CudaChecks
 from workbench.codegen.cuda_dialect import GPU_DIALECTS
 from workbench.codegen.cuda_functions import CudaHelpers, CudaNames
-from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, shared_of
+from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, parameter_text, shared_of
 from workbench.codegen.cuda_printer import CudaPrinter
 from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, finished, grid_of, marked
 from workbench.codegen.kernel import Signature
@@ -113,6 +114,7 @@ class _File:
         for early in self.checks.before:
             lines, blocks, threads = self.checks.body(early)
             extents = Extents((blocks, 1, 1), (threads, 1, 1))
+            self.printer.begin(extents, {}, frozenset())
             yield self.kernel(self.fresh("check"), lines, extents, Shared(), frozenset(), ())
 
     def steps(self, nodes: tuple[HostNode, ...], host: tuple[str, ...]) -> Iterator[Step]:
@@ -141,29 +143,42 @@ class _File:
         """One kernel."""
         name = self.fresh(self.program.statement(node.region.statements[-1]).name)
         extents = extents_of(node.nest, frozenset(host), self.target, name)
+        nest, tree = self.summed(node.nest, extents)
+        if nest is not node.nest:
+            extents = extents_of(nest, frozenset(host), self.target, name)
         places: dict[str, str] = {}
-        start = "workspace" if extents_has_blocks(node) else "shared"
-        code_of(node.nest, places, start)
-        settle(
-            places, self.program, self.grid.outside, alone=extents.block == (1, 1, 1), blocks=extents_has_blocks(node)
-        )
-        late = late_copies(node.nest, self.grid.tree, places, self.values.by_value)
-        nest, registers = self.private(node.nest, places, extents, late)
+        blocks = extents_has_blocks(node)
+        start = "workspace" if blocks else "shared"
+        code_of(nest, places, start)
+        settle(places, self.program, self.grid.outside, alone=extents.block == (1, 1, 1), blocks=blocks)
+        late = late_copies(nest, tree, places, self.values.by_value)
+        nest, registers = self.private(nest, places, extents, late)
         shared = shared_of(self.program, [a for a, w in places.items() if w == "shared"], self.target, name)
         own = frozenset(a for a, w in places.items() if w == "thread")
         wide = {n: a for n, a in self.program.arrays.items() if n not in self.values.by_value}
-        nest = finished(nest, Lowering(self.source, self.grid.tree, self.target), wide, own)
-        code = code_of(nest, {}, start)
-        ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
-        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, self.grid.tree))
-        found = crossings(self.source, self.grid.tree, ids, aligned, late)
-        repeated = bool(shared.arrays) and not _exact(node.nest, extents)
-        self.printer.extents, self.printer.places, self.printer.late = extents, places, late
-        self.printer.wide_arrays, self.printer.aligned = set(), {}
-        lines = self.printer.code(with_syncs(code, found, late, repeated=repeated))
+        nest = finished(nest, Lowering(self.source, tree, self.target), wide, own)
+        self.printer.begin(extents, places, late)
+        lines = self.printer.code(self.waiting(nest, tree, start, shared))
         lines = [*self.beginning(), *map(self.printer.thread_array, registers), *lines]
-        written = frozenset(c.array for w in writes(node.nest) for c in w.cells)
+        written = frozenset(c.array for w in writes(nest) for c in w.cells)
         return self.kernel(name, lines, extents, shared, written, host)
+
+    def summed(self, nest: Nest, extents: Extents) -> tuple[Nest, Tree]:
+        """The nest and the tree with sums over the threads of a block as loops over threads."""
+        after = on_threads(nest, extents)
+        found = frozenset((w.statement, x.loop) for x, w in collectives(after, extents))
+        return (after, tree_on_threads(self.grid.tree, found)) if found else (nest, self.grid.tree)
+
+    def waiting(self, nest: Nest, tree: Tree, start: str, shared: Shared) -> Parts:
+        """The code of a kernel with the places where threads wait."""
+        code = code_of(nest, {}, start)
+        extents, late = self.printer.extents, self.printer.late
+        ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
+        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, tree))
+        alone = frozenset(s for p in pieces(code) if not p.axes for s in p.statements)
+        found = of_others(crossings(self.source, tree, ids, aligned, late), nest, extents, alone)
+        used = bool(shared.arrays) or any(True for _ in collectives(nest, extents))
+        return with_syncs(code, found, late, repeated=used and not _exact(nest, extents))
 
     def beginning(self) -> list[str]:
         """Whether the caller's arrays begin where wide accesses may."""
@@ -196,16 +211,18 @@ class _File:
         words = {word for line in start + lines for word in WORD.findall(COMMENT.sub("", line))}
         arguments = tuple(self.arguments(words, {*shared.arrays}, written, host))
         threads = extents.block[0] * extents.block[1] * extents.block[2]
+        static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in self.printer.scratch.values())
         taken = ", ".join(parameter_text(a) for a in arguments)
         lead = [f'extern "C" __global__ void __launch_bounds__({threads})', f"{name}({taken})", "{"]
         self.texts.append("\n".join([*lead, *indented([*start, *unbraced(lines)]), "}"]) + "\n")
-        return Launch(name, extents.grid, extents.block, shared.dynamic_bytes, arguments, shared.static_bytes)
+        return Launch(name, extents.grid, extents.block, shared.dynamic_bytes, arguments, static)
 
     def declared(self, shared: Shared) -> list[str]:
         """The arrays of a block."""
+        sums = [f"__shared__ {dtype.c_name} {name}[{n}];" for name, (dtype, n) in self.printer.scratch.items()]
         if not shared.dynamic:
-            return [self.shared_array(self.program.arrays[name]) for name in shared.arrays]
-        lines = ["WB_DYNAMIC_SHARED(wb_shared);"]
+            return [*(self.shared_array(self.program.arrays[name]) for name in shared.arrays), *sums]
+        lines = [*sums, "WB_DYNAMIC_SHARED(wb_shared);"]
         for name, offset in zip(shared.arrays, shared.offsets, strict=True):
             kind, where = self.program.arrays[name].dtype.c_name, self.values.inside(offset, 9)
             lines.append(f"{kind} *const {self.names('array', name)} = ({kind} *)(wb_shared + {where});")
@@ -244,17 +261,6 @@ class _File:
     def inside(self, array: str) -> bool:
         """Whether the array at hand is one of the threads of the kernel."""
         return self.printer.places.get(array) == "thread"
-
-
-def parameter_text(argument: Argument) -> str:
-    """`const float *__restrict__ A`."""
-    kind = argument.dtype.c_name
-    match argument.kind:
-        case "array" | "workspace":
-            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
-        case "status":
-            return f"int *{argument.c_name}"
-    return f"{kind} {argument.c_name}"
 
 
 def extents_has_blocks(node: KernelNest) -> bool:

@@ -59,7 +59,7 @@ def _stranger(kernel: Kernel, part: Part, line: int, array: str, element: int) -
 def _allowed(program: Program, statement: str, array: str, sizes: dict[str, int]) -> frozenset[int] | None:
     """The elements that a statement (by name) may touch; None if it is not known here."""
     own = next((s for s in program.statements if s.name == statement), None)
-    if own is None or array not in program.arrays:
+    if own is None or array not in program.arrays or program.arrays[array].scope == "local":
         return None
     try:
         return touched_elements(program, own.id, array, {name: sizes[name] for name in program.symbols})

@@ -21,7 +21,7 @@ from workbench.schedules.recipes.gpu_steps import (
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, split_reduction
+from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, split_reduction, vectorize
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
@@ -144,10 +144,15 @@ def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop],
 
 
 def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
-    """The partial results of a block added up by fewer threads, before one adds up theirs."""
+    """The partial results of a block added up by shuffles; else by fewer threads, before one adds up theirs."""
     for statement in made:
         own = schedule.program.statement(statement)
         parts = [x for x in path(schedule.tree, statement) if x.name.endswith("_parts")]
+        if own.kind == "update" and parts and trip(schedule, parts[-1]) == size:
+            after = taken(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
+            if after is not None:
+                schedule = after
+                continue
         if own.kind != "update" or not parts or size < 4 * BRANCH:
             continue
         name = spelled(schedule, statement, parts[-1].name)
