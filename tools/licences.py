@@ -44,7 +44,8 @@ NOTES = {
 HEAD = """# Licences
 
 The Tensor Workbench is under the Apache License 2.0 (`LICENSE`).  It contains no code of other projects but that of
-the editors in the panel's script, named at the end.  It is used with the packages below, which are installed beside it, each under its own licence.
+the editors in the panel's script, named at the end.
+It is used with the packages below, which are installed beside it, each under its own licence.
 Written by `tools/licences.py` from the packages' metadata; a test compares.
 """
 

@@ -84,6 +84,7 @@ def _distribute(schedule: Schedule, statement: str) -> Transform:
 
 
 def statement_named(schedule: Schedule, name: str) -> ProgramStatement:
+    """The statement that a person calls so; WorkbenchError that lists the known ones."""
     own = schedule.program.statements
     try:
         return next(s for s in own if s.name == name)
