@@ -2,6 +2,7 @@
 #
 #   make lab        JupyterLab with the first notebook      (LAB_FLAGS="--no-browser --port 8899")
 #   make test       the tests                               (TEST_FLAGS="-k language")
+#   make gpu        tests and benchmark on a GPU            (GPU_FLAGS="--part bench"); sets nothing up
 #
 # PYTHON names the interpreter the environment is made with (3.11 or newer).
 
@@ -12,12 +13,13 @@ NOTEBOOK   ?= notebooks/01_first_operator.ipynb
 LAB_FLAGS  ?=
 TEST_FLAGS ?=
 BENCH_FLAGS ?=
+GPU_FLAGS  ?=
 export PYTHON
 
-.PHONY: help setup lab test quick full notebooks docs bench lint format lock clean
+.PHONY: help setup lab test quick full notebooks docs bench gpu gpu-bundle lint format lock clean
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20
 
 setup:           ## the environment alone
 	@sh tools/setup.sh
@@ -43,6 +45,12 @@ docs: setup      ## API reference from the docstrings, into docs/api
 bench: setup     ## this project against NumPy and, where installed, PyTorch
 	$(RUN) bench $(BENCH_FLAGS)
 
+gpu-bundle:      ## with network: what a machine with a GPU lacks, into .gpu-bundle (under 60 MiB)
+	@sh tools/gpu_bundle.sh
+
+gpu:             ## on a machine with a GPU, without network: its tests and benchmark, results into OUT or bench/results
+	$(PYTHON) -m bench.gpu $(GPU_FLAGS)
+
 lint: setup      ## ruff, pyright, and the size table
 	$(RUN) ruff check .
 	$(RUN) pyright
@@ -55,5 +63,5 @@ lock:            ## resolve anew and write requirements.lock
 	sh tools/lock.sh
 
 clean:           ## remove everything that make made
-	rm -rf .venv .venv-lock .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
+	rm -rf .venv .venv-lock .gpu .gpu-bundle .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

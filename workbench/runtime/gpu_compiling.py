@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from workbench.codegen.launches import Launch, each_launch
 from workbench.errors import BuildError, shown
 from workbench.records import record
 from workbench.runtime.nvrtc import nvrtc
+from workbench.schedules.gpu_reports import resident
+from workbench.target_gpus import GPUS, Gpu
 
 ARCHITECTURE = "sm_80"  # where a target names none
 ADVICE = 'pip install nvidia-cuda-nvrtc (the extra "cuda"), or put nvcc on the PATH'
@@ -45,7 +48,8 @@ class KernelResources:
     """What one kernel takes: registers of a thread, bytes of its stack frame and of registers that were spilled
     (stores, loads), bytes of shared memory of a block, static and dynamic (None while sizes are symbolic).
 
-    `threads` are those of a block.
+    `threads` are those of a block.  `blocks` of them are on a multiprocessor at once, `occupancy` is their share of the
+    warps that could be, `limit` what is used up first (None while the shared memory is not known).
     """
 
     name: str
@@ -56,6 +60,26 @@ class KernelResources:
     spill_load_bytes: int
     static_shared_bytes: int
     dynamic_shared_bytes: int | None
+    gpu: Gpu = field(repr=False)
+
+    @property
+    def blocks(self) -> int | None:
+        """Blocks on a multiprocessor at once."""
+        return None if self.shared_bytes is None else self._resident(self.shared_bytes)[0]
+
+    @property
+    def limit(self) -> str | None:
+        """What allows no further block."""
+        return None if self.shared_bytes is None else self._resident(self.shared_bytes)[1]
+
+    @property
+    def occupancy(self) -> float | None:
+        """Warps on a multiprocessor at once, as a share of the most there can be."""
+        warps = -(-self.threads // self.gpu.warp_threads)
+        return None if self.blocks is None else self.blocks * warps / self.gpu.warps
+
+    def _resident(self, shared_bytes: int) -> tuple[int, str]:
+        return resident(self.gpu, self.threads, self.registers, shared_bytes)
 
     @property
     def shared_bytes(self) -> int | None:
@@ -65,7 +89,9 @@ class KernelResources:
     def __str__(self) -> str:
         shared = "?" if self.shared_bytes is None else self.shared_bytes
         spilled = f"{self.spill_store_bytes} + {self.spill_load_bytes}"
-        return f"{self.name:24} {self.threads:7} {self.registers:9} {spilled:>12} {self.stack_bytes:6} {shared:>7}"
+        share = "?" if self.occupancy is None else f"{self.occupancy:.0%}"
+        used = f"{self.name:24} {self.threads:7} {self.registers:9} {spilled:>12} {self.stack_bytes:6} {shared:>7}"
+        return f"{used} {self.blocks or '?':>6} {share:>9}  {self.limit or ''}".rstrip()
 
 
 @record
@@ -78,6 +104,7 @@ class Resources:
     architecture: str
     compiler: str
     kernels: tuple[KernelResources, ...]
+    gpu: Gpu = field(repr=False)
 
     def __getitem__(self, name: str) -> KernelResources:
         for kernel in self.kernels:
@@ -87,7 +114,8 @@ class Resources:
 
     def __str__(self) -> str:
         head = f"{'kernel':24} {'threads':>7} {'registers':>9} {'spilled B':>12} {'stack':>6} {'shared':>7}"
-        return "\n".join([f"{self.architecture}, {self.compiler}", head, *map(str, self.kernels)])
+        head += f" {'blocks':>6} {'occupancy':>9}  limited by"
+        return "\n".join([f"{self.architecture} ({self.gpu.name}), {self.compiler}", head, *map(str, self.kernels)])
 
 
 def gpu_binary(kernel: Kernel, architecture: str = "") -> GpuBinary:
@@ -165,13 +193,23 @@ def _with_nvcc(source: str, architecture: str, command: str) -> GpuBinary:
 
 
 def gpu_resources(kernel: Kernel, architecture: str = "") -> Resources:
-    """Registers, spills and shared memory of every kernel of a text, on an architecture (by default the target's)."""
+    """Registers, spills, shared memory and occupancy of every kernel of a text, on an architecture (by default the
+    target's)."""
     binary = gpu_binary(kernel, architecture)
+    gpu = _gpu_of(kernel, binary.architecture)
     launches = {launch.name: launch for launch in each_launch(kernel.launches)}
-    found = tuple(_resources(name, lines, launches[name]) for name, lines in _by_kernel(binary.log) if name in launches)
-    return Resources(
-        binary.architecture, binary.compiler, tuple(sorted(found, key=lambda r: [*launches].index(r.name)))
+    found = tuple(
+        _resources(name, lines, launches[name], gpu) for name, lines in _by_kernel(binary.log) if name in launches
     )
+    inner = tuple(sorted(found, key=lambda r: [*launches].index(r.name)))
+    return Resources(binary.architecture, binary.compiler, inner, gpu)
+
+
+def _gpu_of(kernel: Kernel, architecture: str) -> Gpu:
+    """The GPU whose multiprocessors count: the target's if it has this architecture, else the first known that has."""
+    number = re.sub(r"\D", "", architecture)
+    known = [kernel.target.device, *GPUS.values()]
+    return next((gpu for gpu in known if gpu.capability.replace(".", "") == number), kernel.target.device)
 
 
 def _by_kernel(log: str) -> list[tuple[str, str]]:
@@ -181,7 +219,7 @@ def _by_kernel(log: str) -> list[tuple[str, str]]:
     return [(mark[1], log[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
 
 
-def _resources(name: str, said: str, launch: Launch) -> KernelResources:
+def _resources(name: str, said: str, launch: Launch, gpu: Gpu) -> KernelResources:
     used, spills = USED.search(said), SPILLS.search(said)
     if used is None or spills is None:
         raise BuildError(f"the compiler said nothing of the registers of {name}:\n{said}")
@@ -189,4 +227,4 @@ def _resources(name: str, said: str, launch: Launch) -> KernelResources:
     dynamic = launch.shared_bytes if isinstance(launch.shared_bytes, int) else None
     stack, stores, loads = map(int, spills.groups())
     shared = int(static[1]) if static else 0
-    return KernelResources(name, launch.threads, int(used[1]), stack, stores, loads, shared, dynamic)
+    return KernelResources(name, launch.threads, int(used[1]), stack, stores, loads, shared, dynamic, gpu)
