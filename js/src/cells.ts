@@ -34,9 +34,18 @@ export class CellsPane {
       const mine = chips.filter((_, i) => own.accesses[i].kind === kind);
       return mine.length ? [h('span', { class: 'soft' }, verb), ...mine] : [];
     };
+    const names = (kind: string) => chips.filter((_, i) => own.accesses[i].kind === kind).map((chip) => chip.textContent).join(', ');
+    if (!hovered) this.tell(`${data.named(number, row)}: writes ${names('write')}, reads ${names('read') || 'nothing'}`);
     this.element.replaceChildren(
       h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
       ...part('write', 'writes'), ...part('read', 'reads'),
       h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`));
   }
+
+  /** What was selected is said once, for who cannot see it; what the mouse passes over is not. */
+  private tell(words: string): void {
+    if (words !== this.told) this.state.say(words);
+    this.told = words;
+  }
+  private told = '';
 }
