@@ -118,7 +118,12 @@ def compiled(
 ) -> CompiledKernel:
     """A kernel's text together with its border, compiled by one compiler."""
     if kernel.target.dialect != "c":
-        raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; only C can be built here")
+        where = (
+            "target='cuda' runs it on a GPU, 'cuda-on-cpu' on this processor" if kernel.target.dialect == "cuda" else ""
+        )
+        raise BuildError(
+            f"kernel {kernel.name!r} is in {kernel.target.dialect}; a C compiler takes C. {where}".rstrip()
+        )
     text = f"{kernel.source}\n{border_text(kernel.signature)}"
     library = load(Job(kernel.name, text, toolchain, kernel.target, debug, kernel.libraries))
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]

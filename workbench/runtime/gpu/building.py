@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.kernel import Kernel
+from workbench.errors import BuildError
 from workbench.runtime.gpu.choosing import the_driver
 from workbench.runtime.gpu.driver import Driver
 from workbench.runtime.gpu.gpu_kernel import GpuKernel
@@ -16,6 +17,9 @@ def build_on_gpu(kernel: Kernel, driver: Driver | None = None, *, isolated: bool
     BuildError says what is missing (a GPU, a driver, a package that speaks to it, a compiler), which limit the kernel
     exceeds, or that it was made for another GPU.
     """
+    if kernel.target.dialect != "cuda":
+        what = f"kernel {kernel.name!r} is in {kernel.target.dialect}; a GPU runs CUDA"
+        raise BuildError(f"{what}: wb.generate(schedule, target='cuda'), of a schedule whose loops are bound")
     driver = driver or the_driver()
     found = loaded(kernel, driver)
     notes = [f"compiled for {found.architecture} by {found.compiler}", f"on {driver.device} through {driver.name}"]

@@ -37,8 +37,6 @@ def loaded(kernel: Kernel, driver: Driver) -> Loaded:
 
     BuildError if it was made for a newer or larger GPU, without a compiler, or if the driver refuses the code.
     """
-    if kernel.target.dialect != "cuda":
-        raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; a GPU runs CUDA: target='cuda'")
     refuse_too_large(kernel, driver.device)
     architecture = architecture_for(kernel, driver.device)
     key = (driver, kernel.source, architecture)
