@@ -35,6 +35,17 @@ def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     return _bound(ordered, first, names, lane.name, counts, target)
 
 
+def stepwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
+    """Serial loops around several statements are the host's, each statement is a grid; None if that does not fit."""
+    common = [x.name for x in around(schedule, ids) if x.name not in host and x.kind == "serial"]
+    if not common or len(ids) < 2:
+        return None
+    after: Schedule | None = schedule
+    for statement in ids:
+        after = after and gridded(after, (statement,), {*host, *common}, target)
+    return after
+
+
 def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule | None:
     """The loops in this order, outside of the other loops of their band; None if that is not legal."""
     names = [x.name for x in loops]

@@ -12,7 +12,7 @@ from workbench.poly.program import Program
 from workbench.schedules.recipes.copies import without_copies
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.recipes.fusion import fused
-from workbench.schedules.recipes.gpu_grids import gridded, once
+from workbench.schedules.recipes.gpu_grids import gridded, once, stepwise
 from workbench.schedules.recipes.gpu_products import product
 from workbench.schedules.recipes.gpu_rows import in_pieces, rowwise
 from workbench.schedules.recipes.gpu_transposes import transposed
@@ -20,7 +20,7 @@ from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
 MOST_KERNELS = 200
-WAYS = (transposed, in_pieces, rowwise, gridded)
+WAYS = (transposed, in_pieces, rowwise, gridded, stepwise)
 
 
 def gpu_schedule(program: Program, target: Target | None = None) -> Schedule:

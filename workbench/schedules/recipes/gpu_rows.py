@@ -27,6 +27,8 @@ from workbench.target import Target
 
 FEW_ROWS = 32
 PIECE = 4096
+MOST_ALONE = 1 << 14
+"""Iterations inside a serial loop that one block goes through: for more of them the host starts kernels again."""
 BRANCH = 16
 """Partial results that one thread adds up."""
 
@@ -37,6 +39,8 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     free = [x for x in common if parallel(schedule, ids[0], x.name)]
     inner = [x for s in ids for x in path(schedule.tree, s) if x not in common and x.name not in host]
     serial = [x for x in common if x not in free]
+    if not free and serial and prod(trip(schedule, x) or PIECE for x in inner) > MOST_ALONE:
+        return None
     if not worth(schedule, free, [*serial, *inner]):
         return None
     after = outermost(schedule, ids[0], free) if free else schedule
@@ -51,11 +55,24 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
 
 def worth(schedule: Schedule, free: list[Loop], inner: list[Loop]) -> bool:
     """Whether neighbours in memory are inside the rows, and the rows are long enough for the threads of a warp."""
-    outside = max((score(schedule, x) for x in free), default=0)
+    outside = max((_walked(schedule, x, inner) for x in free), default=0)
     long = [x for x in inner if (trip(schedule, x) or PIECE) >= WARP]
     best = max((score(schedule, x) for x in long), default=0)
     rows = prod(trip(schedule, x) or PIECE for x in free)
     return bool(long) and (best > 0 >= outside or rows < FEW_ROWS)
+
+
+def _walked(schedule: Schedule, loop: Loop, inner: list[Loop]) -> int:
+    """The score of a loop, of accesses that move inside it too: a number for each row is no matter."""
+    total = 0
+    for statement, _ in loop.rows:
+        dim, shape = dim_of(loop, statement), structure(schedule.program, statement)
+        inside = {dim_of(x, statement) for x in inner} - {dim, None}
+        for touch in (*shape.writes, *shape.reads) if dim else ():
+            if any(touch.along(d or "") != 0 for d in inside):
+                stride = touch.along(dim or "")
+                total += 2 if stride == 1 else 0 if stride == 0 else -3
+    return total
 
 
 def _blocks(schedule: Schedule, statement: str, rows: list[str]) -> Schedule | None:
