@@ -7,7 +7,8 @@ import json
 import pytest
 
 from tests.browser.bench import Bench as Page
-from tests.browser.hands import attributes, choose, fresh, steps, texts
+from tests.browser.chromium import CONTROL
+from tests.browser.hands import attributes, choose, drag_on_plot, fresh, mode, steps, texts
 
 STARTED = 'document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')'
 
@@ -81,6 +82,53 @@ def test_branches_of_the_history_can_be_gone_back_to(page, browser, keep):
     )
     browser.until("!document.querySelector('.wbp .undo').disabled")
     assert steps(page) == ["parallelize('m')"]
+
+
+def test_a_drag_along_an_axis_skews(page, browser):
+    fresh(page)
+    for axis, dim in (("x", "n"), ("y", "m")):
+        browser.run(
+            f"(() => {{ const s = document.querySelector('.wbp [data-axis={axis}]'); s.value = '{dim}';"
+            " s.dispatchEvent(new Event('change')); })()"
+        )
+    drag_on_plot(browser, "skew", (3, 1))
+    browser.until("!document.querySelector('.wbp .undo').disabled || !document.querySelector('.wbp .refusal').hidden")
+    assert steps(page) == ["skew('n', by='m', factor=2)"]
+    mode(browser, "select")
+
+
+def test_the_replay_plays_pauses_and_goes_on(page, browser):
+    fresh(page)
+    at = "Number(document.querySelector('.wbp .replay input').value)"
+    whole = browser.run(at)
+    browser.click(".wbp .play")
+    browser.until(f"{at} > 2 && {at} < {whole}")
+    browser.click(".wbp .play")
+    stopped = browser.run(at)
+    waiting = len(attributes(browser, ".wbp .plot .point.waits", "data-point"))
+    assert waiting
+    browser.run("new Promise((done) => setTimeout(done, 300)).then(() => 0)")  # three of its beats
+    assert browser.run(at) == stopped
+    assert len(attributes(browser, ".wbp .plot .point.waits", "data-point")) == waiting
+    browser.run("document.querySelector('.wbp .replay input').focus()")
+    browser.key("ArrowRight")
+    assert browser.run(at) == stopped + 1
+
+
+def test_a_picture_is_zoomed_by_wheel_and_keys_and_moved(page, browser):
+    fresh(page)
+    world = "document.querySelector('.wbp .plot .world').getAttribute('transform')"
+    x, y = browser.middle(".wbp svg.plot")
+    browser.mouse("mouseWheel", (x, y), deltaX=0, deltaY=-120, modifiers=CONTROL)
+    browser.until(f"/scale\\(1\\.25\\)/.test({world})")
+    before = browser.run(world)
+    browser.drag((x, y), (x + 30, y + 20))
+    assert browser.run(world) != before
+    browser.run("document.querySelector('.wbp svg.plot').focus()")
+    browser.key("-")
+    browser.until("!document.querySelector('.wbp svg.plot').matches('.zoomed')")
+    browser.click("[aria-label='zoom in']")
+    browser.until("document.querySelector('.wbp svg.plot').matches('.zoomed')")
 
 
 def test_text_with_markup_is_shown_as_text(page, browser):
