@@ -1,0 +1,98 @@
+"""Without a kernel, without trust, without a notebook: a picture stands there, and nothing of a stranger's runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import workbench as wb
+from tests.browser.lab import Page, notebook
+from tests.viz.panels.values import schedule
+
+BAD = '<img src=x onerror="window.broken = 1"><script>window.broken = 2</script>'
+ERRORS = ("Error displaying widget", "model not found", "Loading widget")
+PICTURE = ".jp-OutputArea-output img[src^='data:image/png'], .wb-live-or-stored > img"
+
+
+def stored(name: str = "matmul") -> dict:
+    """A notebook with the output of a panel, as somebody else's JupyterLab would have saved it."""
+    data, metadata = wb.panel(schedule(name))._repr_mimebundle_()
+    made = notebook(f"panel  # {name}")
+    made["cells"][0]["outputs"] = [
+        {"output_type": "execute_result", "execution_count": 1, "data": data, "metadata": metadata or {}}
+    ]
+    return made
+
+
+@pytest.fixture
+def opened(lab, browser):
+    """Open a notebook that is given as it would be in a file."""
+
+    def show(name: str, content: dict) -> Page:
+        return lab.open_file(browser, name, json.dumps(content))
+
+    return show
+
+
+def test_a_strangers_notebook_shows_the_picture_and_runs_nothing(opened, browser, keep_window):
+    strange = stored()
+    data = strange["cells"][0]["outputs"][0]["data"]
+    data["application/vnd.tensor-workbench.panel+json"]["title"] = BAD
+    data["text/plain"] = BAD
+    page = opened("stranger", strange)
+    browser.until(f"document.querySelector({json.dumps(PICTURE)})")
+    assert not browser.run("window.notebook.content.widgets[0].model.trusted")
+    page.command("tensor-workbench:show")
+    browser.until("document.querySelector('#tensor-workbench-side img')")
+    assert BAD in browser.run("document.querySelector('.wb-following-head').textContent")
+    keep_window("stranger")
+    assert browser.run("document.querySelectorAll('.wbp').length") == 0
+    assert browser.run("window.broken ?? null") is None
+    assert page.ask("[n for n in __import__('sys').modules if n.startswith(('workbench', 'anywidget'))]") == []
+    page.command("application:toggle-right-area")
+
+
+def test_a_trusted_notebook_without_its_kernel_shows_the_picture(lab, browser, keep_window):
+    page = lab.open(browser, "mine", "import workbench as wb\nwb.panel(wb.ops.trmm)")
+    page.execute(0)
+    page.panel()
+    page.command("docmanager:save")
+    page = lab.open_file(browser, "mine")
+    browser.until(f"document.querySelector({json.dumps(PICTURE)})")
+    assert browser.run("window.notebook.content.widgets[0].model.trusted")
+    browser.until("!document.querySelector('.wb-live-or-stored .lm-mod-hidden')")  # it looked for the model, in vain
+    text = browser.run("document.querySelector('.jp-OutputArea').textContent")
+    assert not [word for word in ERRORS if word in text]
+    assert browser.run(f"document.querySelector({json.dumps(PICTURE)}).naturalWidth") > 100
+    keep_window("trusted_without_kernel")
+
+
+@pytest.mark.parametrize("name", ["matmul", "convolution"])
+def test_nbconvert_gives_a_page_with_the_picture(name, tmp_path, browser, keep_window):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    page, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(stored(name)))
+    assert "<img" in page
+    assert not [word for word in ERRORS if word in page]
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    browser.go((tmp_path / "page.html").as_uri())
+    browser.until("[...document.querySelectorAll('img')].some((e) => e.naturalWidth > 100)")
+    keep_window(f"nbconvert_{name}")
+
+
+def test_an_operators_text_with_markup_is_shown_as_text(lab, browser):
+    page = lab.open(
+        browser,
+        "markup",
+        "import workbench as wb\n"
+        f"panel = wb.panel(wb.ops.matmul)\npanel.title = {BAD!r}\npanel.code = {{**panel.code, 'notes': [{BAD!r}]}}\n"
+        f"panel.source = {{**panel.source, 'text': {BAD!r}}}\npanel.panes = [*panel.panes, 'operator']\npanel",
+    )
+    page.execute(0)
+    page.panel()
+    browser.until(f"document.querySelector('.wbp .title').textContent === {json.dumps(BAD)}")
+    browser.until(f"document.querySelector('.wbp .operator .cm-content').textContent.includes({json.dumps(BAD[:30])})")
+    assert browser.run("window.broken ?? null") is None
+    assert browser.run("document.querySelectorAll('.wbp img:not(.cm-widgetBuffer), .wbp script').length") == 0
