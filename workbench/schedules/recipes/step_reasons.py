@@ -10,6 +10,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     Affine,
     DecomposeReduction,
+    Distribute,
     Fuse,
     Inline,
     Interchange,
@@ -37,12 +38,19 @@ def reasons(schedule: Schedule) -> list[tuple[str, str]]:
 
 def reason(schedule: Schedule, step: Transform) -> str:
     """Why one step is there."""
+    if any("." in x.kind for x in loops(schedule.tree)):  # block.x, thread.x
+        from workbench.schedules.recipes.gpu_reasons import gpu_reason
+
+        if (why := gpu_reason(schedule, step)) is not None:
+            return why
     program = schedule.start.program
     match step:
         case Merge(first, second, _):
             return f"{first} and {second} run over the same values; one pass keeps them in cache"
         case DecomposeReduction(name):
             return f"{name} needs a nest of its own before its loops can be blocked"
+        case Distribute(before):
+            return f"in each block what stands before {before} is done first; its cells stay in registers"
         case Tile(sizes, _):
             return blocks(program, dict(sizes))
         case Fuse(names, _):
