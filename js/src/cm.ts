@@ -70,3 +70,9 @@ export const c = language(
 export const operatorText = language(
   WORDS('def where in for monoid identity combine'),
   /^(?:float(?:16|32|64)?|double|half|bfloat16|bool|u?int(?:8|16|32|64)?)\b/, /^#.*/);
+
+/** In a shadow tree (as marimo has) an editor needs its styles there; known only once it stands in the page. */
+export function atHome(view: EditorView): void {
+  const root = view.dom.getRootNode();
+  if (root instanceof ShadowRoot && view.root !== root) view.setRoot(root);
+}

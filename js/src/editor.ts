@@ -6,7 +6,7 @@ import { bracketMatching } from '@codemirror/language';
 import { Diagnostic, lintKeymap, linter } from '@codemirror/lint';
 import { EditorState, Text } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { look, operatorText } from './cm';
+import { atHome, look, operatorText } from './cm';
 import { button, h } from './dom';
 import type { State } from './state';
 import type { Problem } from './types';
@@ -32,6 +32,7 @@ export class OperatorPane {
     this.view = new EditorView({ state: this.editor(text, editable) });
     this.said.textContent = editable ? '' : 'this text cannot be changed here';
     this.element.replaceChildren(h('h3', {}, 'Operator', h('span', { class: 'space' }), this.back, this.take), this.view.dom, h('p', { class: 'note' }, this.said));
+    atHome(this.view);
     this.changed();
   }
 

@@ -3,7 +3,7 @@
 import { search, searchKeymap } from '@codemirror/search';
 import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
-import { look } from './cm';
+import { atHome, look } from './cm';
 import { button, h } from './dom';
 import type { State } from './state';
 import type { Code, Line, Selection } from './types';
@@ -126,6 +126,7 @@ export class Listing {
   light(): void {
     if (!this.view || !this.drawn) return;
     const { view } = this;
+    atHome(view);
     const ranges: Range<Decoration>[] = [];
     const before = this.whole ? 0 : this.drawn.start;
     const lines = this.drawn.lines.slice(before);
