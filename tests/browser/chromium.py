@@ -110,7 +110,7 @@ class Browser:
             raise BrowserError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
-    def until(self, script: str, seconds: float = 30) -> Any:
+    def until(self, script: str, seconds: float = 60) -> Any:
         """The value of an expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -62,6 +62,15 @@ def offered(browser: Browser, *starts: str, legal: bool) -> list[str]:
     return [text for text in found if text.startswith(starts)]
 
 
+def some_offer(browser: Browser, *starts: str, legal: bool) -> str:
+    """The first such offer; all kinds of steps are looked at where a slow machine did not get to it."""
+    while not (found := offered(browser, *starts, legal=legal)):
+        known = len(texts(browser, ".wbp .offer"))
+        browser.click(".wbp .offers .more")
+        browser.until(f"document.querySelectorAll('.wbp .offer').length !== {known}")
+    return found[0]
+
+
 def choose(browser: Browser, text: str) -> None:
     """Click the offer with exactly this text."""
     filtered(browser, text)

@@ -130,7 +130,7 @@ class Server:
 
     def remembers(self, text: str) -> None:
         """Wait until the layout that the page saves of itself holds a text."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             if any(text in path.read_text() for path in (self._base / "home" / "workspaces").glob("*")):
                 return
@@ -184,7 +184,7 @@ class Page:
             raise BrowserError(f"{expression}: {answer}")
         return json.loads(ast.literal_eval(answer))
 
-    def becomes(self, expression: str, seconds: float = 30) -> Any:
+    def becomes(self, expression: str, seconds: float = 60) -> Any:
         """The value of a Python expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

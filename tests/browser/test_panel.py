@@ -18,8 +18,8 @@ from tests.browser.hands import (
     drag_on_plot,
     filtered,
     fresh,
-    offered,
     point,
+    some_offer,
     steps,
     texts,
 )  # fmt: skip
@@ -119,7 +119,7 @@ def test_at_a_time_exactly_what_has_run_is_filled(case, browser, keep):
     name, page = case
     fresh(page)
     at_its_time(page, schedule(name))
-    legal = next(iter(offered(browser, "interchange", "reverse", "skew", legal=True)))
+    legal = some_offer(browser, "interchange", "reverse", "skew", legal=True)
     choose(browser, legal)
     browser.until(APPLIED)
     at_its_time(page, schedule(name) | eval(f"wb.{legal}", {"wb": wb}))
@@ -181,7 +181,7 @@ def at_place(browser: Browser) -> str:
 def test_a_step_from_the_list_and_back_by_keys(case, browser, measured):
     name, page = case
     fresh(page)
-    legal = offered(browser, "parallelize", "interchange", "vectorize", legal=True)[0]
+    legal = some_offer(browser, "parallelize", "interchange", "vectorize", legal=True)
     started = browser.run("performance.now()")
     choose(browser, legal)
     browser.until(APPLIED)
@@ -198,7 +198,7 @@ def test_a_step_from_the_list_and_back_by_keys(case, browser, measured):
 def test_a_refused_step_shows_its_witness_in_red_and_its_repair(case, browser, keep):
     name, page = case
     fresh(page)
-    refused = offered(browser, *REFUSED, legal=False)[0]
+    refused = some_offer(browser, *REFUSED, legal=False)
     choose(browser, refused)
     browser.until("!document.querySelector('.wbp .refusal').hidden")
     browser.until("document.querySelector('.wbp .plot .arrow.bad')")
@@ -231,9 +231,9 @@ def test_two_views_of_a_panel_agree_after_every_action(case, browser):
     page.second_view()
     agree(page)
     for act in (
-        lambda: choose(browser, offered(browser, "split", "interchange", "vectorize", legal=True)[0]),
+        lambda: choose(browser, some_offer(browser, "split", "interchange", "vectorize", legal=True)),
         lambda: browser.click(".wbp .undo"),
-        lambda: choose(browser, offered(browser, *REFUSED, legal=False)[0]),
+        lambda: choose(browser, some_offer(browser, *REFUSED, legal=False)),
         lambda: browser.click(POINTS, 2),
         lambda: browser.click(".wbp .refusal .close"),
     ):

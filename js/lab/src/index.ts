@@ -58,6 +58,8 @@ const places: JupyterFrontEndPlugin<void> = {
         lab?.collapseLeft();
         lab?.collapseRight();
         await beside();
+        const notebook = tracker.currentWidget;
+        if (notebook) app.shell.activateById(notebook.id);
       }],
     ];
     for (const [name, label, caption, execute] of commands) {

@@ -1,0 +1,60 @@
+"""axe-core looks at the panel in every state it can be in, in both themes."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.browser.bench import Bench
+from tests.browser.hands import choose, fresh, some_offer
+
+SERIOUS = """axe.run('.wbp', {resultTypes: ['violations']}).then((found) => found.violations
+    .filter((v) => ['serious', 'critical'].includes(v.impact))
+    .map((v) => v.id + ': ' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 160)).join(' | ')))"""
+MORE = ("operator", "footprint", "cache", "roofline", "warps")
+
+
+@pytest.fixture(scope="module")
+def page(opened) -> Bench:
+    found = find_spec("axe_core_python")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("install axe-core-python: the accessibility checker that is run in the page")
+    made = opened("matmul")
+    made.browser.run((Path(found.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8") + "; 0")
+    return made
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request, page, browser):
+    browser.run(f"document.body.dataset.jpThemeLight = '{str(request.param == 'light').lower()}'")
+    browser.run(f"document.body.style.background = '{'#fff' if request.param == 'light' else '#111'}'")
+    yield request.param
+    browser.run("document.body.dataset.jpThemeLight = 'true', document.body.style.background = ''")
+
+
+def test_nothing_serious_is_found_as_it_opens(page, theme, browser):
+    fresh(page)
+    assert browser.run(SERIOUS) == []
+
+
+def test_nothing_serious_is_found_in_a_refusal_and_a_selection(page, theme, browser):
+    fresh(page)
+    choose(browser, some_offer(browser, "parallelize", legal=False))
+    browser.until("!document.querySelector('.wbp .refusal').hidden")
+    browser.click(".wbp .plot [data-point]", 3)
+    browser.until("document.querySelector('.wbp .cells b')")
+    assert browser.run(SERIOUS) == []
+    page.ask("setattr(panel, 'refusal', {})")
+
+
+def test_nothing_serious_is_found_in_the_other_panes(page, theme, browser):
+    fresh(page)
+    before = page.ask("list(panel.panes)")
+    page.ask(f"setattr(panel, 'panes', [*panel.panes, *{MORE!r}])")
+    browser.until("document.querySelectorAll('.wbp .pane').length === 10")
+    browser.until("!document.querySelector('.wbp').textContent.includes('counting …')")
+    assert browser.run(SERIOUS) == []
+    page.ask(f"setattr(panel, 'panes', {before!r})")
+    browser.until("document.querySelectorAll('.wbp .pane').length === 5")
