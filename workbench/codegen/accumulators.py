@@ -111,7 +111,9 @@ def separable(cell: Cell, variables: list[str]) -> bool:
     return moved == set(variables)
 
 
-def registers(write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used: set[str]) -> Accumulate:
+def registers(
+    write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used: set[str], *, loads: bool = True
+) -> Accumulate:
     """`body` with the cells of `write` in registers, one for each iteration of `dims`."""
     assert write.reduction is not None
     along = bool(lane.variable) and not all(independent(c, lane.variable) for c in write.cells)
@@ -126,7 +128,7 @@ def registers(write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used:
         )
         for cell in write.cells
     )
-    return Accumulate(locals_, write.reduction, body)
+    return Accumulate(locals_, write.reduction, body, loads)
 
 
 def fresh(name: str, used: set[str]) -> str:

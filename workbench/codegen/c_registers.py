@@ -37,6 +37,8 @@ def storage(dtype: DType) -> DType:
 def before(values: Values, node: Accumulate) -> list[str]:
     """Declarations, then the cells' contents or the identity."""
     lines = [declaration(values, x) for x in node.locals]
+    if not node.loads:
+        return lines
     body = []
     for position, local in enumerate(node.locals):
         register = values.register(local)

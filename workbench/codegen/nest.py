@@ -115,12 +115,14 @@ class Accumulate:
     """`body` with the cells of one reduction kept in registers.
 
     `locals` has one entry per cell of the write.  Before the body they take the cells' contents (or the identity
-    when they are partial results), after it they go back (or are combined into the cells).
+    when they are partial results), after it they go back (or are combined into the cells).  Where the body itself
+    gives them their first values, nothing is loaded (`loads` is False).
     """
 
     locals: tuple[Local, ...]
     reduction: str | Monoid
     body: Nest
+    loads: bool = True
 
 
 @record(slots=True)

@@ -45,7 +45,7 @@ def nest_lines(nest: Nest, statements: Mapping[str, str]) -> list[str]:
             return [f"place {array}", *_inside(body, statements)]
         case Prefetch(cells, body):
             return [f"prefetch {', '.join(map(_cell, cells))}", *_inside(body, statements)]
-        case Accumulate(locals_, _, body):
+        case Accumulate(locals_, _, body, _):
             return [f"registers {', '.join(map(_local, locals_))}", *_inside(body, statements)]
         case Invoke(kernel, arrays, sizes, body):
             given = [f"&{_cell(c)}" for c, _ in arrays] + [show(e) for e in sizes]

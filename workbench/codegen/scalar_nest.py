@@ -112,7 +112,7 @@ class Scalars:
         self.held[:0] = node.locals
         body = self.visit(node.body, lane)
         del self.held[: len(node.locals)]
-        first = [self.around(x, self.start(node, i, x)) for i, x in enumerate(node.locals)]
+        first = [self.around(x, self.start(node, i, x)) for i, x in enumerate(node.locals) if node.loads]
         nest: Nest = Block((*first, body, *self.finish(node)))
         for local in reversed(node.locals):
             nest = Place(local.name, nest)

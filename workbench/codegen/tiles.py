@@ -34,11 +34,16 @@ from workbench.records import record
 
 @record
 class Tile:
-    """A matched reduction: its loops, the loops over its cells, and the one write."""
+    """A matched reduction: its loops, the loops over its cells, and the one write.
+
+    `before` gives the cells their first values, `after` computes with the last ones (`tile_company`).
+    """
 
     reductions: tuple[For, ...]
     cells: tuple[For, ...]
     write: Write
+    before: tuple[Write, ...] = ()
+    after: tuple[Write, ...] = ()
 
 
 def match_tile(nest: Nest) -> Tile | None:
@@ -162,9 +167,14 @@ def _moved(tile: Tile, variable: str, start: int) -> Tile:
     if not start:
         return tile
     later = simplify(Binary("+", Index(variable, INT64), Const(start, INT64), INT64))
-    write = map_expressions(tile.write, lambda e: substitute(e, {variable: later}))
-    assert isinstance(write, Write)
-    return replace(tile, write=write)
+
+    def moved(write: Write) -> Write:
+        found = map_expressions(write, lambda e: substitute(e, {variable: later}))
+        assert isinstance(found, Write)
+        return found
+
+    before, after = tuple(map(moved, tile.before)), tuple(map(moved, tile.after))
+    return replace(tile, write=moved(tile.write), before=before, after=after)
 
 
 def _partial(
@@ -189,13 +199,25 @@ def _outside(
 
 
 def _sum(tile: Tile, dims: tuple[For, ...], lane: Lane, used: set[str]) -> Nest:
-    """Reduction loops around the unrolled cells."""
-    nest: Nest = tile.write
-    for loop in reversed(dims):
-        nest = replace(loop, body=nest)
+    """Reduction loops around the unrolled cells, between their first values and what is computed with the last."""
+    nest = _each((tile.write,), dims)
     for loop in reversed(tile.reductions):
         nest = replace(loop, body=nest, kind="unroll" if loop.kind == "unroll" else "serial")
-    return registers(tile.write, dims, lane, nest, used)
+    parts = [nest]
+    if tile.before:
+        parts.insert(0, _each(tile.before, dims))
+    if tile.after:
+        parts.append(_each(tile.after, dims))
+    body = nest if len(parts) == 1 else Block(tuple(parts))
+    return registers(tile.write, dims, lane, body, used, loads=not tile.before)
+
+
+def _each(writes: tuple[Write, ...], dims: tuple[For, ...]) -> Nest:
+    """The writes in the unrolled loops over cells."""
+    nest: Nest = writes[0] if len(writes) == 1 else Block(writes)
+    for loop in reversed(dims):
+        nest = replace(loop, body=nest)
+    return nest
 
 
 def _dot(tile: Tile, dims: tuple[For, ...], vector: For, width: int, used: set[str]) -> Nest:

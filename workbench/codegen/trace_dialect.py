@@ -65,8 +65,9 @@ class Printer:
                 head = f"{self.names('held', name)} = wb_log.hold(lambda: {self.text(value)})"
                 self.held.add(name)
                 return [head, *self.lines(body)]
-            case Accumulate(locals_, _, body):
-                before = [line for x in locals_ if not x.partial for line in self.moves(x, ("read",))]
+            case Accumulate(locals_, _, body, loads):
+                loaded = [x for x in locals_ if loads and not x.partial]
+                before = [line for x in loaded for line in self.moves(x, ("read",))]
                 kinds = ("read", "write") if locals_[0].partial else ("write",)
                 return [*before, *self.lines(body), *(line for x in locals_ for line in self.moves(x, kinds))]
             case Place(_, body) | Prefetch(_, body) | Invoke(_, _, _, body):

@@ -17,6 +17,7 @@ from workbench.codegen.accumulators import (
 )
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Invoke, Nest, Write, rebuild, walk, writes
 from workbench.codegen.nest import children as parts_of
+from workbench.codegen.tile_company import with_company
 from workbench.codegen.tiles import Tile, cut, emit_tile, match_tile, stripped
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
@@ -37,6 +38,8 @@ class _Rewriter:
 
     def visit(self, nest: Nest, lane: Lane) -> Nest:
         """Rewrite top-down; `lane` is the vector loop around, if any."""
+        if isinstance(nest, Block) and not lane.variable:
+            return self.sequence(nest.body)
         if not isinstance(nest, For):
             return rebuild(nest, tuple(self.visit(child, lane) for child in parts_of(nest)))
         if nest.kind != "parallel":
@@ -47,6 +50,32 @@ class _Rewriter:
             return self.vector(nest)
         kind = "serial" if nest.kind == "vector" else nest.kind
         return replace(nest, kind=kind, body=self.visit(nest.body, lane))
+
+    def sequence(self, parts: tuple[Nest, ...]) -> Nest:
+        """One nest after the other; a tile takes its neighbours along where they compute with its cells."""
+        done: list[Nest] = []
+        while parts:
+            for first, count in ((1, 3), (1, 2), (0, 2)):
+                tile = self.accompanied(parts[:count], first) if len(parts) >= count else None
+                if tile is not None:
+                    done.append(emit_tile(tile, self.lanes, SCALAR, self.used))
+                    parts = parts[count:]
+                    break
+            else:
+                done.append(self.visit(parts[0], SCALAR))
+                parts = parts[1:]
+        return done[0] if len(done) == 1 else Block(tuple(done))
+
+    def accompanied(self, parts: tuple[Nest, ...], at: int) -> Tile | None:
+        """The tile at a place among nests, with all the others, if that is possible."""
+        own = parts[at]
+        tile = match_tile(own) if isinstance(own, For) and own.kind != "parallel" else None
+        if tile is None or not self.fits(tile, SCALAR) or any(x.kind == "vector" for x in tile.reductions):
+            return None
+        found = with_company(parts[0] if at else None, tile, parts[at + 1] if at + 1 < len(parts) else None)
+        if found is None or any(self.lanes(w) < self.lanes(tile.write) for w in (*found.before, *found.after)):
+            return None
+        return found
 
     def fits(self, tile: Tile, lane: Lane) -> bool:
         """Not inside a vector loop that adds to the same cells, nor one too short for a vector."""

@@ -14,11 +14,11 @@ from workbench.lang.expr import reads as reads_of
 from workbench.poly.tree import path
 from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
+from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.recipes.flattening import run_along, thinned
 from workbench.schedules.recipes.panels import paneled, plain_read
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, fuse, interchange, parallelize, tile, unroll, vectorize
-from workbench.schedules.steps.decomposition import enclosing_sequence
+from workbench.schedules.steps import fuse, parallelize, tile
 from workbench.schedules.structure import Structure, multiplies, structure
 from workbench.target import Target
 
@@ -152,20 +152,17 @@ def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
     """Blocks for the caches, in them tiles for the registers."""
     name = schedule.program.statement(identifier).name
-    if enclosing_sequence(schedule.tree, identifier):
-        schedule = decompose_reduction(name).on(schedule)
+    schedule = beside(schedule, identifier, together=not plan.blocks[plan.depth])
     schedule = fuse(*(f"{name}/{d}" for d in plan.run)).on(schedule) if plan.run else schedule
     cut = {f"{name}/{d}": size for d, size in plan.blocks.items() if size}
     schedule = tile(cut).on(schedule) if cut else schedule
     row, column = plan.inside(plan.row), plan.inside(plan.column)
-    schedule = tile({f"{name}/{row}": plan.height, f"{name}/{column}": plan.width}).on(schedule)
     reduced = [plan.inside(d) for d in structure(schedule.program, identifier).reduced]
     outside = [*plan.batches, *(f"{d}_o" for d, size in plan.blocks.items() if size)]
-    order = [*outside, f"{column}_o", f"{row}_o", *reduced, f"{row}_i", f"{column}_i"]
-    schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
-    schedule = unroll(f"{name}/{row}_i").on(schedule)
-    schedule = vectorize(f"{name}/{column}_i").on(schedule)
-    return parallelize(f"{name}/{plan.threads}").on(schedule) if plan.threads in order else schedule
+    outside += [f"{column}_o", f"{row}_o"]
+    order = outside, reduced, (f"{row}_i", f"{column}_i")
+    schedule = tiled(schedule, identifier, {row: plan.height, column: plan.width}, order)
+    return parallelize(f"{name}/{plan.threads}").on(schedule) if plan.threads in outside else schedule
 
 
 def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:

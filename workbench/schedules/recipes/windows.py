@@ -15,10 +15,10 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.records import record
 from workbench.schedules.recipes.blocks import simple
+from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.recipes.panels import paneled, plain_read
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, interchange, parallelize, tile, unroll, vectorize
-from workbench.schedules.steps.decomposition import enclosing_sequence
+from workbench.schedules.steps import parallelize
 from workbench.schedules.structure import Structure, multiplies, structure
 from workbench.target import Target
 
@@ -124,16 +124,13 @@ def windowed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 
 def _scheduled(schedule: Schedule, identifier: str, plan: Windows) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
-    if enclosing_sequence(schedule.tree, identifier):
-        schedule = decompose_reduction(name).on(schedule)
-    schedule = tile({f"{name}/{plan.lanes}": plan.width, f"{name}/{plan.pixels}": plan.height}).on(schedule)
     free = [d for d in shape.free if d not in (plan.lanes, plan.pixels)]
     batches = [d for d in free if d in index_names(plan.weights)]
     outer = [*batches, f"{plan.lanes}_o", *(d for d in free if d not in batches), f"{plan.pixels}_o"]
-    order = [*outer, *shape.reduced, f"{plan.pixels}_i", f"{plan.lanes}_i"]
-    schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
-    schedule = unroll(f"{name}/{plan.pixels}_i").on(schedule)
-    schedule = vectorize(f"{name}/{plan.lanes}_i").on(schedule)
+    cells = f"{plan.pixels}_i", f"{plan.lanes}_i"
+    sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
+    schedule = beside(schedule, identifier, together=True)
+    schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = f"{name}/{plan.lanes}_o", (plan.lanes, plan.width)
     schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True)
-    return parallelize(home).on(schedule)
+    return parallelize(f"{name}/{batches[0]}" if batches else home).on(schedule)

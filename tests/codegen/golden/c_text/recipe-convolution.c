@@ -1,5 +1,5 @@
 /* convolution: N = 1, C = 3, H = 9, W = 21, F = 5, KH = 3, KW = 2 */
-/* schedule: naive | decompose_reduction('O') | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O/f_i') | vectorize('O/w_i') | fuse('O.init/n', 'O.init/f', 'O.init/h', 'O.init/w') | vectorize('O.init/n_f_h_w') */
+/* schedule: naive | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/f_i', 'O/w_i') | distribute('O', loop='f_i') | interchange('O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O.init/f_i') | vectorize('O.init/w_i') | unroll('O/f_i') | vectorize('O/w_i') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,21 +14,16 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
 {
     (void)workspace;
     (void)threads;
-    for (int64_t n_f_h_w = 0; n_f_h_w < 696; n_f_h_w += 8) {
-        /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
-        *(wb_v8f32_u *)&O[n_f_h_w] = wb_all_v8f32(0.0f);
-    }
-    for (int64_t n_f_h_w = 696; n_f_h_w < 700; n_f_h_w++) {
-        O[n_f_h_w] = 0.0f;
-    }
     for (int64_t h = 0; h < 7; h++) {
         for (int64_t w_o = 0; w_o < 2; w_o++) {
             if (20 - 16 * w_o >= 16) {
                 wb_v8f32 O_r[5][2];
-                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++)
+                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                     WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
-                        O_r[f_i][w_i / 8] = *(const wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i];
+                        /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
+                        O_r[f_i][w_i / 8] = wb_all_v8f32(0.0f);
                     }
+                }
                 for (int64_t c = 0; c < 3; c++) {
                     for (int64_t kh = 0; kh < 3; kh++) {
                         for (int64_t kw = 0; kw < 2; kw++) {
@@ -49,7 +44,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                 for (int64_t w_i = 0; w_i < wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i += 8) {
                     wb_v8f32 O_r2[5];
                     WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r2[f_i] = *(const wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i];
+                        O_r2[f_i] = wb_all_v8f32(0.0f);
                     }
                     for (int64_t c = 0; c < 3; c++) {
                         for (int64_t kh = 0; kh < 3; kh++) {
@@ -67,7 +62,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                 for (int64_t w_i = wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i < wb_whole(wb_min_i64(20 - 16 * w_o, 16), 4); w_i += 4) {
                     wb_v4f32 O_r3[5];
                     WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r3[f_i] = *(const wb_v4f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i];
+                        O_r3[f_i] = wb_all_v4f32(0.0f);
                     }
                     for (int64_t c = 0; c < 3; c++) {
                         for (int64_t kh = 0; kh < 3; kh++) {
@@ -85,7 +80,7 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                 for (int64_t w_i = wb_whole(wb_min_i64(20 - 16 * w_o, 16), 4); w_i < wb_min_i64(20 - 16 * w_o, 16); w_i++) {
                     float O_r4[5];
                     WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r4[f_i] = O[f_i*140 + h*20 + 16 * w_o + w_i];
+                        O_r4[f_i] = 0.0f;
                     }
                     for (int64_t c = 0; c < 3; c++) {
                         for (int64_t kh = 0; kh < 3; kh++) {

@@ -1,5 +1,5 @@
 /* lookup: E = 7, D = 19, B = 3, L = 4 */
-/* schedule: naive | decompose_reduction('O') | tile({'O/d': 64}) | interchange('O/b', 'O/d_o', 'O/l', 'O/d_i') | vectorize('O/d_i') | fuse('O.init/b', 'O.init/d') | vectorize('O.init/b_d') */
+/* schedule: naive | tile({'O/d': 64}) | interchange('O/b', 'O/d_o', 'O/d_i') | distribute('O', loop='d_i') | interchange('O/l', 'O/d_i') | vectorize('O.init/d_i') | vectorize('O/d_i') */
 
 #include <math.h>
 #include <stdint.h>
@@ -16,18 +16,12 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
     if ((wb_failed = lookup_check(T, I_, O, workspace, threads)) != 0) return wb_failed;
     (void)workspace;
     (void)threads;
-    for (int64_t b_d = 0; b_d < 56; b_d += 8) {
-        /* O.init: O(b, d) +=! T(I(b, l), d) */
-        *(wb_v8f32_u *)&O[b_d] = wb_all_v8f32(0.0f);
-    }
-    for (int64_t b_d = 56; b_d < 57; b_d++) {
-        O[b_d] = 0.0f;
-    }
     for (int64_t b = 0; b < 3; b++) {
         {
             wb_v8f32 O_r[2];
             WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
-                O_r[d_i / 8] = *(const wb_v8f32_u *)&O[b*19 + d_i];
+                /* O.init: O(b, d) +=! T(I(b, l), d) */
+                O_r[d_i / 8] = wb_all_v8f32(0.0f);
             }
             for (int64_t l = 0; l < 4; l++) {
                 WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
@@ -42,7 +36,7 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
         {
             wb_v2f32 O_r2[1];
             WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
-                O_r2[d_i / 2] = *(const wb_v2f32_u *)&O[b*19 + d_i + 16];
+                O_r2[d_i / 2] = wb_all_v2f32(0.0f);
             }
             for (int64_t l = 0; l < 4; l++) {
                 WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
@@ -55,7 +49,7 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
         }
         for (int64_t d_i = 18; d_i < 19; d_i++) {
             float O_r3;
-            O_r3 = O[b*19 + d_i];
+            O_r3 = 0.0f;
             for (int64_t l = 0; l < 4; l++) {
                 O_r3 += T[I_[b*4 + l]*19 + d_i];
             }

@@ -1,5 +1,5 @@
 /* triangle: M = 13, N = 18 */
-/* schedule: naive | decompose_reduction('C') | tile({'C/i': 6, 'C/j': 16}) | interchange('C/j_o', 'C/i_o', 'C/k', 'C/i_i', 'C/j_i') | unroll('C/i_i') | vectorize('C/j_i') | fuse('C.init/i', 'C.init/j') | vectorize('C.init/i_j') */
+/* schedule: naive | tile({'C/i': 6, 'C/j': 16}) | interchange('C/j_o', 'C/i_o', 'C/i_i', 'C/j_i') | distribute('C', loop='i_i') | interchange('C/k', 'C/i_i', 'C/j_i') | unroll('C.init/i_i') | vectorize('C.init/j_i') | unroll('C/i_i') | vectorize('C/j_i') */
 
 #include <math.h>
 #include <stdint.h>
@@ -14,15 +14,17 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
 {
     (void)workspace;
     (void)threads;
-    for (int64_t i_j = 0; i_j < 232; i_j += 8) {
-        /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
-        *(wb_v8f32_u *)&C[i_j] = wb_all_v8f32(0.0f);
-    }
-    for (int64_t i_j = 232; i_j < 234; i_j++) {
-        C[i_j] = 0.0f;
-    }
     for (int64_t j_o = 0; j_o < 2; j_o++) {
-        for (int64_t i_o = 0; i_o < 2; i_o++) {
+        for (int64_t i_o = 0; i_o < 3; i_o++) {
+            for (int64_t i_i = 0; i_i < wb_min_i64(13 - 6 * i_o, 6); i_i++) {
+                for (int64_t j_i = 0; j_i < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i += 8) {
+                    /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
+                    *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = wb_all_v8f32(0.0f);
+                }
+                for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i++) {
+                    C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = 0.0f;
+                }
+            }
             for (int64_t k = 6 * i_o + 1; k < 13; k++) {
                 for (int64_t i_i = 0; i_i < wb_min_i64(k - 6 * i_o, 6); i_i++) {
                     if (0 < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8)) {
