@@ -20,12 +20,13 @@ export class CachePane {
   private squares: SVGElement[][] = [];
   private readonly told = h('output', {});
   private read: unknown = null;
+  private together = false;
 
   constructor(private readonly state: State) {}
 
   draw(): void {
-    if (this.read !== this.state.data) this.gather();
-    this.read = this.state.data;
+    if (this.stale) this.gather();
+    [this.read, this.together] = [this.state.data, this.state.together];
     this.squares = this.shapes.map((shape) => Array.from({ length: shape.cells }, (_, i) => this.square(shape, i)));
     const grids = this.shapes.map((shape, i) => this.grid(shape, this.squares[i]));
     const choose = (label: string, values: number[], now: number, take: (n: number) => void) => h('label', { class: 'dial' }, h('span', { class: 'soft' }, label), h('select', {
@@ -36,8 +37,12 @@ export class CachePane {
       h('div', { class: 'machine' }, choose('cache', SIZES, this.size, (n) => { this.size = n; }), choose('line', LINES, this.line, (n) => { this.line = n; }), this.told),
       h('div', { class: 'legend' }, ...['held', 'hit', 'miss'].map((name) => h('span', { class: 'key' }, h('i', { class: `cell-key ${name}` }), KEYS[name]))),
       h('div', { class: 'grids' }, ...grids),
-      h('p', { class: 'note' }, 'Fully associative, what was used least recently leaves; one thread. Move the time slider of the domain.'));
+      h('p', { class: 'note' }, 'Fully associative, what was used least recently leaves; all threads share it. Move the time slider of the domain.'));
     this.light();
+  }
+
+  private get stale(): boolean {
+    return this.read !== this.state.data || this.together !== this.state.together;
   }
 
   /** Arrays with their extents, and every touch in the order of execution. */
@@ -71,16 +76,16 @@ export class CachePane {
   private touches(): Event[] {
     const { data } = this.state;
     const found: Event[] = [];
-    for (const own of data.domain.statements) {
+    data.domain.statements.forEach((own, statement) => {
       for (const { array, kind, cells } of own.accesses) {
         const shape = this.shapes.findIndex((one) => one.name === array);
         for (let row = 0; cells && row < cells[1]; row += 1) {
           let element = 0;
           for (let d = 0; d < cells[2]; d += 1) element = element * this.shapes[shape].extent[d] + data.at(cells, row, d) - this.shapes[shape].low[d];
-          found.push({ shape, element, writes: kind === 'write', when: data.at(own.when, row, 0) });
+          found.push({ shape, element, writes: kind === 'write', when: this.state.when(statement, row) });
         }
       }
-    }
+    });
     return found.sort((a, b) => a.when - b.when || Number(a.writes) - Number(b.writes));
   }
 
@@ -104,7 +109,7 @@ export class CachePane {
   /** The cache after what has run: everything, or up to the time slider. */
   light(): void {
     if (!this.element.isConnected) return;
-    if (this.read !== this.state.data) return this.draw();
+    if (this.stale) return this.draw();
     const until = this.state.time ?? Infinity;
     const held = new Map<number, true>();
     const most = Math.max(1, Math.floor(this.size / this.line));

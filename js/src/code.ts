@@ -3,10 +3,11 @@
 import { unifiedMergeView, MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
-import { c, look } from './cm';
+import { atHome, c, look } from './cm';
 import { button, h } from './dom';
 import { Listing } from './listing';
-import type { Compared, State } from './state';
+import { bodyOf } from './state';
+import type { Compared, Pinned, State } from './state';
 import type { Code } from './types';
 
 const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX'] as const;
@@ -17,6 +18,7 @@ export class CodePane {
   private readonly listings = new Map<string, Listing>();
   private chosen: string[] = ['C'];
   private beside = false; // before and after in two columns
+  private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
 
   constructor(private readonly state: State) {}
@@ -24,15 +26,35 @@ export class CodePane {
   draw(): void {
     this.closeChanges();
     const { compared } = this.state;
-    this.element.classList.toggle('wide', this.chosen.length > 1 || (compared !== null && this.beside));
+    this.element.classList.toggle('wide', this.chosen.length > 1 || ((compared !== null || this.against) && this.beside));
     if (compared) return this.drawChanges(compared);
+    if (this.pinned && this.state.pinned) return this.drawPinned(this.state.pinned);
     const columns = this.chosen.map((name) => this.column(name));
     this.element.replaceChildren(this.languages(), h('div', { class: 'columns' }, ...columns));
   }
 
   private languages(): HTMLElement {
     return h('div', { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' }, ...LANGUAGES.map((name) =>
-      button(name, () => this.toggle(name), { class: 'language', 'aria-pressed': String(this.chosen.includes(name)), title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside` })));
+      button(name, () => this.toggle(name), { class: 'language', 'aria-pressed': String(this.chosen.includes(name)), title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside` })),
+    this.state.pinned ? button('against the pinned', () => { this.pinned = true; this.draw(); }, { class: 'language against', title: 'what is different from the pinned schedule' }) : null);
+  }
+
+  private get against(): boolean {
+    return this.pinned && this.state.pinned !== null;
+  }
+
+  private drawPinned({ name, code }: Pinned): void {
+    const host = h('div', { class: 'changes' });
+    const now = bodyOf(this.state.code);
+    this.closeChanges = this.beside ? sideBySide(host, code, now) : unified(host, code, now);
+    this.element.replaceChildren(
+      h('h3', {}, 'pinned → now', h('code', {}, name), h('span', { class: 'soft' }, code === now ? 'the same code' : ''), h('span', { class: 'space' }), this.columns(),
+        button('close', () => { this.pinned = false; this.draw(); this.light(); }, { class: 'close' })),
+      host);
+  }
+
+  private columns(): HTMLElement {
+    return button(this.beside ? 'one column' : 'side by side', () => { this.beside = !this.beside; this.draw(); }, { class: 'beside' });
   }
 
   private toggle(name: string): void {
@@ -54,21 +76,20 @@ export class CodePane {
   }
 
   private drawChanges({ text, step, after, verdict }: Compared): void {
-    const { lines, start } = this.state.code;
-    const before = lines.slice(start).map((line) => line.runs.map(([run]) => run).join('')).join('\n');
+    const before = bodyOf(this.state.code);
     const host = h('div', { class: 'changes' });
     this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
     const legal = verdict === 'legal';
     this.element.replaceChildren(
       h('h3', {}, 'before → after', h('code', {}, text), h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`), h('span', { class: 'space' }),
-        button(this.beside ? 'one column' : 'side by side', () => { this.beside = !this.beside; this.draw(); }, { class: 'beside' }),
+        this.columns(),
         button(legal ? 'apply' : 'why not', () => { this.state.closePreview(); void this.state.apply(step, text); }, { class: 'apply' }),
         button('close', () => this.state.closePreview(), { class: 'close' })),
       host);
   }
 
   light(): void {
-    if (!this.state.compared) for (const name of this.chosen) this.listings.get(name)?.light();
+    if (!this.state.compared && !this.against) for (const name of this.chosen) this.listings.get(name)?.light();
   }
 
   close(): void {
@@ -85,6 +106,7 @@ function unified(host: HTMLElement, before: string, after: string): () => void {
     doc: after, parent: host,
     extensions: [still, spoken('what the step changes in the code'), unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true })],
   });
+  queueMicrotask(() => atHome(view));
   return () => view.destroy();
 }
 
@@ -93,5 +115,6 @@ function sideBySide(host: HTMLElement, before: string, after: string): () => voi
     a: { doc: before, extensions: [still, spoken('the code before')] }, b: { doc: after, extensions: [still, spoken('the code after')] },
     parent: host, collapseUnchanged: FOLDED, gutter: true,
   });
+  queueMicrotask(() => [view.a, view.b].forEach(atHome));
   return () => view.destroy();
 }

@@ -90,15 +90,23 @@ export class FootprintPane {
 
   private table(found: Footprints): HTMLElement {
     const nodes: Node4[] = found.rows.map((row) => [row.parent, row.held, row.moved, row.statements]);
-    const rows = levels(nodes, found.touches, this.state.machine).map((level) => h('tr', {},
+    const { pinned } = this.state;
+    const before = pinned?.nodes.length ? levels(pinned.nodes, pinned.touches, this.state.machine) : null;
+    const rows = levels(nodes, found.touches, this.state.machine).map((level, i) => h('tr', {},
       h('th', { scope: 'row' }, level.name), h('td', {}, bytes(level.capacity)),
       h('td', {}, level.keeps.map((i) => found.rows[i].loop || 'everything').join(', ') || 'nothing'),
-      h('td', { class: 'n' }, bytes(level.moved)), h('td', { class: 'n' }, level.moved ? (found.flops / level.moved).toPrecision(3) : '')));
-    return h('table', { class: 'levels' }, h('thead', {}, h('tr', {}, ...['cache', 'of', 'keeps an iteration of', 'bytes through', 'operations a byte'].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows));
+      h('td', { class: 'n' }, bytes(level.moved)), h('td', { class: 'n' }, level.moved ? (found.flops / level.moved).toPrecision(3) : ''),
+      before ? h('td', { class: 'n' }, `${bytes(before[i].moved)}${level.moved ? `, ${ratio(before[i].moved / level.moved)}` : ''}`) : null));
+    return h('table', { class: 'levels' }, h('thead', {}, h('tr', {}, ...['cache', 'of', 'keeps an iteration of', 'bytes through', 'operations a byte', ...(before ? [`pinned: ${pinned!.name}`] : [])].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows));
   }
 
   light(): void {
     const loop = this.state.litLoop;
     for (const { loop: own, shape } of this.rows) shape.classList.toggle('active', Boolean(loop) && own === loop);
   }
+}
+
+/** How many times less is moved now, or more. */
+function ratio(times: number): string {
+  return Math.abs(times - 1) < 0.005 ? 'the same' : times > 1 ? `now ${times.toPrecision(2)}× less` : `now ${(1 / times).toPrecision(2)}× more`;
 }

@@ -13,7 +13,9 @@ export class HistoryPane {
     const script = h('pre', { class: 'script', tabindex: 0 }, this.lines());
     const copy = button('copy', () => void this.copy(), { class: 'copy', title: 'copy the whole script: operator, sizes and steps' });
     const insert = button('insert as cell', () => this.insert(), { class: 'insert', title: 'a new cell of the notebook with the whole script' });
-    this.element.replaceChildren(h('h3', {}, 'Python', h('span', { class: 'space' }), insert, copy), script, past.moments.length > 1 ? this.ways() : '');
+    const pinned = this.state.pinned?.place === past.place;
+    const pin = button(pinned ? 'unpin' : 'pin', () => void this.state.pin(), { class: 'pin', 'aria-pressed': String(pinned), title: 'compare every later schedule with this one' });
+    this.element.replaceChildren(h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy), script, past.moments.length > 1 ? this.ways() : '');
   }
 
   private lines(): string {
@@ -49,7 +51,7 @@ export class HistoryPane {
     const rows = this.order().map((at) => {
       const moment = moments[at];
       return h('li', { style: `padding-left:${moment.depth * 10}px` },
-        button(moment.text, () => void this.state.ask('go', { place: at }), { class: 'moment', 'aria-current': at === place ? 'step' : undefined }));
+        button(`${at === this.state.pinned?.place ? '⚑ ' : ''}${moment.text}`, () => void this.state.ask('go', { place: at }), { class: 'moment', 'aria-current': at === place ? 'step' : undefined }));
     });
     return h('details', { open: true }, h('summary', {}, `every way taken (${moments.length})`), h('ol', {}, ...rows));
   }

@@ -8,6 +8,7 @@ import { DomainPane } from './domain';
 import { OperatorPane } from './editor';
 import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
+import { LanesPane } from './lanes';
 import { RefusalBar } from './refusal';
 import { RooflinePane } from './roofline';
 import { State, same } from './state';
@@ -33,6 +34,7 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   history: ['history', (state) => new HistoryPane(state)],
   footprint: ['memory', (state) => new FootprintPane(state)],
   cache: ['cache lines', (state) => new CachePane(state)],
+  lanes: ['threads', (state) => new LanesPane(state)],
   roofline: ['roofline', (state) => new RooflinePane(state)],
   warps: ['warps', (state) => new WarpsPane(state)],
 };

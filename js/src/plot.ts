@@ -262,8 +262,8 @@ export class Plot {
     const marks = this.scene.marks.filter(isLit);
     const some = marks.length > 0;
     this.svg.classList.toggle('has-lit', some);
-    const { time, data } = this.state;
-    const waits = (m: Mark) => time !== null && m.rows.every((row) => data.at(data.domain.statements[m.statement].when, row, 0) >= time);
+    const { time } = this.state;
+    const waits = (m: Mark) => time !== null && m.rows.every((row) => this.state.when(m.statement, row) >= time);
     this.svg.classList.toggle('replaying', time !== null);
     for (const { mark, shape } of this.drawn) {
       shape.classList.toggle('lit', some && isLit(mark));

@@ -1,6 +1,7 @@
 // The order of execution on a slider: what has run is filled, what runs now is ringed.
 
 import { button, h } from './dom';
+import { concurrent } from './moments';
 import type { State } from './state';
 
 const FRAME = 90; // milliseconds a step while it plays
@@ -12,13 +13,17 @@ export class ReplayBar {
   private readonly play: HTMLButtonElement;
   private timer: number | undefined;
   private drawn: unknown = null;
-  private order: [statement: number, row: number][] = [];
+  private order: [statement: number, row: number][][] = []; // what runs in each step of the time
+  private readonly together: HTMLInputElement;
+  private readonly choice: HTMLElement;
 
   constructor(private readonly state: State) {
     this.range = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'time: how many instances have run', input: () => this.set(Number(this.range.value)) });
     this.play = button('▶ replay', () => this.toggle(), { class: 'play', title: 'run through the instances in the order of execution' });
+    this.together = h('input', { type: 'checkbox', change: () => { state.together = this.together.checked; this.drawn = null; this.draw(); state.light(); } });
+    this.choice = h('label', { class: 'together', title: 'threads side by side, the lanes of a vector in one step' }, this.together, 'threads at once');
     const film = (kind: string) => button(kind.toUpperCase(), () => void this.export(kind), { class: 'film', title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}` });
-    this.element.append(this.play, this.range, this.output, film('gif'), film('html'));
+    this.element.append(this.play, this.range, this.output, this.choice, film('gif'), film('html'));
   }
 
   draw(): void {
@@ -26,15 +31,16 @@ export class ReplayBar {
     if (data === this.drawn) return; // the same instances in the same order: time stands where it stood
     this.drawn = data;
     this.stop();
-    const own = data.domain.statements;
+    this.choice.hidden = !concurrent(data);
+    if (this.choice.hidden) this.state.together = this.together.checked = false;
     this.order = [];
-    own.forEach((s, number) => {
-      for (let row = 0; row < s.points[1]; row += 1) this.order[data.at(s.when, row, 0)] = [number, row];
+    data.domain.statements.forEach((s, number) => {
+      for (let row = 0; row < s.points[1]; row += 1) (this.order[this.state.when(number, row)] ??= []).push([number, row]);
     });
     this.range.max = String(this.order.length);
     this.state.time = null;
     this.range.value = this.range.max;
-    this.output.textContent = `${this.order.length} instances`;
+    this.output.textContent = `${this.order.length} ${this.state.together ? 'moments' : 'instances'}`;
   }
 
   /** The film as a file, made by the kernel. */
@@ -53,10 +59,11 @@ export class ReplayBar {
     this.state.time = time >= this.order.length ? null : time;
     this.range.value = String(time);
     const last = time > 0 ? this.order[time - 1] : undefined;
-    this.output.textContent = this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last)}`;
+    const more = last && last.length > 1 ? ` and ${last.length - 1} more` : '';
+    this.output.textContent = this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last[0])}${more}`;
     if (last && this.state.time !== null) {
-      const own = this.state.data.domain.statements[last[0]];
-      this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, last[1]) });
+      const own = this.state.data.domain.statements[last[0][0]];
+      this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, last[0][1]) });
     } else this.state.hover(null);
     this.state.light();
   }

@@ -9,7 +9,7 @@ const BEHIND: Record<string, string> = { L1: 'L2', L2: 'L3', L3: 'memory' };
 const HIGH = 250;
 const PAD = { left: 58, right: 92, top: 14, bottom: 40 };
 
-interface Point { name: string; intensity: number; bound: number; by: string }
+interface Point { pinned: boolean; name: string; intensity: number; bound: number; by: string }
 
 export class RooflinePane {
   readonly element = h('section', { class: 'pane roofline', 'aria-label': 'Roofline' });
@@ -37,12 +37,14 @@ export class RooflinePane {
 
   /** Where a schedule stands: the level of memory that allows least. */
   private point(of: Roofline['points'][number], ceilings: NonNullable<Roofline['ceilings']>): Point {
+    const { pinned: flag } = this.state;
+    const pinned = flag !== null && flag.name === of.name && JSON.stringify(flag.nodes.map(([p]) => p)) === JSON.stringify(of.nodes.map(([p]) => p));
     const all = levels(of.nodes, of.touches, this.state.machine).filter(({ name }) => BEHIND[name] in ceilings.bytes).map(({ name, moved }) => {
       const intensity = of.flops / Math.max(1, moved);
       const roof = intensity * ceilings.bytes[BEHIND[name]];
-      return { name: of.name, intensity, bound: Math.min(roof, ceilings.flops), by: roof < ceilings.flops ? BEHIND[name] : 'arithmetic' };
+      return { pinned, name: of.name, intensity, bound: Math.min(roof, ceilings.flops), by: roof < ceilings.flops ? BEHIND[name] : 'arithmetic' };
     });
-    return all.reduce((a, b) => (b.bound < a.bound ? b : a), all[0] ?? { name: of.name, intensity: of.flops, bound: ceilings.flops, by: 'arithmetic' });
+    return all.reduce((a, b) => (b.bound < a.bound ? b : a), all[0] ?? { pinned, name: of.name, intensity: of.flops, bound: ceilings.flops, by: 'arithmetic' });
   }
 
   private chart(points: Point[], ceilings: NonNullable<Roofline['ceilings']>): SVGSVGElement {
@@ -56,11 +58,11 @@ export class RooflinePane {
     const roofs = Object.entries(ceilings.bytes).flatMap(([name, rate]) => this.roof(name, rate, ceilings.flops, [low, high], floor, x, y));
     const flat = s('text', { class: 'tick', x: x(high) + 5, y: y(ceilings.flops) + 4 }, `${count(ceilings.flops)}FLOP/s`);
     const way = points.slice(1).map((p, i) => s('line', { class: 'way', x1: x(points[i].intensity), y1: y(points[i].bound), x2: x(p.intensity), y2: y(p.bound) }));
-    const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${count(p.bound)}FLOP/s (${p.by})`))));
+    const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}${p.pinned ? ' pinned' : ''}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${count(p.bound)}FLOP/s (${p.by})`))));
     const [first, last] = [points[0], points.at(-1)!];
     const apart = Math.hypot(x(first.intensity) - x(last.intensity), y(first.bound) - y(last.bound)) > 60;
     const label = (p: Point, text: string) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + 17 }, text);
-    const named = [label(last, shortened(last.name)), ...(apart ? [label(first, 'first')] : [])];
+    const named = [label(last, shortened(last.name)), ...(apart ? [label(first, 'first')] : []), ...points.filter((p) => p.pinned).map((p) => s('text', { class: 'label', x: x(p.intensity) - 4, y: y(p.bound) - 9 }, '⚑'))];
     return s('svg', { class: 'chart', width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: 'img', 'aria-label': points.map((p) => `${p.name}: at most ${count(p.bound)} operations a second`).join('; ') },
       ...this.axes([low, high], [floor, ceilings.flops], x, y, wide), ...roofs, flat, ...way, ...marks, ...named);
   }

@@ -3,7 +3,9 @@
 import { Data } from './data';
 import { ask } from './kernel';
 import { Lit, lit } from './lighting';
-import type { Code, Domain, Machine, Model, Offers, Past, Refusal, Selection, Source, Step, TreeNode } from './types';
+import { moments } from './moments';
+import type { Moments } from './moments';
+import type { Code, Domain, Footprints, Machine, Model, Node4, Offers, Past, Refusal, Selection, Source, Step, TreeNode } from './types';
 
 export type Mode = 'select' | 'tile' | 'skew';
 
@@ -15,6 +17,16 @@ export interface Compared {
   verdict: string;
   data: Data;
   tree: TreeNode[];
+}
+
+/** A schedule that others are compared with, in every pane that counts. */
+export interface Pinned {
+  name: string;
+  place: number;
+  code: string;
+  nodes: Node4[];
+  touches: number[];
+  moments: number;
 }
 
 interface Previewed {
@@ -30,10 +42,12 @@ export class State {
   data: Data;
   hovered: Selection | null = null;
   mode: Mode = 'select';
-  time: number | null = null; // so many instances have run; null: all of them
+  time: number | null = null; // so many instances (or moments) have run; null: all of them
+  together = false; // time counts moments in which threads and lanes run at once
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
   compared: Compared | null = null;
   machine: Machine;
+  pinned: Pinned | null = null;
   pointed = ''; // the nest that the mouse was last over
   private compare: () => void = () => undefined;
   private asked = new Set<string>();
@@ -59,6 +73,18 @@ export class State {
   get offers(): Offers { return this.model.get('offers'); }
   get refusal(): Refusal { return this.model.get('refusal'); }
   get selection(): Selection { return this.model.get('selection'); }
+
+  /** When an instance runs: its place in the order of one thread, or the moment of all threads. */
+  when(statement: number, row: number): number {
+    if (!this.together) return this.data.at(this.data.domain.statements[statement].when, row, 0);
+    if (this.timed !== this.data) {
+      this.timed = this.data;
+      this.found = moments(this.data);
+    }
+    return this.found!.clock[statement][row];
+  }
+  private timed: Data | null = null;
+  private found: Moments | null = null;
 
   get lit(): Lit {
     return lit(this.hovered ?? this.selection, this.data, this.tree, this.code);
@@ -135,6 +161,21 @@ export class State {
     this.compare();
   }
 
+  /** Keep this schedule for comparison, or no longer. */
+  async pin(): Promise<void> {
+    if (this.pinned?.place === this.past.place) this.pinned = null;
+    else {
+      const { place, steps } = this.past;
+      if (!this.model.get('views')?.footprint) await this.ask('view', { name: 'footprint' });
+      const found = this.model.get('views')?.footprint as Footprints | undefined;
+      if (place !== this.past.place) return;
+      const nodes = (found?.rows ?? []).map((row): Node4 => [row.parent, row.held, row.moved, row.statements]);
+      this.pinned = { name: steps.at(-1) ?? 'naive', place, code: bodyOf(this.code), nodes, touches: found?.touches ?? [], moments: moments(this.data).table.length };
+    }
+    this.say(this.pinned ? `${this.pinned.name} is pinned: every pane compares with it` : 'nothing is pinned');
+    this.compare();
+  }
+
   // -- what is worked out only when somebody looks -----------------------------------------------------------------------
 
   /** A lazy view; undefined while the kernel is asked for it (once). */
@@ -194,4 +235,9 @@ export class State {
 
 export function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The text of the function, without what stands before it. */
+export function bodyOf(code: Code): string {
+  return code.lines.slice(code.start).map((line) => line.runs.map(([text]) => text).join('')).join('\n');
 }

@@ -22,7 +22,7 @@ export class WarpsPane {
   private accesses(found: Warps): HTMLElement[] {
     if (!found.accesses.length) return [h('p', { class: 'note' }, 'no access is known beforehand')];
     this.chosen = Math.min(this.chosen, found.accesses.length - 1);
-    const head = h('tr', {}, ...['', 'memory', 'a warp’s access costs', 'worst', 'efficiency'].map((t) => h('th', { scope: 'col' }, t)));
+    const head = h('tr', {}, ...['access', 'memory', 'a warp’s access costs', 'worst', 'efficiency'].map((t) => h('th', { scope: 'col' }, t)));
     const rows = found.accesses.map((a, i) => {
       const choose = () => { this.chosen = i; this.draw(); };
       const name = h('button', { type: 'button', class: 'access', 'aria-pressed': String(i === this.chosen), click: choose }, `${a.kind === 'read' ? 'reads' : 'writes'} ${a.text}`);

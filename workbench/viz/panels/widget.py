@@ -38,7 +38,7 @@ from workbench.viz.panels.views import film, view
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "roofline", "warps")
+MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps")
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
