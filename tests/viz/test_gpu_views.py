@@ -31,8 +31,8 @@ def naive() -> Schedule:
 SCHEDULES = {
     "transposed": transposed,
     "naive": naive,
-    "staged": staged_matmul,
-    "matmul of the recipe": lambda: wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64),
+    "staged": lambda: staged_matmul(M=32, N=32, K=32),
+    "matmul of the recipe": lambda: wb.autoschedule(wb.ops.matmul, "h200", M=64, N=64, K=32),
     "softmax": lambda: wb.autoschedule(wb.ops.load("softmax"), "h200", M=50, N=300),
     "nobody planned for": lambda: (
         wb.schedule(wb.operator("def odd(float(N) A) -> (s) { s(i) = A(3 * i) + A(2 * i) where i in 0:N/3 }"), N=600)
@@ -41,9 +41,14 @@ SCHEDULES = {
 }  # fmt: skip
 
 
+@cache
+def made(name: str) -> Schedule:
+    return SCHEDULES[name]()
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_what_is_drawn_is_what_is_counted(name):
-    schedule = SCHEDULES[name]()
+    schedule = made(name)
     assert all(len(turns(a)) == a.worst for a in wb.bank_conflicts(schedule).accesses)
     assert all(len(sectors(a)) == a.worst for a in wb.coalescing(schedule).accesses)
     served = [t.served for a in wb.bank_conflicts(schedule).accesses for t in turns(a)]
@@ -53,7 +58,7 @@ def test_what_is_drawn_is_what_is_counted(name):
 @pytest.mark.parametrize("view", ["banks", "warps", "lanes"])
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_words(name, view, golden):
-    picture = getattr(viz, view)(SCHEDULES[name]())
+    picture = getattr(viz, view)(made(name))
     parsed(picture.svg)
     golden(picture.text)
 

@@ -115,7 +115,10 @@ def _text(placed: list[Placed], notes: list[str]) -> str:
     for p in placed:
         most = [max(own) + 1 for own in zip(*p.threads.values(), strict=True)]
         size = " x ".join(map(str, most)) or "1"
-        lines.append(f"{p.statement}: {len({*p.blocks.values()})} blocks of {size} threads, as drawn")
+        count = len({*p.blocks.values()})
+        lines.append(
+            f"{p.statement}: {count} block{'s' * (count != 1)} of {size} thread{'s' * (size != '1')}, as drawn"
+        )
     return "\n".join([*lines, *notes])
 
 
