@@ -89,3 +89,15 @@ def test_blocks_that_take_several_tiles_wait_before_the_next_one():
     source = wb.generate(staged(wb.schedule(wb.ops.matmul)), target="cuda").source
     assert source.rstrip().endswith("        __syncthreads();\n    }\n}")
     assert source.count("__syncthreads();") == 3
+
+
+def test_threads_that_count_from_elsewhere_wait_for_one_another():
+    """Thread i executes iteration i + 1 of one loop and iteration i of the next: equal iterations are two threads."""
+    s = wb.schedule(wb.ops.load("wave_1d"), N=11, steps=6)
+    for loop, axis in {"u/i": "block.x", "old/i": "block.x"}.items():
+        s = s | wb.bind(loop, axis)
+    for loop in ("new/i", "old.1/i", "u.1/i"):
+        s = s | wb.bind(loop, "thread.x")
+    text = wb.generate(s, target="cuda").source
+    between = text[text.index("/* new:") : text.index("/* old.1:")]
+    assert "__syncthreads();" in between

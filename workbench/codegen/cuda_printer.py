@@ -183,7 +183,7 @@ class CudaPrinter(Printer):
         self.aligned.update(dict.fromkeys(given))
         self.commented.add(write.statement)
         one_by_one = super().loop(replace(loop, lanes=1, step=1, kind="unroll"), SCALAR)
-        return [*said, "if (wb_wide) {", *indented(found.lines), "} else {", *indented(one_by_one), "}"]
+        return [*said, "if (wb_wide) {", *indented(unbraced(found.lines)), "} else {", *indented(one_by_one), "}"]
 
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Arrays of a thread before the body; the others stand at the kernel's beginning."""

@@ -174,7 +174,7 @@ class _File:
         code = code_of(nest, {}, start)
         extents, late = self.printer.extents, self.printer.late
         ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
-        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, tree))
+        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, tree)) - self.grid.shifted
         alone = frozenset(s for p in pieces(code) if not p.axes for s in p.statements)
         found = of_others(crossings(self.source, tree, ids, aligned, late), nest, extents, alone)
         used = bool(shared.arrays) or any(True for _ in collectives(nest, extents))

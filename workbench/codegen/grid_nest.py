@@ -16,9 +16,9 @@ from workbench.codegen.wide_accesses import wide
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Unary
-from workbench.lang.normal_form import simplify
+from workbench.lang.normal_form import constant, simplify
 from workbench.poly.concurrency import atomic_statements, is_block
-from workbench.poly.grid import Region, on_grid, regions
+from workbench.poly.grid import Region, is_thread, on_grid, regions
 from workbench.poly.program import Array, Program
 from workbench.poly.tree import AXES, LoopKind, Mark, Sequence, Tree, path, statements
 from workbench.poly.tree import Band as TreeBand
@@ -51,11 +51,15 @@ HostNode = KernelNest | HostLoop
 
 @record
 class Grid:
-    """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels."""
+    """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels.
+
+    `shifted` are the statements of which some thread loop did not count from 0 before: iteration i is not thread i.
+    """
 
     tree: Tree
     steps: tuple[HostNode, ...]
     outside: frozenset[str]
+    shifted: frozenset[str] = frozenset()
 
 
 def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
@@ -64,10 +68,10 @@ def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
     found = regions(order)
     for region in found:
         _refuse_unbound(program, region)
-    nest = _rewritten(program, order, target)
+    nest, shifted = _rewritten(program, order, target)
     outside: set[str] = set()
     steps = tuple(_steps(nest, found, (), outside))
-    return Grid(order, steps, frozenset(outside))
+    return Grid(order, steps, frozenset(outside), shifted)
 
 
 def _refuse_unbound(program: Program, region: Region) -> None:
@@ -83,13 +87,15 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     )
 
 
-def _rewritten(program: Program, tree: Tree, target: Target) -> Nest:
+def _rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, frozenset[str]]:
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
     nest = transform(nest, lambda n: _looped(n, tree))
     given = Lowering(program, tree, target)
     nest = _applied(PLACED, nest, given)
+    threads = [n for n in walk(nest) if isinstance(n, For) and is_thread(_axis(n, tree))]
+    shifted = frozenset(w.statement for n in threads if constant(n.lower) != 0 or n.step != 1 for w in writes(n))
     nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
-    return transform(nest, lambda n: _with_axis(n, tree))
+    return transform(nest, lambda n: _with_axis(n, tree)), shifted
 
 
 def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def strangers(kernel: Kernel, sizes: dict[str, int], logged: Logged) -> list[Fin
     for part in parts(kernel.source):
         for (line, array), elements in logged.items():
             if part.first <= line <= part.last:
-                allowed = _allowed(schedule.program, part.statement, array, sizes)
+                allowed = _allowed(schedule.program, part.statement, array, tuple(sorted(sizes.items())))
                 if allowed is not None and not elements <= allowed:
                     found.append(_stranger(kernel, part, line, array, min(elements - allowed)))
     return found
@@ -56,13 +57,14 @@ def _stranger(kernel: Kernel, part: Part, line: int, array: str, element: int) -
     )  # fmt: skip
 
 
-def _allowed(program: Program, statement: str, array: str, sizes: dict[str, int]) -> frozenset[int] | None:
+@lru_cache(maxsize=128)
+def _allowed(program: Program, statement: str, array: str, sizes: tuple[tuple[str, int], ...]) -> frozenset[int] | None:
     """The elements that a statement (by name) may touch; None if it is not known here."""
     own = next((s for s in program.statements if s.name == statement), None)
     if own is None or array not in program.arrays or program.arrays[array].scope == "local":
         return None
     try:
-        return touched_elements(program, own.id, array, {name: sizes[name] for name in program.symbols})
+        return touched_elements(program, own.id, array, {name: dict(sizes)[name] for name in program.symbols})
     except (WorkbenchError, KeyError):
         return None
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from workbench.errors import ScheduleError
+from workbench.lang.expr import Index, index_names
+from workbench.lang.expr import reads as reads_of
 from workbench.poly.tree import Band, Loop
 from workbench.schedules.edit import at, find_loop
-from workbench.schedules.recipes.gpu_steps import around, kept, parallel, power, score, spelled, taken, trip
+from workbench.schedules.recipes.gpu_steps import around, dim_of, kept, parallel, power, score, spelled, taken, trip
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split
+from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, vectorize
+from workbench.schedules.structure import structure
 from workbench.target import Target
 
 THREADS = 256
 """Threads of a block: eight warps hide one another's waiting, and several blocks fit a multiprocessor."""
+
+FOUR = 4
+"""Elements of 4 bytes that a thread moves at once."""
+
+WIDE_WORK = 1 << 20
+"""With fewer iterations a multiprocessor has too few threads if each takes four."""
 
 SHORT = 128
 """A loop with fewer iterations is no row for a block of threads."""
@@ -32,7 +43,41 @@ def gridded(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
         return _alone(schedule, first, free)
     names = [x.name for x in free if x is not lane]
     counts = {x.name: trip(schedule, x) for x in free}
+    if len(ids) == 1 and len(loops) == len(free) and prod(c or 1 for c in counts.values()) >= WIDE_WORK:
+        after = _in_fours(ordered, first, names, lane, counts, target)
+        if after is not None:
+            return after
     return _bound(ordered, first, names, lane.name, counts, target)
+
+
+def _in_fours(
+    schedule: Schedule, statement: str, others: list[str], lane: Loop, counts: dict[str, int | None], target: Target
+) -> Schedule | None:
+    """Four neighbours for each thread, which move at once; None where rows do not begin at multiples of four."""
+    dim, count = dim_of(lane, statement), counts[lane.name]
+    if count is None or count % FOUR or count < SHORT or not _even(schedule, statement, dim or ""):
+        return None
+    quads, four = f"{lane.name}_q", f"{lane.name}_v"
+    cut = split(spelled(schedule, statement, lane.name), FOUR, names=(quads, four))
+    after = taken(schedule, cut, vectorize(spelled(schedule, statement, four)))
+    return after and _bound(after, statement, others, quads, {**counts, quads: count // FOUR}, target)
+
+
+def _even(schedule: Schedule, statement: str, dim: str) -> bool:
+    """Whether every access stays along a dim, or walks from multiples of four on through elements of 4 bytes."""
+    shape = structure(schedule.program, statement)
+    own, arrays = shape.statement, schedule.program.arrays
+    cells = [*own.targets, *((r.tensor, r.subscripts) for r in reads_of(*own.values) if r.subscripts)]
+    moving = [e for _, subscripts in cells for e in subscripts if dim in index_names(e)]
+    if not all(isinstance(e, Index) for e in moving) or any(arrays[name].dtype.bytes != FOUR for name, _ in cells):
+        return False
+    for touch in (*shape.writes, *shape.reads):
+        if touch.along(dim) not in (0, 1):
+            return False
+        rows = [stride for d, stride in touch.strides if d != dim]
+        if touch.along(dim) == 1 and any(stride is None or stride % FOUR for stride in rows):
+            return False
+    return True
 
 
 def stepwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
