@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_lanes import Lanes, address_stride
+from workbench.codegen.c_transposes import along_memory, at_row, put_four, register_at, rows_of
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import joined_tuple
 from workbench.codegen.nest import Accumulate, For, Local
@@ -74,6 +75,10 @@ def after(values: Values, node: Accumulate) -> list[str]:
     """Registers go back to the cells; partial results are combined first."""
     if node.locals[0].partial:
         return flush(values, node)
+    first = node.locals[0]
+    rows = along_memory(values, first) if len(node.locals) == 1 and first.lanes > 1 else None
+    if rows is not None and not contiguous(values, first):
+        return in_fours(values, first, rows)
     body = []
     for local in node.locals:
         element = values.element(local.cell.array, local.cell.subscripts)
@@ -83,16 +88,27 @@ def after(values: Values, node: Accumulate) -> list[str]:
             name = values.helpers.type(storage(local.cell.dtype), local.lanes)
             body.append(f"*({name}_u *)&{element} = {values.register(local)};")
         else:
-            body += scattered(values, local)
+            body += scattered(values, local, values.register(local))
     return looped(values, node.locals[0].dims, body)
 
 
-def scattered(values: Values, local: Local) -> list[str]:
+def in_fours(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of four registers, then what is left lane by lane."""
+    most, left = rows_of(rows)
+    lines = looped(values, tuple(most if x is rows else x for x in local.dims), [put_four(values, local, rows)])
+    others = tuple(x for x in local.dims if x is not rows)
+    for row in left:
+        register = register_at(values, local, rows, str(row))
+        lines += looped(values, others, scattered(values, at_row(local, rows, row), register))
+    return lines
+
+
+def scattered(values: Values, local: Local, register: str) -> list[str]:
     """One store a lane."""
     lanes = Lanes(values, Lane(local.lane_variable, local.lanes))
     element = values.element(local.cell.array, tuple(map(lanes.at_lane, local.cell.subscripts)))
     count = local.lanes
-    return [f"for (int wb_l = 0; wb_l < {count}; wb_l++) {element} = {values.register(local)}[wb_l];"]
+    return [f"for (int wb_l = 0; wb_l < {count}; wb_l++) {element} = {register}[wb_l];"]
 
 
 def flush(values: Values, node: Accumulate) -> list[str]:
