@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.codegen.kernel import Kernel
-from workbench.runtime.compiling import load
+from workbench.runtime.compiling import Library, load
 from workbench.runtime.emulation.cpp_job import CppJob, cpp_toolchain, unit_text
 from workbench.runtime.emulation.records import RawLaunch
 from workbench.runtime.gpu.driver import Device, DriverError
@@ -26,6 +26,12 @@ H200 = Device("Fake H200", "9.0", 0, 132, 1024, 232_448, 141 << 30, "13.0")
 
 
 FUNCTIONS = {"module": "cuModuleLoadData", "launch": "cuLaunchKernel", "allocate": "cuMemAlloc"}
+
+
+def emulated(source: str, names: Sequence[str]) -> Library:
+    """CUDA text compiled for this processor, as `target="cuda-on-cpu"` compiles it."""
+    text = unit_text(source, tuple(dict.fromkeys(names)), watched=False)
+    return load(CppJob("fake", text, cpp_toolchain(), Target("cuda"), False, (), False))
 
 
 class FakeDriver:
@@ -66,8 +72,7 @@ class FakeDriver:
 
     def module(self, image: bytes, names: Sequence[str]) -> Any:
         self._called("module")
-        text = unit_text(image.decode(), tuple(names), watched=False)
-        library = load(CppJob("fake", text, cpp_toolchain(), Target("cuda"), False, (), False))
+        library = emulated(image.decode(), names)
         library.handle.wb_cpu_run.argtypes = [ctypes.c_void_p]
         return library.handle
 
