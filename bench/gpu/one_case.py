@@ -179,10 +179,11 @@ def _ours(case: GpuCase, given: tuple[Any, ...], measured: Measured) -> Callable
             schedule = wb.autoschedule(ops.load(case.operator), gpu_target(), sizes=case.sizes)
             scheduled = time.perf_counter()
             kernel = wb.build(schedule, target=gpu_target(), unchecked=True)
+            program = wb.lower(ops.load(case.operator), sizes=case.sizes)
             measured.entry |= {
                 "schedule": schedule.python(), "schedule_seconds": scheduled - started,
                 "build_seconds": time.perf_counter() - scheduled, "resources": str(kernel.resources),  # type: ignore[attr-defined]
-                "bytes": wb.poly.bytes(schedule.program), "flops": wb.poly.flops(schedule.program),
+                "bytes": wb.poly.bytes(program), "flops": wb.poly.flops(program),
             }  # fmt: skip
             out = kernel(*given)
             built.append(lambda: kernel(*given, out=out))
