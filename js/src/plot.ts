@@ -3,13 +3,14 @@
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { h, s } from './dom';
-import { XY, hull, marker } from './geometry';
+import { XY, hull, marker, spot } from './geometry';
 import { Mark, Scene, grouped, scene } from './scene';
 import type { Look } from './scene';
 import type { State } from './state';
 import type { Nest, Statement } from './types';
 
 const SVG_POINTS = 5000;
+const RESTS = 150; // milliseconds after which what was moved is drawn anew
 const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
 
 export class Plot {
@@ -23,10 +24,13 @@ export class Plot {
   private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
   private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
   private readonly ring = s('g', { class: 'ring' });
-  private cells = new Map<string, Mark[]>();
+  private cells = new Map<number, Mark[]>();
   private width: number;
   private height: number;
   view = { k: 1, x: 0, y: 0 };
+  private whole: HTMLCanvasElement | null = null;
+  private gliding = false;
+  private rest = 0;
 
   constructor(readonly state: State, readonly nest: Nest, readonly look: Look, space: number) {
     this.scene = scene(state.data, nest, look);
@@ -36,8 +40,10 @@ export class Plot {
     this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
     this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
     for (const mark of this.scene.marks) {
-      const key = `${mark.x},${mark.y}`;
-      this.cells.set(key, [...(this.cells.get(key) ?? []), mark]);
+      const key = spot(mark.x, mark.y);
+      const known = this.cells.get(key);
+      if (known) known.push(mark);
+      else this.cells.set(key, [mark]);
     }
     this.svg = s('svg', {
       class: 'plot', width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}`,
@@ -87,7 +93,7 @@ export class Plot {
   }
 
   near([x, y]: XY): Mark | null {
-    const found = this.cells.get(`${Math.round(x)},${Math.round(y)}`) ?? [];
+    const found = this.cells.get(spot(Math.round(x), Math.round(y))) ?? [];
     const away = (m: Mark) => Math.hypot(m.x + m.shift - x, m.y + m.shift - y);
     return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
   }
@@ -127,22 +133,47 @@ export class Plot {
   }
 
   paint(): void {
-    const context = this.canvas?.getContext('2d');
-    if (!context || !this.canvas) return;
+    if (this.canvas) this.fill(this.canvas, this.view);
+  }
+
+  private fill(canvas: HTMLCanvasElement, { k, x, y }: { k: number; x: number; y: number }): void {
+    const context = canvas.getContext('2d');
+    if (!context) return;
     const style = getComputedStyle(this.element);
     const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
-    const { k, x, y } = this.view;
     context.setTransform(2 * k, 0, 0, 2 * k, 2 * x, 2 * y);
     context.clearRect(-x / k, -y / k, this.width / k, this.height / k);
     const r = Math.max(0.6, this.unit * 0.36);
-    const seen = (px: number, py: number) => px * k + x > -9 && px * k + x < this.width + 9 && py * k + y > -9 && py * k + y < this.height + 9;
+    const [low, high] = [this.scene.low[0] - 0.5 - MARGIN.left / this.unit, this.scene.high[1] + 0.5 + MARGIN.top / this.unit];
+    const [left, right, top, bottom] = [(-9 - x) / k, (this.width + 9 - x) / k, (-9 - y) / k, (this.height + 9 - y) / k];
     for (const number of this.nest.statements) {
       context.fillStyle = colours[number % 6];
       for (const mark of this.scene.marks) {
-        const [px, py] = this.place(mark);
-        if (mark.statement === number && seen(px, py)) context.fillRect(px - r, py - r, 2 * r, 2 * r);
+        if (mark.statement !== number) continue;
+        const [px, py] = [(mark.x + mark.shift - low) * this.unit, (high - mark.y - mark.shift) * this.unit];
+        if (px > left && px < right && py > top && py < bottom) context.fillRect(px - r, py - r, 2 * r, 2 * r);
       }
     }
+  }
+
+  /** While many points move, their finished picture moves; they are drawn anew when they rest. */
+  private glide(): void {
+    if (this.gliding || !this.canvas) return;
+    this.gliding = true;
+    window.clearTimeout(this.rest);
+    requestAnimationFrame(() => {
+      this.gliding = false;
+      const { canvas, view: { k, x, y } } = this;
+      const context = canvas!.getContext('2d');
+      if (!this.whole) {
+        this.whole = h('canvas', { width: canvas!.width, height: canvas!.height });
+        this.fill(this.whole, { k: 1, x: 0, y: 0 });
+      }
+      context?.setTransform(1, 0, 0, 1, 0, 0);
+      context?.clearRect(0, 0, canvas!.width, canvas!.height);
+      context?.drawImage(this.whole, 2 * x, 2 * y, canvas!.width * k, canvas!.height * k);
+      this.rest = window.setTimeout(() => this.paint(), RESTS);
+    });
   }
 
   /** Regions of one thread each, every other one shaded. */
@@ -282,7 +313,7 @@ export class Plot {
     this.view = view;
     this.world.setAttribute('transform', `translate(${view.x},${view.y}) scale(${view.k})`);
     this.svg.classList.toggle('zoomed', view.k !== 1 || view.x !== 0 || view.y !== 0);
-    if (this.canvas) requestAnimationFrame(() => this.paint());
+    this.glide();
   }
 
   zoom(factor: number, [cx, cy]: XY = [this.width / 2, this.height / 2]): void {

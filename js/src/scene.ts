@@ -1,6 +1,7 @@
 // What a plot of one nest shows: marks at integer places, for the chosen axes and sliders.
 
 import type { Data } from './data';
+import { spot } from './geometry';
 import type { Nest } from './types';
 
 export interface Look {
@@ -68,13 +69,13 @@ export function scene(data: Data, nest: Nest, look: Look): Scene {
     const [fx, fy] = [data.along(own, look.x), data.along(own, look.y)];
     if (!fx && !fy && own.dims.length && (look.x || look.y)) continue;
     const kept = own.dims.filter((d) => held.has(d) && look.at[d] !== null).map((d) => [data.along(own, d)!, look.at[d]!] as const);
-    const cells = new Map<string, Mark>();
+    const cells = new Map<number, Mark>();
     for (let row = 0; row < own.points[1]; row += 1) {
       if (!kept.every(([value, at]) => value(row) === at)) continue;
       const [x, y] = [fx ? fx(row) : 0, fy ? fy(row) : 0];
-      let mark = cells.get(`${x},${y}`);
+      let mark = cells.get(spot(x, y));
       if (!mark) {
-        cells.set(`${x},${y}`, (mark = { statement: number, rows: [], x, y, shift: 0 }));
+        cells.set(spot(x, y), (mark = { statement: number, rows: [], x, y, shift: 0 }));
         marks.push(mark);
         if (!fx) lanes[0].push(mark);
         if (!fy) lanes[1].push(mark);
@@ -113,9 +114,10 @@ function placeLanes(data: Data, nest: Nest, lanes: Mark[][], low: [number, numbe
 
 /** Statements that share cells move apart a little. */
 function shiftShared(marks: Mark[]): void {
-  const cells = new Map<string, Set<number>>();
+  if (marks.every((m) => m.statement === marks[0].statement)) return;
+  const cells = new Map<number, Set<number>>();
   for (const m of marks) {
-    const key = `${m.x},${m.y}`;
+    const key = spot(m.x, m.y);
     cells.set(key, (cells.get(key) ?? new Set()).add(m.statement));
   }
   const sharing = new Set<number>();

@@ -1,8 +1,11 @@
 // What may come next, by kind; what may not is grey and says why.
 
 import { button, h } from './dom';
+import { bytes, moved } from './levels';
 import type { State } from './state';
-import type { Offer } from './types';
+import type { Node4, Offer } from './types';
+
+type Cost = [nodes: Node4[], touches: number[]];
 
 export class StepsPane {
   readonly element = h('section', { class: 'pane steps', 'aria-label': 'Next steps' });
@@ -10,13 +13,21 @@ export class StepsPane {
   private readonly list = h('div', { class: 'offers', tabindex: 0, role: 'region', 'aria-label': 'steps' });
   private readonly opened = new Set<string>(['tile', 'interchange', 'vectorize', 'parallelize']);
 
+  private costs = new Map<string, Cost>(); // text of a step → traffic after it
+  private now: Cost = [[], []];
+  private place = -1;
+  private asking = false;
+
   constructor(private readonly state: State) {
+    state.onMachine(() => this.price());
     this.filter = h('input', { type: 'search', placeholder: 'filter: vectorize, k …', 'aria-label': 'filter the steps', input: () => this.fill() });
     this.filter.addEventListener('keydown', (event) => event.stopPropagation());
     this.element.append(h('h3', {}, 'Next steps'), this.filter, this.list);
   }
 
   draw(): void {
+    if (this.place !== this.state.past.place) this.costs.clear();
+    this.place = this.state.past.place;
     if (!this.state.offers.steps) void this.state.ask('offer');
     this.fill();
   }
@@ -30,6 +41,41 @@ export class StepsPane {
     const groups = kinds.map((kind) => this.group(kind, wanted.filter((offer) => offer.kind === kind), words.length > 0));
     const more = complete ? null : button('look at all kinds of steps', () => void this.state.ask('offer', { seconds: 4 }), { class: 'more' });
     this.list.replaceChildren(...groups, more ?? '');
+    this.price();
+    void this.ask();
+  }
+
+  /** What the steps that are seen would cost, asked a few at a time. */
+  private async ask(): Promise<void> {
+    if (this.asking) return;
+    this.asking = true;
+    while (this.element.isConnected) {
+      const seen = [...this.list.querySelectorAll<HTMLElement>('details[open] .cost')].map((e) => e.dataset.of!);
+      const wanted = (this.state.offers.steps ?? []).filter((offer) => seen.includes(offer.text) && !this.costs.has(offer.text)).slice(0, 20);
+      if (!wanted.length) break;
+      const { place } = this;
+      const found = (await this.state.answer('costs', { steps: wanted.map((offer) => offer.step) }, true)) as { now: Cost; after: Cost[] } | undefined;
+      if (!found) break;
+      if (place !== this.place) continue; // a step was taken meanwhile: its own offers are asked about
+      this.now = found.now;
+      found.after.forEach((cost, i) => this.costs.set(wanted[i].text, cost));
+      this.price();
+    }
+    this.asking = false;
+  }
+
+  /** The bytes that go through the first cache, against now. */
+  private price(): void {
+    const through = ([nodes, touches]: Cost) => (nodes.length ? moved(nodes, touches, this.state.machine.cache_bytes[0]).bytes : NaN);
+    const now = through(this.now);
+    this.list.querySelectorAll<HTMLElement>('.cost').forEach((e) => {
+      const cost = this.costs.get(e.dataset.of!);
+      const after = cost ? through(cost) : NaN;
+      const ratio = after / now;
+      e.textContent = Number.isFinite(ratio) && Math.abs(ratio - 1) >= 0.01 ? `${ratio < 1 ? '▼' : '▲'} ${bytes(after)}` : '';
+      e.title = Number.isFinite(after) ? `${bytes(after)} through L1, now ${bytes(now)} (estimated by boxes)` : '';
+      e.classList.toggle('less', ratio < 1);
+    });
   }
 
   private group(kind: string, offers: Offer[], open: boolean): HTMLElement {
@@ -37,7 +83,11 @@ export class StepsPane {
     const count = h('span', { class: 'soft' }, ` ${legal}${offers.length > legal ? ` legal, ${offers.length - legal} refused` : ''}`);
     return h('details', {
       open: open || this.opened.has(kind),
-      toggle: (event: Event) => ((event.target as HTMLDetailsElement).open ? this.opened.add(kind) : this.opened.delete(kind)),
+      toggle: (event: Event) => {
+        if (!(event.target as HTMLDetailsElement).open) return void this.opened.delete(kind);
+        this.opened.add(kind);
+        void this.ask();
+      },
     }, h('summary', {}, kind, count), ...offers.map((offer) => this.offer(offer)));
   }
 
@@ -47,6 +97,7 @@ export class StepsPane {
         'data-legal': String(offer.legal), title: offer.legal ? 'apply' : `show why not: ${offer.reason}`,
         'aria-label': offer.legal ? offer.text : `${offer.text}: refused, show why`,
       }),
+      offer.legal ? h('span', { class: 'cost', 'data-of': offer.text }) : null,
       button('before → after', () => void this.state.preview(offer.step, offer.text), { class: 'preview', 'aria-label': `preview ${offer.text}`, title: 'what it changes in the code' }),
       offer.legal ? null : h('small', {}, offer.reason));
   }

@@ -225,6 +225,46 @@ def test_a_cache_for_everything_misses_each_line_once(shown, browser):
     assert int(text(browser, ".wbp .cache output").split(",")[1].split()[0]) == lines
 
 
+@pytest.mark.parametrize("steps", ["parallelize('m')", "vectorize('n')", "parallelize('m') | wb.vectorize('n')"])
+def test_threads_run_side_by_side_as_in_the_film(steps, shown, browser):
+    made = eval(f"naive | wb.{steps}", {"naive": wb.schedule(wb.ops.matmul, M=4, N=5, K=3), "wb": wb})
+    page = shown(wb.panel(made, panes=("domain", "lanes"), sizes={"M": 4, "N": 5, "K": 3}), whole=False)
+    browser.until("document.querySelector('.wbp .happening')")
+    film = wb.viz.replay(made, sizes=page.panel.domain["sizes"]).reel.execution
+    assert f" in {len(film.moments)} moments on {film.threads} thread" in text(browser, ".wbp .lanes .note")
+    browser.click(".wbp .together input")
+    browser.run(
+        "(() => { const r = document.querySelector('.wbp .replay input');"
+        " r.value = 4; r.dispatchEvent(new Event('input')) })()"
+    )
+    done = {
+        f"{page.panel.schedule.program.statement(event.statement).name}({', '.join(map(str, instance))})"
+        for moment in film.moments[:4] for event in moment for instance in event.instances
+    }  # fmt: skip
+    filled = browser.run("[...document.querySelectorAll('.wbp .plot .point:not(.waits)')].map((e) => e.dataset.point)")
+    seen = set(attributes(browser))
+    assert set(filled) == done & seen
+
+
+def attributes(browser: Browser) -> list[str]:
+    """The instances that are drawn, by the first that stands at each place."""
+    return browser.run("[...document.querySelectorAll('.wbp .plot .point')].map((e) => e.dataset.point)")
+
+
+def test_everything_is_compared_with_what_is_pinned(shown, browser, keep):
+    naive = wb.schedule(wb.ops.matmul, M=128, N=128, K=128)
+    page = shown(wb.panel(naive, panes=("code", "history", "footprint")), whole=False)
+    browser.until("document.querySelector('.wbp .footprint .foot')")
+    browser.click(".wbp .pin")
+    browser.until("document.querySelector('.wbp .pin').getAttribute('aria-pressed') === 'true'")
+    page.ask("panel.apply(wb.tile(m=16, n=16))")
+    browser.until("document.querySelectorAll('.wbp .levels th').length > 5 && document.querySelector('.wbp .against')")
+    assert "pinned: naive" in text(browser, ".wbp .footprint .levels")
+    browser.click(".wbp .against")
+    browser.until("document.querySelector('.wbp .changes .cm-deletedChunk')")
+    keep("pinned")
+
+
 def test_a_film_is_offered_as_a_file(shown, browser):
     shown(wb.panel(schedule("triangular"), sizes={"M": 3, "N": 2}))
     browser.run(

@@ -9,7 +9,8 @@ from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
 from workbench.schedules.transform import from_json
-from workbench.viz.panels.mapping import KINDS, grid, judged, map_payload
+from workbench.viz.panels.mapping import KINDS, costs_payload, grid, judged, map_payload
+from workbench.viz.panels.traffic import node_rows
 
 
 def asked(made: Schedule, kind: str) -> dict:
@@ -89,3 +90,15 @@ def test_what_is_asked_of_a_map_is_checked():
         grid(made, "tile", "D", "n", "m")
     with pytest.raises(WorkbenchError, match="cells 0 to"):
         judged(made, grid(made, "tile", "C", "n", "m"), [10_000])
+
+
+def test_what_steps_cost_is_told_a_few_at_a_time():
+    made = wb.schedule(wb.ops.matmul, M=128, N=128, K=128)
+    steps = [wb.tile(m=16, n=16), wb.interchange("n", "m"), wb.parallelize("k")]
+    found = costs_payload(made, [step.to_json() for step in steps])
+    (nodes, touches), after = found["now"], found["after"]
+    assert nodes == node_rows(made)
+    assert touches == [128 * 128 * 4, 128**3 * 16]
+    assert after[0][0] == node_rows(made | steps[0])
+    assert 1 <= len(after) <= 3
+    assert costs_payload(wb.schedule(wb.ops.trmm), [])["note"].startswith("counted for")

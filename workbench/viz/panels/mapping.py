@@ -11,7 +11,7 @@ from workbench.poly.program import ProgramStatement
 from workbench.poly.tree import Loop, path
 from workbench.records import record
 from workbench.schedules import Schedule, interchange, preview, reverse, shift, skew, split, tile, together
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, from_json
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.boxes import span
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
@@ -131,9 +131,9 @@ def judged(schedule: Schedule, of: Grid, only: Iterable[int] | None = None, seco
     for place in places:
         step = of.steps[place]
         if step is not None:
-            found[str(place)] = _cell(schedule, step) | {"nodes": _nodes(base, step)}
+            found[str(place)] = _cell(schedule, step) | {"nodes": _cost(base, step)[0]}
         elif of.title != "interchange":
-            found[str(place)] = {"text": "as it is", "legal": True, "reason": "", "nodes": _nodes(base, None)}
+            found[str(place)] = {"text": "as it is", "legal": True, "reason": "", "nodes": _cost(base, None)[0]}
         if time.monotonic() > end:
             break
     return {"cells": found, "note": note, "touches": _touches(base)}
@@ -145,20 +145,32 @@ def _cell(schedule: Schedule, step: Transform) -> dict[str, Any]:
     return {"text": str(step), "step": step.to_json(), "legal": bool(verdict), "reason": reason}
 
 
-def _nodes(base: Schedule | None, step: Transform | None) -> list[list[Any]]:
-    """(parent, held bytes, moved bytes, statements) of every loop; none where nothing can be counted."""
-    if base is None:
-        return []
-    try:
-        after = base if step is None else preview(base, step)
-        return node_rows(after)
-    except (WorkbenchError, ArithmeticError):
-        return []
-
-
 def _touches(base: Schedule | None) -> list[int]:
     """Bytes of each statement whose instances keep nothing."""
     return [] if base is None else [every_touch(base.program, s.id) for s in base.program.statements]
+
+
+def costs_payload(schedule: Schedule, steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The traffic now, and after as many of some steps as there is time for: `[nodes, touches]` of each."""
+    base, note = with_sizes(schedule)
+    end = time.monotonic() + SECONDS
+    found: list[list[Any]] = []
+    for data in steps:
+        found.append(_cost(base, from_json(data)))
+        if time.monotonic() > end:
+            break
+    return {"now": _cost(base, None), "after": found, "note": note}
+
+
+def _cost(base: Schedule | None, step: Transform | None) -> list[Any]:
+    """Nodes and touches of a schedule after a step; empty where nothing can be counted."""
+    if base is None:
+        return [[], []]
+    try:
+        after = base if step is None else preview(base, step)
+        return [node_rows(after), _touches(after)]
+    except (WorkbenchError, ArithmeticError):
+        return [[], []]
 
 
 def map_payload(

@@ -27,7 +27,7 @@ from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.listing import code_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
-from workbench.viz.panels.mapping import map_payload
+from workbench.viz.panels.mapping import costs_payload, map_payload
 from workbench.viz.panels.numbers import Packed
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
 from workbench.viz.panels.outline import tree_payload
@@ -253,6 +253,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
     "judge": Panel._judge,
     "map": lambda panel, **given: map_payload(panel.schedule, **given),
+    "costs": lambda panel, steps: costs_payload(panel.schedule, steps),
     "view": Panel._view,
     "check": lambda _, text: checked_text(text),
     "rewrite": Panel._rewrite,
