@@ -131,8 +131,12 @@ def gpu_binary(kernel: Kernel, architecture: str = "") -> GpuBinary:
 
 def architecture_of(kernel: Kernel) -> str:
     """The architecture that a kernel's target names, else the oldest one that is supported here."""
-    own = next((x for x in (*kernel.target.isa, kernel.target.march) if x.startswith("sm_")), "")
-    return own or ARCHITECTURE
+    return named_architecture(kernel) or ARCHITECTURE
+
+
+def named_architecture(kernel: Kernel) -> str | None:
+    """The architecture that a kernel's target names: `sm_90`."""
+    return next((x for x in (*kernel.target.isa, kernel.target.march) if x.startswith("sm_")), None)
 
 
 def compiler_version() -> str:

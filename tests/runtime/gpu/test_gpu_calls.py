@@ -143,6 +143,10 @@ def test_an_index_out_of_range_is_reported_from_the_device(driver: FakeDriver) -
     for arrays in ((x, bad), (on_device(x, driver), on_device(bad, driver))):
         with pytest.raises(KernelError, match="out of range"):
             kernel(*arrays)
+    out = np.full(20, 7, np.float32)
+    with pytest.raises(KernelError, match="nothing was written"):
+        kernel(x, bad, out=out)
+    assert (out == 7).all()
 
 
 @pytest.mark.parametrize(
@@ -234,4 +238,5 @@ def test_a_kernel_that_does_not_fit_the_gpu_names_both(driver: FakeDriver) -> No
     small = FakeDriver(type(driver.device)("Fake T4", "7.5", 0, 40, 1024, 1 << 17, 1 << 34, "13.0"))
     with pytest.raises(BuildError, match=r"made for h200 \(sm_90\); this machine has Fake T4 \(sm_75"):
         build_on_gpu(kernel, small)
+    assert build_on_gpu(wb.generate(staged(), "cuda"), small).loaded.architecture == "sm_75"
     assert max(launch.threads for launch in each_launch(kernel.launches)) == 256

@@ -116,7 +116,8 @@ class GpuKernel(CompiledKernel):
             status = 0
             for _ in range(times):
                 status = status or self._run(places, scalars, sizes)
-            self._fetched(slots, places)
+            if not status:  # after a refusal the caller's arrays stay as they are
+                self._fetched(slots, places)
         return status
 
     def _copied(self, stack: ExitStack, at: int, slot: Slot) -> int:

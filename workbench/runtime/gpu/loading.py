@@ -13,7 +13,7 @@ from workbench.runtime.gpu.driver import Device, Driver, DriverError
 from workbench.runtime.gpu.failures import explained
 from workbench.runtime.gpu.launching import refuse_too_large
 from workbench.runtime.gpu.machine_codes import machine_code
-from workbench.runtime.gpu_compiling import architecture_of
+from workbench.runtime.gpu_compiling import named_architecture
 from workbench.runtime.locks import Lock
 
 
@@ -48,7 +48,9 @@ def loaded(kernel: Kernel, driver: Driver) -> Loaded:
 
 def architecture_for(kernel: Kernel, device: Device) -> str:
     """The architecture to compile for: the GPU's own, or the variant of it that the target names (`sm_90a`)."""
-    named = architecture_of(kernel)
+    named = named_architecture(kernel)
+    if named is None:
+        return device.architecture
     wanted, here = (int(re.sub(r"\D", "", name)) for name in (named, device.architecture))
     if wanted > here:
         what = f"kernel {kernel.name!r} is made for {kernel.target.name} ({named})"
