@@ -12,7 +12,7 @@ from workbench.codegen.c_lanes import address_stride
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import For, Local
 from workbench.lang.dtypes import INT64, DType
-from workbench.lang.expr import Const, substitute
+from workbench.lang.expr import Const, Expr, substitute
 from workbench.lang.normal_form import constant, simplify
 
 FOUR = 4
@@ -60,7 +60,7 @@ def register_at(values: Values, local: Local, loop: For, place: str) -> str:
 
 def at_row(local: Local, loop: For, row: int) -> Local:
     """The registers of one iteration: their cells."""
-    here = {loop.variable: Const(row, INT64)}
+    here: dict[str, Expr] = {loop.variable: Const(row, INT64)}
     subscripts = tuple(simplify(substitute(s, here)) for s in local.cell.subscripts)
     return replace(local, cell=replace(local.cell, subscripts=subscripts))
 
