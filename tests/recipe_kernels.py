@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from unittest.mock import patch
 
 import workbench as wb
@@ -25,6 +26,7 @@ PAIRS: dict[str, dict[str, int]] = {
 """Operator → sizes: products, a transposition, rows, grids, a scan, time steps, updates where data say."""
 
 
+@cache
 def recipe_schedule(name: str) -> Schedule:
     """The schedule that a recipe gives to an operator of the table; products are blocked though they are small."""
     with patch.object(gpu_products, "WORK", 1):

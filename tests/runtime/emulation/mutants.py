@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from workbench.codegen.kernel import Kernel
 
 BARRIER = "__syncthreads();"
-TARGET = re.compile(r"^(\s*(?:wb_copy_async\(&)?\w+_local\[)(.*?)(\](?: = |, &).*)$")
-SOURCE = re.compile(r"^(\s*(?:wb_copy_async\(&)?\w+_local\[.*?\](?: = |, &)\w+\[)(.*?)(\].*)$")
+CELL = r"\w+_(?:local|tile|own)\w*\["
+START = r"\s*(?:wb_copy_async\(&|\*\(\w+ \*\)&)?"
+TARGET = re.compile(rf"^({START}{CELL})(.*?)(\](?: = |, &).*)$")
+SOURCE = re.compile(rf"^({START}{CELL}.*?\](?: = |, &)(?:\*\(const \w+ \*\)&)?\w+\[)(.*?)(\].*)$")
+LOADED = re.compile(r"^(\s*const \w+ \w+ = \*\(const \w+ \*\)&\w+\[)(.*?)(\];)$")
 BOUND = re.compile(r"( < [^;]+?)(; \w+(?:\+\+| \+= ))")
 GUARD = re.compile(r"^(\s*if \(.* (?:<|<=) .*)(\) \{)$")
 
@@ -41,10 +44,11 @@ def _faults(line: str) -> Iterator[tuple[str, str]]:
     if line.strip() == BARRIER:
         yield "barrier removed", ""
         yield "barrier under a condition", line.replace(BARRIER, f"if (threadIdx.x != 1) {BARRIER}")
+    apart = 4 if "4 *)" in line else 1  # a wide access stays where such accesses may be
     if found := TARGET.match(line):
-        yield "copied to another place", f"{found[1]}{found[2]} + 1{found[3]}"
-    if found := SOURCE.match(line):
-        yield "copied from another place", f"{found[1]}{found[2]} + 1{found[3]}"
+        yield "copied to another place", f"{found[1]}{found[2]} + {apart}{found[3]}"
+    if found := SOURCE.match(line) or LOADED.match(line):
+        yield "copied from another place", f"{found[1]}{found[2]} + {apart}{found[3]}"
     if BOUND.search(line) and "for (" in line:
         yield "bound loosened", BOUND.sub(r"\1 + 1\2", line, count=1)
     if found := GUARD.match(line):

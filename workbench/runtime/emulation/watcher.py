@@ -69,7 +69,8 @@ class Watcher:
         scene = _Scene(self, memory.status)
         starts = {name: memory.addresses[name] - _span(slot)[0] for name, slot in slots.items()}
         for name, slot in slots.items():
-            place = scene.add(name, _span(slot)[1], slot.dtype.itemsize, known=_counts(slot))
+            size = slot.dtype.itemsize
+            place = scene.add(name, _span(slot)[1], size, known=_counts(slot), after=size * (self.order == "reverse"))
             ctypes.memmove(place.low, starts[name], place.length)
         for buffer in self.kernel.buffers:
             scene.add(buffer.array, amount(buffer.bytes, memory.sizes), buffer.dtype.bytes, known=False)
@@ -99,9 +100,9 @@ class _Scene:
         self.regions: tuple[Watched, ...] = ()
         self.passing: list[object] = []  # what only one launch needs
 
-    def add(self, name: str, length: int, grain: int, *, known: bool) -> Place:
-        """An array in the middle of much nothing."""
-        low = self._memory(length + 2 * APART, self.maps) + APART
+    def add(self, name: str, length: int, grain: int, *, known: bool, after: int = 0) -> Place:
+        """An array in the middle of much nothing, `after` bytes behind a place where wide accesses may begin."""
+        low = self._memory(length + 2 * APART, self.maps) + APART + after
         self.places[name] = Place(low, length, grain, self._cells(length, grain, self.maps), known)
         return self.places[name]
 
