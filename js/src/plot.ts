@@ -2,6 +2,7 @@
 
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
+import { PointCanvas } from './canvas';
 import { h, s } from './dom';
 import { XY, hull, marker, spot } from './geometry';
 import { Mark, Scene, grouped, scene } from './scene';
@@ -10,8 +11,9 @@ import type { State } from './state';
 import type { Nest, Statement } from './types';
 
 const SVG_POINTS = 5000;
-const RESTS = 150; // milliseconds after which what was moved is drawn anew
-const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
+export const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
+
+let plots = 0;
 
 export class Plot {
   readonly element: HTMLElement;
@@ -20,17 +22,17 @@ export class Plot {
   readonly svg: SVGSVGElement;
   readonly ghost = s('g', { class: 'ghost' });
   private readonly world = s('g', { class: 'world' });
-  private readonly canvas: HTMLCanvasElement | null = null;
+  private readonly stage = s('g', {}, this.world);
+  private readonly ruler = s('g', { class: 'ruler' });
+  private readonly frame = `wbp-frame-${(plots += 1)}`;
+  private readonly canvas: PointCanvas | null = null;
   private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
   private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
   private readonly ring = s('g', { class: 'ring' });
   private cells = new Map<number, Mark[]>();
-  private width: number;
-  private height: number;
+  readonly width: number;
+  readonly height: number;
   view = { k: 1, x: 0, y: 0 };
-  private whole: HTMLCanvasElement | null = null;
-  private gliding = false;
-  private rest = 0;
 
   constructor(readonly state: State, readonly nest: Nest, readonly look: Look, space: number) {
     this.scene = scene(state.data, nest, look);
@@ -50,9 +52,9 @@ export class Plot {
       tabindex: 0, role: 'application', 'aria-roledescription': 'iteration domain', 'aria-label': this.label(),
     });
     if (this.scene.marks.length > SVG_POINTS) {
-      this.canvas = h('canvas', { width: this.width * 2, height: this.height * 2, style: `width:${this.width}px;height:${this.height}px` });
+      this.canvas = new PointCanvas(this);
     }
-    this.element = h('div', { class: 'plot-box' }, this.canvas, this.svg);
+    this.element = h('div', { class: 'plot-box' }, this.canvas?.element, this.svg);
     this.draw();
     this.light();
   }
@@ -109,11 +111,12 @@ export class Plot {
       arrows.append(shape);
     }
     this.world.append(arrows);
-    if (this.canvas) this.paint();
+    if (this.canvas) this.canvas.paint();
     else this.world.append(this.points());
     const red = s('g', { class: 'arrows red' }, ...redOf(this).map((arrow) => this.arrow(arrow)));
     this.world.append(red, this.ring, this.ghost);
-    this.svg.replaceChildren(this.world, ...this.axes());
+    this.ruler.replaceChildren(...this.axes());
+    this.svg.replaceChildren(s('clipPath', { id: this.frame }, s('rect', this.box())), this.stage, this.ruler);
   }
 
   private points(): SVGGElement {
@@ -130,50 +133,6 @@ export class Plot {
       group.append(shape);
     }
     return group;
-  }
-
-  paint(): void {
-    if (this.canvas) this.fill(this.canvas, this.view);
-  }
-
-  private fill(canvas: HTMLCanvasElement, { k, x, y }: { k: number; x: number; y: number }): void {
-    const context = canvas.getContext('2d');
-    if (!context) return;
-    const style = getComputedStyle(this.element);
-    const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
-    context.setTransform(2 * k, 0, 0, 2 * k, 2 * x, 2 * y);
-    context.clearRect(-x / k, -y / k, this.width / k, this.height / k);
-    const r = Math.max(0.6, this.unit * 0.36);
-    const [low, high] = [this.scene.low[0] - 0.5 - MARGIN.left / this.unit, this.scene.high[1] + 0.5 + MARGIN.top / this.unit];
-    const [left, right, top, bottom] = [(-9 - x) / k, (this.width + 9 - x) / k, (-9 - y) / k, (this.height + 9 - y) / k];
-    for (const number of this.nest.statements) {
-      context.fillStyle = colours[number % 6];
-      for (const mark of this.scene.marks) {
-        if (mark.statement !== number) continue;
-        const [px, py] = [(mark.x + mark.shift - low) * this.unit, (high - mark.y - mark.shift) * this.unit];
-        if (px > left && px < right && py > top && py < bottom) context.fillRect(px - r, py - r, 2 * r, 2 * r);
-      }
-    }
-  }
-
-  /** While many points move, their finished picture moves; they are drawn anew when they rest. */
-  private glide(): void {
-    if (this.gliding || !this.canvas) return;
-    this.gliding = true;
-    window.clearTimeout(this.rest);
-    requestAnimationFrame(() => {
-      this.gliding = false;
-      const { canvas, view: { k, x, y } } = this;
-      const context = canvas!.getContext('2d');
-      if (!this.whole) {
-        this.whole = h('canvas', { width: canvas!.width, height: canvas!.height });
-        this.fill(this.whole, { k: 1, x: 0, y: 0 });
-      }
-      context?.setTransform(1, 0, 0, 1, 0, 0);
-      context?.clearRect(0, 0, canvas!.width, canvas!.height);
-      context?.drawImage(this.whole, 2 * x, 2 * y, canvas!.width * k, canvas!.height * k);
-      this.rest = window.setTimeout(() => this.paint(), RESTS);
-    });
   }
 
   /** Regions of one thread each, every other one shaded. */
@@ -267,19 +226,30 @@ export class Plot {
   private axes(): SVGElement[] {
     const { low, high } = this.scene;
     const bottom = this.height - MARGIN.bottom;
-    const found: SVGElement[] = [s('rect', { class: 'frame', x: MARGIN.left, y: MARGIN.top, width: (high[0] - low[0] + 1) * this.unit, height: bottom - MARGIN.top })];
-    const step = (count: number) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * this.unit >= 22 || n * 8 > count) ?? 1000;
+    const { k, x: dx, y: dy } = this.view;
+    const box = this.box();
+    const found: SVGElement[] = [s('rect', { class: 'frame', ...box })];
+    const step = (count: number) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * this.unit * k >= 22 || n * 8 > count) ?? 1000;
+    const inside = (at: number, from: number, wide: number) => at > from && at < from + wide;
     const every = [step(high[0] - low[0] + 1), step(high[1] - low[1] + 1)];
     for (let x = low[0]; this.look.x && x <= high[0]; x += 1) {
-      if (x % every[0] === 0 && !this.scene.lanes[0].has(x)) found.push(s('text', { class: 'tick', x: this.at(x, 0)[0], y: bottom + 14, 'text-anchor': 'middle' }, x));
+      const at = this.at(x, 0)[0] * k + dx;
+      if (x % every[0] === 0 && !this.scene.lanes[0].has(x) && inside(at, box.x, box.width)) found.push(s('text', { class: 'tick', x: at, y: bottom + 14, 'text-anchor': 'middle' }, x));
     }
     for (let y = low[1]; this.look.y && y <= high[1]; y += 1) {
-      if (y % every[1] === 0 && !this.scene.lanes[1].has(y)) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: this.at(0, y)[1] + 4, 'text-anchor': 'end' }, y));
+      const at = this.at(0, y)[1] * k + dy;
+      if (y % every[1] === 0 && !this.scene.lanes[1].has(y) && inside(at, box.y, box.height)) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: at + 4, 'text-anchor': 'end' }, y));
     }
     const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
     found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
     found.push(s('text', { class: 'axis y', x: 14, y: MARGIN.top + (bottom - MARGIN.top) / 2 + 4, 'text-anchor': 'middle' }, this.look.y));
     return found;
+  }
+
+  /** Where the points are, without axes. */
+  box(): { x: number; y: number; width: number; height: number } {
+    const { low, high } = this.scene;
+    return { x: MARGIN.left, y: MARGIN.top, width: (high[0] - low[0] + 1) * this.unit, height: this.height - MARGIN.bottom - MARGIN.top };
   }
 
   // -- light and view --------------------------------------------------------------------------------------------------
@@ -312,8 +282,12 @@ export class Plot {
   move(view: { k: number; x: number; y: number }): void {
     this.view = view;
     this.world.setAttribute('transform', `translate(${view.x},${view.y}) scale(${view.k})`);
-    this.svg.classList.toggle('zoomed', view.k !== 1 || view.x !== 0 || view.y !== 0);
-    this.glide();
+    const zoomed = view.k !== 1 || view.x !== 0 || view.y !== 0;
+    this.svg.classList.toggle('zoomed', zoomed);
+    if (zoomed) this.stage.setAttribute('clip-path', `url(#${this.frame})`);
+    else this.stage.removeAttribute('clip-path');
+    this.ruler.replaceChildren(...this.axes());
+    this.canvas?.glide();
   }
 
   zoom(factor: number, [cx, cy]: XY = [this.width / 2, this.height / 2]): void {

@@ -86,9 +86,13 @@ export class State {
   private timed: Data | null = null;
   private found: Moments | null = null;
 
+  /** What belongs to the selection; worked out once for all panes. */
   get lit(): Lit {
-    return lit(this.hovered ?? this.selection, this.data, this.tree, this.code);
+    const of = [this.hovered ?? this.selection, this.data, this.tree, this.code] as const;
+    if (!this.known || of.some((value, i) => value !== this.known!.of[i])) this.known = { of, lit: lit(...of) };
+    return this.known.lit;
   }
+  private known: { of: readonly unknown[]; lit: Lit } | null = null;
 
   /** The loop that is lit, by itself or because its line is. */
   get litLoop(): string {
