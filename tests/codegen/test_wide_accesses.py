@@ -87,3 +87,14 @@ def test_long_rows_are_walked_in_fours_by_the_recipe():
     for given in (arrays, tuple(map(apart, arrays))):
         agree("bias_relu", kernel(*given), op.evaluate(*arrays))
     assert wb.sanitize(schedule, *arrays)
+
+
+def test_what_is_read_under_a_condition_is_not_loaded_before_it():
+    op = wb.operator("def f(float(N) X, float(M) Z) -> (Y) { Y(i) = i < N ? X(i) + Z(i) : Z(i) where i in 0:M }")
+    schedule = wb.schedule(op, N=6, M=16) | wb.split("i", 4) | wb.vectorize("i_i") | wb.bind("i_o", "thread.x")
+    text = body(schedule)
+    assert "*)&Y[" in text
+    assert "*)&X[" not in text
+    arrays = np.arange(6, dtype=np.float32), np.ones(16, np.float32)
+    found = wb.sanitize(schedule, *arrays)
+    assert found, str(found)

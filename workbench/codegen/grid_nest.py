@@ -53,7 +53,8 @@ HostNode = KernelNest | HostLoop
 class Grid:
     """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels.
 
-    `shifted` are the statements of which some thread loop did not count from 0 before: iteration i is not thread i.
+    `shifted` are the statements of which some loop over threads or lanes did not count from 0 before: iteration i is
+    not thread i.
     """
 
     tree: Tree
@@ -92,7 +93,8 @@ def _rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, froz
     nest = transform(nest, lambda n: _looped(n, tree))
     given = Lowering(program, tree, target)
     nest = _applied(PLACED, nest, given)
-    threads = [n for n in walk(nest) if isinstance(n, For) and is_thread(_axis(n, tree))]
+    numbered = [n for n in walk(nest) if isinstance(n, For)]
+    threads = [n for n in numbered if n.kind == "vector" or is_thread(_axis(n, tree))]
     shifted = frozenset(w.statement for n in threads if constant(n.lower) != 0 or n.step != 1 for w in writes(n))
     nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
     return transform(nest, lambda n: _with_axis(n, tree)), shifted

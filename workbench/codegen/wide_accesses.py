@@ -9,13 +9,14 @@ when the kernel starts.  The other vector loops are written out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.codegen.nest import Block, Cell, For, If, Nest, Write, children, rebuild
 from workbench.codegen.tiles import bound
 from workbench.lang.dtypes import BOOL, INT64, DType
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, reads, substitute
+from workbench.lang.expr import children as operands
 from workbench.lang.normal_form import polynomial, simplify
 from workbench.poly.program import Array
 
@@ -68,11 +69,24 @@ def _fits(write: Write, variable: str, count: int, arrays: Mapping[str, Array], 
     if write.reduction is not None or write.atomic or len(write.cells) != 1:
         return False
     cell = write.cells[0]
-    found = list(reads(*write.values))
-    if any(r.tensor == cell.array for r in found):
+    if any(r.tensor == cell.array for r in reads(*write.values)):
         return False
-    touched = (cell, *(Cell(r.tensor, r.subscripts, r.dtype) for r in found))
+    touched = (cell, *(Cell(r.tensor, r.subscripts, r.dtype) for v in write.values for r in certain_reads(v)))
     return any(c.array not in own and is_wide(c, variable, count, arrays) for c in touched)
+
+
+def certain_reads(expr: Expr) -> Iterator[Read]:
+    """The reads that evaluating an expression makes in any case: not those under conditions."""
+    match expr:
+        case Select(condition, _, _, _):
+            yield from certain_reads(condition)
+        case Binary("&&" | "||", left, _, _):
+            yield from certain_reads(left)
+        case Read(_, subscripts, _):
+            yield expr
+            yield from (r for s in subscripts for r in certain_reads(s))
+        case _:
+            yield from (r for operand in operands(expr) for r in certain_reads(operand))
 
 
 def is_wide(cell: Cell, variable: str, count: int, arrays: Mapping[str, Array]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import Cell, For, Write, writes
-from workbench.codegen.wide_accesses import is_move, is_wide, vector_type
+from workbench.codegen.wide_accesses import certain_reads, is_move, is_wide, vector_type
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute, transform
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.normal_form import constant, simplify
 from workbench.records import record
 
@@ -98,7 +98,7 @@ def _element(values: Values, cell: Cell, names: dict[str, Expr]) -> str:
 def _loaded(values: Values, write: Write, loop: For) -> dict[Read, str]:
     """Reads of neighbouring elements that are loaded at once, with the names of what was loaded."""
     found: dict[Read, str] = {}
-    for read in reads(write.values[0]):
+    for read in certain_reads(write.values[0]):
         if read not in found and is_wide(_cell(read), loop.variable, loop.lanes, values.arrays):
             count = sum(r.tensor == read.tensor for r in found)
             found[read] = values.names("register", f"{read.tensor}.w{count + 1 if count else ''}")
