@@ -64,7 +64,7 @@ def _cells(turn: Turn, y: float) -> list[Mark]:
     marks: list[Mark] = []
     for bank in range(BANKS):
         x = LEFT + bank * CELL
-        lanes: tuple[int, ...] = turn.served[bank][1] if bank in turn.served else ()
+        lanes = [*turn.served[bank][1]] if bank in turn.served else []
         role = "bad" if turn.again else statement_role(0)
         marks.append(Box(x + 1, y, CELL - 2, ROW - 3, role if lanes else None, "grid", 3.0, 0.18 if lanes else 1.0))
         if lanes:
