@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_registers import after, before
+from workbench.codegen.c_transposed_copies import TransposedCopy, get_four, in_whole_squares, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
@@ -159,11 +161,35 @@ class Printer:
         if loop.lanes > 1:
             lane = Lane(loop.variable, loop.lanes)
             self.vector_loops += 1
+        copy = transposed_copy(self.values, loop) if not lane.variable else None
+        if copy is not None:
+            return self.in_squares(loop, copy)
         head = self.head(loop)
         lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
         if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
         return lines
+
+    def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
+        """Four iterations of a copy at a time, then those that are left."""
+        self.vector_loops += 1
+        name = self.values.names("index", loop.variable)
+        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+
+        def call() -> list[str]:
+            return [*self.comment(copy.write), get_four(self.values, copy, loop.variable)]
+
+        def four() -> list[str]:
+            body = self.within(copy.inner.variable, copy.inner, call)
+            return [f"{self.head(copy.inner)} {{", *indented(body), "}"]
+
+        main = indented(self.within(loop.variable, loop, four))
+        if in_whole_squares(loop):
+            return [f"{self.head(replace(loop, step=4))} {{", *main, "}"]
+        rest = indented(unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop)))
+        first = f"int64_t {name} = {self.values.text(loop.lower)};"
+        whole, left = f"for (; {name} + 3 < {upper}; {name} += 4) {{", f"for (; {name} < {upper}; {name}++) {{"
+        return ["{", *indented([first, whole, *main, "}", left, *rest, "}"]), "}"]
 
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)
@@ -172,13 +198,16 @@ class Printer:
         return f"for (int64_t {name} = {lower}; {name} < {upper}; {step})"
 
     def scoped(self, variable: str, body: Nest, lane: Lane, loop: For | None = None) -> list[str]:
-        """The body's lines while the variable is known (for outlining, and for plain division)."""
+        return self.within(variable, loop, lambda: self.lines(body, lane))
+
+    def within(self, variable: str, loop: For | None, printed: Callable[[], list[str]]) -> list[str]:
+        """Lines that are printed while the variable is known (for outlining, and for plain division)."""
         known = loop is not None and self.values.is_nonnegative(loop.lower)
         fresh = known and variable not in self.values.nonnegative
         if fresh:
             self.values.nonnegative.add(variable)
         self.scope.append((self.values.names("index", variable), "int64_t"))
-        lines = self.lines(body, lane)
+        lines = printed()
         self.scope.pop()
         if fresh:
             self.values.nonnegative.discard(variable)

@@ -65,27 +65,31 @@ def at_row(local: Local, loop: For, row: int) -> Local:
     return replace(local, cell=replace(local.cell, subscripts=subscripts))
 
 
-def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
-    """Name and text of the function that stores four vectors with their lanes `step` elements apart."""
-    vector, four = values.helpers.type(dtype, lanes), values.helpers.type(dtype, FOUR)
-    name, squares = f"{vector}_put_four", range(0, lanes, FOUR)
+def squares(vector: str, lanes: int) -> list[str]:
+    """The vectors `a` to `d` as `r0` to `r3`: in every group of four lanes, `rk` has the k-th elements of the four."""
 
     def mixed(a: str, b: str, places: tuple[tuple[int, int], ...]) -> str:
-        numbers = [str(s + p + lanes * second) for s in squares for p, second in places]
+        numbers = [str(s + p + lanes * second) for s in range(0, lanes, FOUR) for p, second in places]
         return f"__builtin_shufflevector({a}, {b}, {', '.join(numbers)})"
 
     low, high = ((0, 0), (0, 1), (1, 0), (1, 1)), ((2, 0), (2, 1), (3, 0), (3, 1))
     left, right = ((0, 0), (1, 0), (0, 1), (1, 1)), ((2, 0), (3, 0), (2, 1), (3, 1))
-    lines = [
+    rows = (("ab", "cd", left), ("ab", "cd", right), ("AB", "CD", left), ("AB", "CD", right))
+    return [
         f"{vector} ab = {mixed('a', 'b', low)}, cd = {mixed('c', 'd', low)};",
         f"{vector} AB = {mixed('a', 'b', high)}, CD = {mixed('c', 'd', high)};",
-        *(f"{vector} r{n} = {mixed(x, y, places)};" for n, (x, y, places) in enumerate(
-            (("ab", "cd", left), ("ab", "cd", right), ("AB", "CD", left), ("AB", "CD", right)))),
-    ]  # fmt: skip
+        *(f"{vector} r{n} = {mixed(x, y, places)};" for n, (x, y, places) in enumerate(rows)),
+    ]
+
+
+def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
+    """Name and text of the function that stores four vectors with their lanes `step` elements apart."""
+    vector, four = values.helpers.type(dtype, lanes), values.helpers.type(dtype, FOUR)
+    lines = squares(vector, lanes)
     for row in range(FOUR):
-        for s in squares:
+        for s in range(0, lanes, FOUR):
             part = ", ".join(str(s + k) for k in range(FOUR))
             lines.append(f"*({four}_u *)(p + {s + row} * step) = __builtin_shufflevector(r{row}, r{row}, {part});")
-    body = "\n".join(f"    {line}" for line in lines)
+    name, body = f"{vector}_put_four", "".join(f"    {line}\n" for line in lines)
     arguments = f"{dtype.c_name} *p, int64_t step, {vector} a, {vector} b, {vector} c, {vector} d"
-    return name, f"WB_INLINE void {name}({arguments}) {{\n{body}\n}}\n"
+    return name, f"WB_INLINE void {name}({arguments}) {{\n{body}}}\n"

@@ -8,7 +8,7 @@ from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.tree import path
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps import fuse, interchange, split, stage, transform_layout, unroll, vectorize
 from workbench.schedules.structure import Structure
 
 
@@ -50,6 +50,8 @@ def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes:
     cut = loops[position]
     names = (f"{cut}_panel", f"{cut}_lane")
     schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
-    order = (names[0], *(x for x in loops if x != cut), names[1])
-    schedule = interchange(*(f"{load.name}/{x}" for x in order)).on(schedule)
+    others = [x for x in loops if x != cut]
+    schedule = interchange(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))).on(schedule)
+    if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
+        schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)
     return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)

@@ -1,0 +1,39 @@
+"""Rows that become lanes are copied in squares; every number of rows, lanes and iterations stays right."""
+
+import pytest
+
+import workbench as wb
+from tests.schedules.agreeing import agree
+from workbench.target import Target
+
+TURNED = "def turned({0}(N,K) B) -> (P) {{ P(k,n) = B(n,k) }}"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "count", "lanes", "bits"),
+    [("float", 12, 16, 256), ("float", 7, 19, 256), ("float", 5, 8, 128), ("float", 3, 33, 512), ("int32", 9, 16, 512),
+     ("double", 8, 16, 256), ("int8", 8, 64, 256)],
+)  # fmt: skip
+def test_copies_stay_right(dtype, count, lanes, bits):
+    schedule = wb.schedule(wb.operator(TURNED.format(dtype)), K=count, N=lanes) | wb.vectorize("P/n")
+    text = wb.generate(schedule, Target(vector_bits=bits)).source
+    assert ("get_four" in text) == (dtype in ("float", "int32") and lanes % (bits // 32) == 0)
+    assert ("for (; k < " in text) == ("get_four" in text and count % 4 != 0)
+    agree(schedule, target=Target(vector_bits=bits))
+
+
+@pytest.mark.parametrize("K", [0, 3, 4, 6])
+def test_symbolic_copies_stay_right(K):
+    schedule = wb.schedule(wb.operator(TURNED.format("float")), N=24) | wb.vectorize("P/n")
+    agree(schedule, {"K": K})
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["B(n,k) + 1", "B(n,2*k) where k in 0:K/2", "B(I(n),k)", "exp(B(n,k))"],
+    ids=["a sum", "every second", "through an index", "a function"],
+)
+def test_what_is_no_such_copy_is_left(value):
+    text = f"def f(float(N,K) B, int32(N) I) -> (P) {{ P(k,n) = {value} }}"
+    schedule = wb.schedule(wb.operator(text), K=8, N=16) | wb.vectorize("P/n")
+    assert "get_four" not in wb.generate(schedule, Target(vector_bits=256)).source

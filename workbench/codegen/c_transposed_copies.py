@@ -1,0 +1,97 @@
+"""Copies that turn rows into lanes: four rows of neighbours are read at once and exchanged in registers.
+
+    for k: for n_lane in lanes: P(k, n_lane) = B(n_lane, k)
+
+reads its lanes far apart, one by one; four iterations of k together read groups of four neighbours.
+"""
+
+from __future__ import annotations
+
+from workbench.codegen.c_lanes import address_stride
+from workbench.codegen.c_transposes import FOUR, squares
+from workbench.codegen.c_values import Values
+from workbench.codegen.nest import Block, For, Nest, Write
+from workbench.lang.dtypes import INT64, DType
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
+from workbench.lang.normal_form import constant, depends, simplify
+from workbench.records import record
+
+
+@record
+class TransposedCopy:
+    """The vector loop inside, what is read, and the elements between its lanes."""
+
+    inner: For
+    write: Write
+    source: Read
+    step: int
+
+
+def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
+    """What a loop copies from rows into lanes, if it does nothing else."""
+    inner = _only(loop.body)
+    if loop.kind != "serial" or loop.lanes > 1 or loop.step != 1 or not isinstance(inner, For) or inner.lanes % FOUR:
+        return None
+    write = _only(inner.body)
+    if not isinstance(write, Write) or write.reduction is not None or len(write.cells) != 1:
+        return None
+    cell, source = write.cells[0], write.values[0]
+    if not isinstance(source, Read) or not source.subscripts or source.tensor == cell.array:
+        return None
+    if source.dtype != cell.dtype or cell.dtype.bits != 32 or any(reads(*source.subscripts, *cell.subscripts)):
+        return None
+    if {source.tensor, cell.array} & {x.cell.array for x in values.held} or _moves(inner, loop):
+        return None
+    step = address_stride(values, source.tensor, source.subscripts, inner.variable)
+    across = address_stride(values, source.tensor, source.subscripts, loop.variable) == 1
+    along = address_stride(values, cell.array, cell.subscripts, inner.variable) == 1
+    return TransposedCopy(inner, write, source, step) if across and along and step not in (None, 0, 1) else None
+
+
+def _only(nest: Nest) -> Nest:
+    return nest.body[0] if isinstance(nest, Block) and len(nest.body) == 1 else nest
+
+
+def _moves(inner: For, loop: For) -> bool:
+    return depends(inner.lower, loop.variable) or depends(inner.upper, loop.variable)
+
+
+def in_whole_squares(loop: For) -> bool:
+    """Whether the iterations surely come in fours."""
+    count = constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+    return count is not None and count % FOUR == 0
+
+
+def get_four(values: Values, copy: TransposedCopy, variable: str) -> str:
+    """The call that copies four iterations of the loop over `variable`, for the lanes of one vector."""
+    cell, lanes = copy.write.cells[0], copy.inner.lanes
+    name = values.helpers.text(*_function(values, cell.dtype, lanes))
+    targets = []
+    for k in range(FOUR):
+        later: Expr = Binary("+", Index(variable, INT64), Const(k, INT64), INT64)
+        subscripts = tuple(simplify(substitute(s, {variable: later})) for s in cell.subscripts)
+        targets.append(f"&{values.element(cell.array, subscripts)}")
+    source = values.element(copy.source.tensor, copy.source.subscripts)
+    return f"{name}(&{source}, {copy.step}, {', '.join(targets)});"
+
+
+def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
+    """Name and text of the function that loads four neighbours of each lane and stores four vectors."""
+    vector, four = values.helpers.type(dtype, lanes), values.helpers.type(dtype, FOUR)
+    name, lines = f"{vector}_get_four", []
+    for row, letter in enumerate("abcd"):
+        parts = [f"*(const {four}_u *)(p + {s + row} * step)" for s in range(0, lanes, FOUR)]
+        lines.append(f"{vector} {letter} = {_joined(parts, FOUR)};")
+    lines += squares(vector, lanes)
+    lines += [f"*({vector}_u *)t{k} = r{k};" for k in range(FOUR)]
+    body, targets = "".join(f"    {line}\n" for line in lines), ", ".join(f"{dtype.c_name} *t{k}" for k in range(FOUR))
+    return name, f"WB_INLINE void {name}(const {dtype.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
+
+
+def _joined(parts: list[str], lanes: int) -> str:
+    """Vectors of so many lanes as one."""
+    if len(parts) == 1:
+        return parts[0]
+    places = ", ".join(map(str, range(2 * lanes)))
+    pairs = [f"__builtin_shufflevector({a}, {b}, {places})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return _joined(pairs, 2 * lanes)
