@@ -152,7 +152,6 @@ export interface Footprints {
   exact: boolean;
   flops: number;
   touches: number[];
-  statements: [name: string, role: string][];
   rows: {
     loop: string; kind: string; depth: number; parent: number; held: number; moved: number; iterations: number; statements: number[];
     arrays: { name: string; held: number; moved: number; reuse: number }[];

@@ -11,7 +11,6 @@ import numpy as np
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size, Unary, index_names
 from workbench.lang.folding import fold
 from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import Loop
 
 Values = dict[str, Any]  # dim → the values that it takes, ascending
 Box = tuple[tuple[int, int], ...]
@@ -86,8 +85,3 @@ def cells(box: Box) -> int:
 def common(a: Box, b: Box) -> int:
     """Number of cells that two boxes share."""
     return prod(max(0, min(h, j) - max(g, i) + 1) for (g, h), (i, j) in zip(a, b, strict=True))
-
-
-def row_of(loop: Loop, statement: str) -> Expr:
-    """The time component of a statement."""
-    return dict(loop.rows)[statement]

@@ -12,7 +12,6 @@ from workbench.poly.program import Program
 from workbench.poly.tree import Tree
 from workbench.runtime import roofs
 from workbench.schedules import Schedule
-from workbench.viz.palette import statement_role
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.traffic import estimated_traffic, every_touch, node_rows, numbers
 
@@ -23,7 +22,7 @@ MOST_SECONDS = 30.0
 def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> dict[str, Any]:
     """A row for everything and for every loop, with what an iteration holds and what all move; exact, if time allows.
 
-    `exact` says which; an estimate has no arrays.  `reason` says why there is nothing.
+    `exact` says which; of an estimate neither iterations nor reuse are known.  `reason` says why there is nothing.
     """
     base, note = with_sizes(schedule)
     if base is None:
@@ -31,7 +30,6 @@ def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> dict[str,
     program, tree = base.program, base.tree
     shared = {
         "note": note, "touches": [every_touch(program, s.id) for s in program.statements], "flops": poly.flops(program),
-        "statements": [[s.name, statement_role(i)] for i, s in enumerate(program.statements)],
     }  # fmt: skip
     try:
         with isl.deadline(min(float(seconds), MOST_SECONDS)):

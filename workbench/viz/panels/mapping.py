@@ -108,8 +108,8 @@ def _iterations(schedule: Schedule, own: ProgramStatement, loop: Loop) -> int:
     if base is None:
         return TILES[-1]
     row, values = loop.row(own.id), everywhere(base.program, own.id)
-    dates = [span(row, {d: (int(v[0]), int(v[-1])) for d, v in values.items()}, base.program.sizes)]
-    return dates[0][1] - dates[0][0] + 1
+    first, last = span(row, {d: (int(v[0]), int(v[-1])) for d, v in values.items()}, base.program.sizes)
+    return last - first + 1
 
 
 # -- judging ---------------------------------------------------------------------------------------------------------

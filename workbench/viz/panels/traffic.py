@@ -20,7 +20,7 @@ from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules import Schedule
-from workbench.viz.panels.boxes import Box, Values, at_iteration, cells, common, held_box, hull, iterations, row_of
+from workbench.viz.panels.boxes import Box, Values, at_iteration, cells, common, held_box, hull, iterations
 
 MOST_VALUES = 1 << 14
 
@@ -100,7 +100,7 @@ class Level:
         """One iteration of a loop more."""
         values = {}
         for s in ids:
-            now, row = self.values[s][0], row_of(loop, s)
+            now, row = self.values[s][0], loop.row(s)
             first, second = (at_iteration(now, row, nth, self.program.sizes) for nth in (0, 1))
             values[s] = (now if first is None else first, second)
         return Level(self.program, values)

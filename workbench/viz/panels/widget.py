@@ -257,7 +257,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "view": Panel._view,
     "check": lambda _, text: checked_text(text),
     "rewrite": Panel._rewrite,
-    "film": lambda panel, kind: film(panel, kind),
+    "film": film,
 }
 
 
