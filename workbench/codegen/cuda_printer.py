@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -24,6 +25,7 @@ from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.storage import elements
 
+COMMENT = re.compile(r"/\*.*?\*/")
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 
 
@@ -128,10 +130,9 @@ class CudaPrinter(Printer):
         axis = loop.kind[-1]
         name = self.values.names("index", loop.variable)
         if head(loop) in self.extents.exact:
-            return [
-                f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};",
-                *unbraced(self.known(loop, body)),
-            ]
+            start = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
+            inside = unbraced(self.known(loop, body))
+            return [start, *inside] if mentions(inside, name) else inside
         return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
 
     def first(self, loop: For, number: str) -> str:
@@ -159,7 +160,8 @@ class CudaPrinter(Printer):
         name = self.values.names("index", loop.variable)
         start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
         if head(loop) in self.extents.full:
-            return ["{", *indented([start, *unbraced(inside)]), "}"]
+            named = [start] if mentions(inside, name) else []
+            return ["{", *indented([*named, *unbraced(inside)]), "}"]
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
         return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
 
@@ -230,3 +232,8 @@ class CudaPrinter(Printer):
 
     def operand(self, write: Write) -> str:
         return parenthesised(self.values.text(write.values[0]))
+
+
+def mentions(lines: list[str], name: str) -> bool:
+    """Whether the lines, without their comments, use a name: compilers warn of one that is declared only."""
+    return any(re.search(rf"\b{name}\b", COMMENT.sub("", line)) for line in lines)
