@@ -41,7 +41,7 @@ class PycudaDriver:
 
     def _examined(self, ordinal: int) -> Device:
         asked, device = self.cuda.device_attribute, self._device
-        major, minor = device.compute_capability()
+        major, minor = (device.get_attribute(getattr(asked, f"COMPUTE_CAPABILITY_{n}")) for n in ("MAJOR", "MINOR"))
         number = self.cuda.get_driver_version()
         return Device(
             device.name(), f"{major}.{minor}", ordinal, device.get_attribute(asked.MULTIPROCESSOR_COUNT),
