@@ -10,16 +10,18 @@ import pytest
 from tests.poly.making import Maker
 from tests.properties.cases import Subject, subject
 from tests.properties.judging import judged
-from workbench import lower
+from workbench import lower, operator
 from workbench.errors import ScheduleError
 from workbench.schedules import (
     Schedule,
+    arrange,
     barrier,
     double_buffer,
     fold_storage,
     pad,
     parallelize,
     pipeline,
+    preview,
     schedule,
     skew,
     stage,
@@ -60,6 +62,14 @@ def test_product_and_enumeration_agree_now(what):
     for step in steps:
         after = step.on(after)
     assert judged(found, after, Random(1)) == outcome
+
+
+def test_other_places_do_not_make_an_order_right():
+    """The layout of a refused order was once taken for the order that is right."""
+    op = operator("def f(float(N) A) -> (O) { T(i) = A(i) + 1  O(i) = T(i) * 2 }")
+    wrong = preview(schedule(lower(op, dict(N=4))), arrange("O", "T"))
+    assert not wrong.verdict
+    assert not transform_layout("T", "(i) -> (i / 2, i % 2)").on(wrong).verdict
 
 
 def test_an_added_instance_may_not_change_what_others_read():

@@ -37,7 +37,7 @@ class FoldStorage(Transform):
         if not isinstance(self.dimension, int) or not 0 <= self.dimension < rank:
             raise ScheduleError(f"{self}: {array.name} has the dimensions 0 to {rank - 1}")
         block_size(f"{array.name}, dimension {self.dimension}", self.size)
-        derived = with_layout(schedule, array, folded(array, self.dimension, self.size))
+        derived = with_layout(schedule, array, folded(array, self.dimension, self.size), schedule.tree)
         return with_program(schedule, derived, schedule.tree, self)
 
     @classmethod

@@ -12,7 +12,9 @@ from workbench.lang.expr import Const, Expr, substitute
 from workbench.lang.index_text import index_map
 from workbench.poly.deriving import derive
 from workbench.poly.layouts import Layout, cell_names, is_injective, own_array, relaid
+from workbench.poly.naive import naive_tree
 from workbench.poly.program import Array, Program
+from workbench.poly.tree import Tree
 from workbench.records import record
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -42,8 +44,9 @@ class TransformLayout(Transform):
                 f"{self}: two cells of {array.name} that are used at once would share a place; "
                 "fold_storage keeps a dimension modulo a size"
             )
-        derived = with_layout(schedule, array, layout)
-        return replace(schedule, program=derived, trace=(*schedule.trace, self))  # cells have other names, no more
+        # Cells have other names, no more: what is right, and whether this order is, stays as it was.
+        derived = with_layout(schedule, array, layout, naive_tree(program))
+        return replace(schedule, program=derived, trace=(*schedule.trace, self))
 
     def _layout(self, program: Program, array: Array) -> Layout:
         if not isinstance(self.map, str):
@@ -75,11 +78,11 @@ class TransformLayout(Transform):
         return f"transform_layout({self.array!r}, {self.map!r})"
 
 
-def with_layout(schedule: Schedule, array: Array, layout: Layout) -> Program:
-    """The program with the cells of one array elsewhere."""
+def with_layout(schedule: Schedule, array: Array, layout: Layout, reference: Tree) -> Program:
+    """The program with the cells of one array elsewhere, in the order of `reference`."""
     made, changed = relaid(schedule.program, array, layout)
     arrays = {**schedule.program.arrays, array.name: made}
-    return derive(schedule.program, changed, arrays, schedule.tree)
+    return derive(schedule.program, changed, arrays, reference)
 
 
 def transform_layout(array: str, map: str, /) -> TransformLayout:
