@@ -44,6 +44,8 @@ export const ACTIONS: Action[] = [
   { name: 'pane-footprint', label: 'Show or Hide Memory', key: '7', target: '[data-pane=footprint]' },
   { name: 'pane-cache', label: 'Show or Hide Cache Lines', key: '8', target: '[data-pane=cache]' },
   { name: 'pane-roofline', label: 'Show or Hide the Roofline', key: '9', target: '[data-pane=roofline]' },
+  { name: 'pane-lanes', label: 'Show or Hide Threads', key: 'Shift T', target: '[data-pane=lanes]' },
+  { name: 'pin', label: 'Pin the Schedule to Compare With', key: 'Shift N', target: '.history .pin' },
   { name: 'pane-warps', label: 'Show or Hide Warps', key: '0', target: '[data-pane=warps]' },
   { name: 'repair', label: 'Take the First Repair of a Refusal', key: 'E', target: '.refusal .repair' },
   { name: 'dismiss', label: 'Dismiss a Refusal', key: 'X', target: '.refusal .close' },
