@@ -19,6 +19,7 @@ BUNDLED = ROOT / "workbench" / "viz" / "panels" / "static" / "panel.licences.txt
 
 # Package of an extra → (extra, licence, note).
 EXTRAS = {
+    "cuda-bindings": ("cuda-bindings", "Apache-2.0", "calls NVIDIA's driver"),
     "jax": ("jax", "Apache-2.0", ""),
     "nvidia-cuda-nvrtc": (
         "cuda",
