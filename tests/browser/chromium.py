@@ -89,7 +89,8 @@ class Browser:
             details = message["params"]["exceptionDetails"]
             self.console.append(f"thrown: {details.get('exception', {}).get('description', details['text'])}")
         elif message.get("method") == "Runtime.consoleAPICalled" and message["params"]["type"] == "error":
-            self.console.append("error: " + " ".join(str(a.get("value", "")) for a in message["params"]["args"]))
+            said = (str(a.get("value", a.get("description", ""))) for a in message["params"]["args"])
+            self.console.append("error: " + " ".join(said))
 
     # -- the page ------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,12 @@ MAP = ".wbp .map"
 KNOWN = f"document.querySelector('{MAP} [data-spot=\"9\"]')?.dataset.legal"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def what_is_said_from_now_on(browser: Browser) -> None:
+    """Other pages in this browser, JupyterLab's own among them, may have said something before."""
+    browser.console.clear()
+
+
 @pytest.fixture
 def shown(browser: Browser) -> Callable[..., Bench]:
     """A panel with some panes in the page."""
