@@ -7,6 +7,7 @@ between `import workbench` and the first kernel that was a quarter of the start.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
@@ -63,6 +64,7 @@ def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
 
 def _initializer(cls: type) -> Callable[..., None]:
     """`__init__` with one parameter a field, in order; calls `__post_init__` if there is one."""
+    # Names of the class's own module stay visible, so that annotations can be read back.
     scope: dict[str, Any] = {"_set": object.__setattr__, "_made": _MADE}
     parameters, lines = ["self"], []
     for each in fields(cls):
@@ -71,8 +73,12 @@ def _initializer(cls: type) -> Callable[..., None]:
         lines += [line] if line else []
     if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or " pass"), scope)
-    made = scope["__init__"]
+    body = "".join(f"\n {line}" for line in lines or [" pass"])
+    text = f"def _maker({', '.join(scope)}):\n def __init__({', '.join(parameters)}):{body}\n return __init__"
+    found: dict[str, Any] = {}
+    module = sys.modules.get(cls.__module__)
+    exec(text, vars(module) if module else {}, found)
+    made = found["_maker"](**scope)
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__module__ = cls.__module__
     made.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}

@@ -17,7 +17,7 @@ from workbench.runtime.locks import Lock
 VARIABLE = "WORKBENCH_GPU_DRIVER"
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 ELSEWHERE = 'target="cuda-on-cpu" executes the same text on this processor'
-PACKAGES = "pip install 'tensor-workbench[cuda]' (PyCUDA, needs a CUDA toolkit), or 'tensor-workbench[cuda-bindings]' (a wheel)"
+PACKAGES = "pip install 'tensor-workbench[cuda]' (PyCUDA, needs a CUDA toolkit), or cuda-bindings (a wheel)"
 
 
 def _pycuda() -> Driver:
