@@ -258,3 +258,14 @@ def test_what_is_told_can_be_stored():
     for name in ("CUDA", "footprint", "roofline", "warps"):
         answer(panel, "view", name=name)
     json.dumps([panel.views, panel.machine, panel.source])
+
+
+def test_what_was_worked_out_stays_where_nothing_moved():
+    """A page that asked once does not ask again: what vanished would never come back."""
+    panel = wb.panel(schedule("matmul"))
+    answer(panel, "view", name="footprint")
+    counted = panel.views
+    answer(panel, "go", place=panel.history.place)
+    assert panel.views == counted
+    panel.apply(wb.parallelize("m"))
+    assert panel.views == {}

@@ -135,15 +135,19 @@ class Panel(anywidget.AnyWidget):
 
     def _go(self, history: History) -> None:
         with self._lock:
-            self.history = history
-            self._draw()
+            before, self.history = self.schedule, history
+            self._draw(moved=self.schedule is not before)
 
-    def _draw(self) -> None:
-        """Every trait anew, sent as one message; a selection that has no meaning any more is dropped."""
+    def _draw(self, *, moved: bool = True) -> None:
+        """Every trait anew, sent as one message; a selection that has no meaning any more is dropped.
+
+        Where the schedule is the one before, what was worked out for it stays: the page does not ask again.
+        """
         with self.hold_sync():
             for name, value in self._drawn().items():
                 setattr(self, name, value)
-            self.refusal, self.offers, self.views = {}, {}, {}
+            self.refusal, self.offers = {}, {}
+            self.views = {} if moved else self.views
             try:
                 self.selection = dict(self.selection)
             except WorkbenchError:
