@@ -31,6 +31,12 @@ REFUSED = ("interchange", "parallelize", "reverse")
 CODE = "__import__('hashlib').sha256(wb.generate({}).source.encode()).hexdigest()"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def what_is_said_from_now_on(browser) -> None:
+    """Other pages in this browser, JupyterLab's own among them, may have said something before."""
+    browser.console.clear()
+
+
 @pytest.fixture(scope="module", params=SCHEDULES)
 def case(request, in_lab) -> tuple[str, Page]:
     return request.param, in_lab(request.param)
