@@ -10,7 +10,7 @@ from __future__ import annotations
 from workbench.codegen.c_lanes import address_stride
 from workbench.codegen.c_transposes import FOUR, squares
 from workbench.codegen.c_values import Values
-from workbench.codegen.nest import Block, For, Nest, Write
+from workbench.codegen.nest import For, Write, only
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
 from workbench.lang.normal_form import constant, depends, simplify
@@ -29,10 +29,10 @@ class TransposedCopy:
 
 def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     """What a loop copies from rows into lanes, if it does nothing else."""
-    inner = _only(loop.body)
+    inner = only(loop.body)
     if loop.kind != "serial" or loop.lanes > 1 or loop.step != 1 or not isinstance(inner, For) or inner.lanes % FOUR:
         return None
-    write = _only(inner.body)
+    write = only(inner.body)
     if not isinstance(write, Write) or write.reduction is not None or len(write.cells) != 1:
         return None
     cell, source = write.cells[0], write.values[0]
@@ -46,10 +46,6 @@ def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     across = address_stride(values, source.tensor, source.subscripts, loop.variable) == 1
     along = address_stride(values, cell.array, cell.subscripts, inner.variable) == 1
     return TransposedCopy(inner, write, source, step) if across and along and step not in (None, 0, 1) else None
-
-
-def _only(nest: Nest) -> Nest:
-    return nest.body[0] if isinstance(nest, Block) and len(nest.body) == 1 else nest
 
 
 def _moves(inner: For, loop: For) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from workbench.codegen.accumulators import independent
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.launch_extents import Extents
-from workbench.codegen.nest import Block, For, Nest, Write, children, rebuild, writes
+from workbench.codegen.nest import For, Nest, Write, children, only, rebuild, writes
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import reads
 from workbench.lang.normal_form import constant
@@ -32,18 +32,12 @@ def collective(nest: Nest, extents: Extents, kind: str) -> tuple[For, Write] | N
     """The loop of this kind and its write, if all threads of a block are to add up one value each."""
     if not isinstance(nest, For) or nest.kind != kind or nest.step != 1 or constant(nest.lower) != 0:
         return None
-    count, write = constant(nest.upper), _only(nest.body)
-    if count is None or write is None or write.atomic or not isinstance(write.reduction, str):
+    count, write = constant(nest.upper), only(nest.body)
+    if count is None or not isinstance(write, Write) or write.atomic or not isinstance(write.reduction, str):
         return None
     fits = extents.block == (count, 1, 1) and (count % WARP == 0 or (1 < count < WARP and count & (count - 1) == 0))
     cell = write.cells[0]
     return (nest, write) if fits and cell.dtype.name in TYPES and independent(cell, nest.variable) else None
-
-
-def _only(body: Nest) -> Write | None:
-    while isinstance(body, Block) and len(body.body) == 1:
-        body = body.body[0]
-    return body if isinstance(body, Write) else None
 
 
 def on_threads(nest: Nest, extents: Extents, inside: bool = False) -> Nest:

@@ -192,9 +192,23 @@ def transform(nest: Nest, change: Callable[[Nest], Nest]) -> Nest:
     return change(rebuild(nest, tuple(transform(child, change) for child in children(nest))))
 
 
+def only(nest: Nest) -> Nest:
+    """The nest that is all there is in a block of one."""
+    while isinstance(nest, Block) and len(nest.body) == 1:
+        nest = nest.body[0]
+    return nest
+
+
 def writes(nest: Nest) -> Iterator[Write]:
     """Every write inside."""
     return (node for node in walk(nest) if isinstance(node, Write))
+
+
+def map_write(write: Write, change: Callable[[Expr], Expr]) -> Write:
+    """Rewrite every expression of a write with `change`."""
+    own = tuple(replace(c, subscripts=tuple(map(change, c.subscripts))) for c in write.cells)
+    instance = tuple(map(change, write.instance))
+    return replace(write, cells=own, values=tuple(map(change, write.values)), instance=instance)
 
 
 def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
@@ -206,10 +220,7 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
     def node(n: Nest) -> Nest:
         match n:
             case Write():
-                instance = tuple(map(change, n.instance))
-                return replace(
-                    n, cells=tuple(map(cell, n.cells)), values=tuple(map(change, n.values)), instance=instance
-                )
+                return map_write(n, change)
             case For():
                 return replace(n, lower=change(n.lower), upper=change(n.upper))
             case If():

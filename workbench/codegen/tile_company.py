@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from workbench.codegen.accumulators import inlined, reads_of, separable
-from workbench.codegen.nest import Block, Cell, Define, For, Nest, Write, map_expressions
+from workbench.codegen.nest import Block, Cell, Define, For, Nest, Write, map_write
 from workbench.codegen.tiles import Tile
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Expr, Index, Read, reads, substitute, transform
@@ -43,9 +43,9 @@ def _renamed(nest: Nest, tile: Tile) -> tuple[Write, ...] | None:
         names: dict[str, Expr] = {own.variable: Index(x.variable, INT64) for own, x in zip(loops, order, strict=True)}
         if not all(_same(a, b) for own, x in zip(loops, order, strict=True) for a, b in _ends(own, x)):
             continue
-        moved = tuple(map_expressions(w, lambda e, names=names: substitute(e, names)) for w in writes)
-        if all(_touches(w, tile) for w in moved if isinstance(w, Write)):
-            return tuple(w for w in moved if isinstance(w, Write))
+        moved = tuple(map_write(w, lambda e, names=names: substitute(e, names)) for w in writes)
+        if all(_touches(w, tile) for w in moved):
+            return moved
     return None
 
 

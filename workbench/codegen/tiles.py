@@ -25,7 +25,7 @@ from workbench.codegen.accumulators import (
     trip,
     untouched,
 )
-from workbench.codegen.nest import Block, For, If, Nest, Write, map_expressions
+from workbench.codegen.nest import Block, For, If, Nest, Write, map_expressions, map_write
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, substitute
 from workbench.lang.normal_form import constant, depends, simplify
@@ -169,9 +169,7 @@ def _moved(tile: Tile, variable: str, start: int) -> Tile:
     later = simplify(Binary("+", Index(variable, INT64), Const(start, INT64), INT64))
 
     def moved(write: Write) -> Write:
-        found = map_expressions(write, lambda e: substitute(e, {variable: later}))
-        assert isinstance(found, Write)
-        return found
+        return map_write(write, lambda e: substitute(e, {variable: later}))
 
     before, after = tuple(map(moved, tile.before)), tuple(map(moved, tile.after))
     return replace(tile, write=moved(tile.write), before=before, after=after)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.codegen.nest import Block, Cell, For, If, Nest, Write, children, rebuild
+from workbench.codegen.nest import Cell, For, If, Nest, Write, children, only, rebuild
 from workbench.codegen.tiles import bound
 from workbench.lang.dtypes import BOOL, INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, reads, substitute
@@ -42,10 +42,10 @@ def wide(nest: Nest, arrays: Mapping[str, Array], own: frozenset[str] = frozense
 
 
 def _loop(loop: For, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
-    limits, write = bound(loop), _only(loop.body)
+    limits, write = bound(loop), only(loop.body)
     few = limits is not None and limits[0] <= MOST_COPIES
     scalar = replace(loop, kind="unroll" if few else "serial")
-    if limits is None or write is None:
+    if limits is None or not isinstance(write, Write):
         return replace(scalar, body=wide(loop.body, arrays, own))
     count = next((c for c in COUNTS if limits[0] % c == 0 and _fits(write, loop.variable, c, arrays, own)), 0)
     if not count:
@@ -55,13 +55,6 @@ def _loop(loop: For, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
         return whole
     partial = replace(scalar, upper=limits[1], kind="serial")
     return If(Binary(">=", limits[1], Const(limits[0], INT64), BOOL), whole, partial)
-
-
-def _only(body: Nest) -> Write | None:
-    """The write that is all there is."""
-    while isinstance(body, Block) and len(body.body) == 1:
-        body = body.body[0]
-    return body if isinstance(body, Write) else None
 
 
 def _fits(write: Write, variable: str, count: int, arrays: Mapping[str, Array], own: frozenset[str]) -> bool:

@@ -15,8 +15,8 @@ from tests.runtime.gpu.fake_driver import FakeDriver
 from workbench.codegen.launches import each_launch
 from workbench.errors import BuildError, CallError, KernelError
 from workbench.runtime.gpu import staging
-from workbench.runtime.gpu.launching import _scalar
 from workbench.runtime.gpu.memory import DeviceArray, on_device
+from workbench.runtime.launch_values import _scalar
 from workbench.schedules import Schedule
 
 RNG = np.random.default_rng(3)

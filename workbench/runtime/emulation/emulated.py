@@ -14,10 +14,11 @@ from workbench.errors import BuildError, KernelError
 from workbench.runtime.border import Border
 from workbench.runtime.compiling import load
 from workbench.runtime.emulation.cpp_job import CppJob, cpp_toolchain, unit_text
-from workbench.runtime.emulation.executing import Execution, Memory
+from workbench.runtime.emulation.executing import Execution
 from workbench.runtime.emulation.findings import read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch
 from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.launch_values import Memory
 from workbench.runtime.toolchain import Toolchain
 
 Run = Callable[[Memory, int], None]

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import Any
 
-from workbench.codegen.launches import Argument, Clear, Launch, Repeat, Step, amount
+from workbench.codegen.launches import Clear, Launch, Repeat, Step, amount
 from workbench.errors import KernelError
-from workbench.lang.dtypes import DType
 from workbench.records import record
 from workbench.runtime.emulation.records import ORDERS, Order, RawLaunch
+from workbench.runtime.launch_values import Memory, value_of
 
 # Fewer threads in all are not worth another worker.
 WORTH_A_WORKER = 2048
 MOST_THREADS = 1024
 
 Watcher = Callable[[Launch, RawLaunch], None]
-
-
-@record(slots=True)
-class Memory:
-    """Where the arguments are: addresses of arrays and workspace, bits of scalars, sizes, the two status words."""
-
-    addresses: Mapping[str, int]
-    scalars: Mapping[str, int]
-    sizes: dict[str, int]
-    status: int
 
 
 @record(slots=True)
@@ -70,7 +59,7 @@ class Execution:
             return
         if step.threads > MOST_THREADS:
             raise KernelError(f"{step.name}: a block of {step.threads:,} threads; a GPU has at most {MOST_THREADS:,}")
-        values = [_value(argument, memory) for argument in step.arguments]
+        values = [value_of(argument, memory) for argument in step.arguments]
         pointers = (ctypes.c_void_p * (len(values) + 1))(*[ctypes.addressof(v) for v in values])
         enter = getattr(self.library, f"wb_cpu_enter_{step.name}")
         raw = RawLaunch(
@@ -100,24 +89,3 @@ class Execution:
             other.join()
         if len(failed) == workers:
             raise KernelError(f"{name}: no memory for the stacks of a block's threads")
-
-
-def _value(argument: Argument, memory: Memory) -> Any:
-    """An argument as the kernel takes it."""
-    match argument.kind:
-        case "array" | "workspace":
-            return ctypes.c_void_p(memory.addresses[argument.name])
-        case "size" | "loop":
-            return ctypes.c_int64(memory.sizes[argument.name])
-        case "status":
-            return ctypes.c_void_p(memory.status)
-        case "scalar":
-            return _scalar(argument.dtype, memory.scalars[argument.name])
-
-
-def _scalar(dtype: DType, bits: int) -> Any:
-    """A scalar as it is stored, from the 64 bits of the border's union (a float is a double there)."""
-    if dtype.is_float and not dtype.is_half:
-        real = ctypes.c_double.from_buffer(ctypes.c_uint64(bits)).value
-        return ctypes.c_float(real) if dtype.bits == 32 else ctypes.c_double(real)
-    return ctypes.c_uint64(bits)

@@ -13,10 +13,11 @@ from workbench.codegen.kernel import Kernel
 from workbench.codegen.launches import Launch, amount
 from workbench.errors import KernelError
 from workbench.runtime.emulation.accesses import elements_by_line
-from workbench.runtime.emulation.executing import Execution, Memory
+from workbench.runtime.emulation.executing import Execution
 from workbench.runtime.emulation.findings import Finding, Watched, read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch, RawRegion
 from workbench.runtime.emulation.watched_library import WatchedLibrary
+from workbench.runtime.launch_values import Memory
 from workbench.runtime.layout import Slot, layout_of
 
 # A subscript that is wrong should meet nobody else's array.

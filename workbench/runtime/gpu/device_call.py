@@ -13,9 +13,10 @@ from workbench.runtime.foreign import as_array, several
 from workbench.runtime.gpu.dlpack import c_steps
 from workbench.runtime.gpu.driver import DEFAULT_STREAM
 from workbench.runtime.gpu.events import events_of, in_order
-from workbench.runtime.gpu.launching import STATUS_BYTES, Memory, begin, has_status, starts
+from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
 from workbench.runtime.gpu.memory import DeviceArray, on_device
 from workbench.runtime.gpu.views import Library, View, is_on_device, library_of, view_of
+from workbench.runtime.launch_values import Memory
 from workbench.runtime.layout import Layout, Slot
 from workbench.runtime.repair import check
 from workbench.runtime.symbols import solve_symbols

@@ -17,12 +17,13 @@ from workbench.errors import BuildError
 from workbench.runtime.border import Border
 from workbench.runtime.gpu.driver import Driver, DriverError
 from workbench.runtime.gpu.failures import explained
-from workbench.runtime.gpu.launching import STATUS_BYTES, Memory, begin, has_status, starts
+from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
 from workbench.runtime.gpu.loading import Loaded
 from workbench.runtime.gpu.memory import arena_of
 from workbench.runtime.gpu.staging import download, upload
 from workbench.runtime.gpu.views import is_on_device
 from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.launch_values import Memory
 from workbench.runtime.layout import Slot
 from workbench.runtime.toolchain import Toolchain
 

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import Argument, Clear, Launch, Repeat, Step, amount, each_launch
+from workbench.codegen.launches import Clear, Launch, Repeat, Step, amount, each_launch
 from workbench.errors import BuildError, KernelError
-from workbench.lang.dtypes import DType
 from workbench.runtime.gpu.driver import Device, Driver, DriverError, Extents, Value
 from workbench.runtime.gpu.failures import explained
+from workbench.runtime.launch_values import Memory, value_of
 
 STATUS_BYTES = 8
 # Above this, dynamic shared memory has to be asked for.
 FREE_SHARED_BYTES = 48 << 10
 MOST_BLOCKS = (2**31 - 1, 65_535, 65_535)
-_WHOLE = {8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: ctypes.c_uint32, 64: ctypes.c_uint64}
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Where arguments are on the device: addresses of arrays and workspace, bits of scalars, sizes, status words."""
-
-    addresses: Mapping[str, int]
-    scalars: Mapping[str, int]
-    sizes: dict[str, int]
-    status: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,7 @@ def _launch(step: Launch, functions: Mapping[str, Any], memory: Memory) -> Itera
         if blocks > most:
             raise KernelError(f"{step.name}: {blocks:,} blocks along {axis}; CUDA starts at most {most:,}")
     shared = max(0, amount(step.shared_bytes, memory.sizes))
-    values = tuple(_value(argument, memory) for argument in step.arguments)
+    values = tuple(value_of(argument, memory) for argument in step.arguments)
     yield Start(step.name, functions[step.name], (x, y, z), step.block, shared, values)
 
 
@@ -105,25 +93,3 @@ def refuse_too_large(kernel: Kernel, device: Device) -> None:
         if (shared := launch.static_bytes + dynamic) > device.block_shared_bytes:
             limit = f"{device.name} gives one at most {device.block_shared_bytes:,}"
             raise BuildError(f"{what} needs {shared:,} bytes of shared memory in a block; {limit}")
-
-
-def _value(argument: Argument, memory: Memory) -> Value:
-    """An argument as the kernel takes it."""
-    match argument.kind:
-        case "array" | "workspace":
-            return ctypes.c_void_p(memory.addresses[argument.name])
-        case "size" | "loop":
-            return ctypes.c_int64(memory.sizes[argument.name])
-        case "status":
-            return ctypes.c_void_p(memory.status)
-        case "scalar":
-            return _scalar(argument.dtype, memory.scalars[argument.name])
-
-
-def _scalar(dtype: DType, bits: int) -> Value:
-    """A scalar as it is stored, from the 64 bits of a call's union (a float is a double there)."""
-    if dtype.is_float and not dtype.is_half:
-        real = ctypes.c_double.from_buffer(ctypes.c_uint64(bits)).value
-        return ctypes.c_float(real) if dtype.bits == 32 else ctypes.c_double(real)
-    stored = dtype.bytes * 8
-    return _WHOLE[stored](bits & (2**stored - 1))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.lang.expr import Read, reads
+from workbench.lang.expr import reads
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Tree, path, statements
+from workbench.poly.tree import Band, path, statements
 from workbench.poly.tree import Sequence as Parts
 from workbench.schedules.edit import at
 from workbench.schedules.recipes.attempt import attempt, top
@@ -77,9 +77,9 @@ def with_epilogue(schedule: Schedule, identifier: str) -> Schedule:
 
 
 def _computes_with(program: Program, other: str, identifier: str) -> bool:
-    """Whether a statement assigns a value made of what was summed up, or of what stands in the same nest."""
+    """Whether a statement assigns a value that is made of what was summed up."""
     own, arrays = program.statement(other), {a for a, _ in program.statement(identifier).targets}
-    used = {r.tensor for v in own.values for r in reads(v) if isinstance(r, Read)}
+    used = {r.tensor for r in reads(*own.values)}
     return own.kind != "update" and bool(used & arrays)
 
 
@@ -88,15 +88,11 @@ def _apart(schedule: Schedule, identifier: str, loop: str) -> tuple[Schedule, li
     where, place = enclosing_sequence(schedule.tree, identifier) or ((), 0)
     parts = at(schedule.tree, where)
     assert isinstance(parts, Parts)
-    groups = [*parts.children[:place]][:1], [parts.children[place]], [*parts.children[place + 1 :]][:1]
-    names = [schedule.program.statement(_first(group[0])).name for group in groups if group]
+    begins = {0, place, min(place + 1, len(parts.children) - 1)}  # what stands before, the reduction, what follows
+    names = [schedule.program.statement(statements(parts.children[n])[0]).name for n in sorted(begins)]
     for name in names[1:]:
         schedule = distribute(name, loop=loop).on(schedule)
     return schedule, names
-
-
-def _first(tree: Tree) -> str:
-    return statements(tree)[0]
 
 
 def _in_lanes(schedule: Schedule, names: list[str], cells: Sequence[str]) -> Schedule:

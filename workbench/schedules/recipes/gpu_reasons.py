@@ -8,6 +8,7 @@ from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread, on_grid
 from workbench.poly.tree import LoopKind, loops
 from workbench.poly.warps import memory_of
+from workbench.schedules.recipes.step_reasons import plain
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     AddUnitLoop,
@@ -85,11 +86,6 @@ def _inside(schedule: Schedule, step: Transform) -> str | None:
         case Interchange(order):
             return f"{plain(order[0])} outermost, {plain(order[-1])} innermost: threads around what each does alone"
     return None
-
-
-def plain(loop: str) -> str:
-    """The loop's name without its statement."""
-    return loop.rpartition("/")[2]
 
 
 def _bound(loop: str, axis: str) -> str:
