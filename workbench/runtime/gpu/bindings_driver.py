@@ -21,7 +21,7 @@ class BindingsDriver:
     adopts = True
 
     def __init__(self, ordinal: int = 0) -> None:
-        from cuda.bindings import driver  # pyright: ignore[reportMissingImports]
+        from cuda.bindings import driver  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
 
         self.cuda = driver
         self.name = f"cuda.bindings {version('cuda-bindings')}"
