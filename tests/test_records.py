@@ -135,3 +135,12 @@ def test_wrong_arguments_are_refused():
     for arguments in ((), (1, (), [], 4)):
         with pytest.raises(TypeError):
             Plain(*arguments)
+
+
+def test_a_field_without_a_default_after_one_with_a_default_is_refused():
+    with pytest.raises(TypeError, match="without a default follows"):
+
+        @record
+        class Wrong:
+            first: int = 1
+            second: str

@@ -2,7 +2,7 @@
 
 `dataclasses.dataclass(frozen=True)` compiles six methods a class, about a millisecond; with two hundred classes
 between `import workbench` and the first kernel that was a quarter of the start.  A record is a dataclass (`fields`,
-`replace`, `match` and `is_dataclass` work) whose methods but `__init__` are closures, so that one is compiled.
+`replace`, `match` and `is_dataclass` work) whose methods are closures; only an unusual `__init__` is compiled.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import cache
 from operator import attrgetter
+from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform, overload
 
 C = TypeVar("C", bound=type)
@@ -64,25 +66,55 @@ def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
 
 def _initializer(cls: type) -> Callable[..., None]:
     """`__init__` with one parameter a field, in order; calls `__post_init__` if there is one."""
+    every, after = fields(cls), hasattr(cls, "__post_init__")
+    ordinary = all(each.init and each.default_factory is MISSING for each in every)
+    made = _assigning(every, after) if ordinary else _written(every, after)
+    module = sys.modules.get(cls.__module__)
     # Names of the class's own module stay visible, so that annotations can be read back.
+    scope = vars(module) if module else {}
+    made = FunctionType(made.__code__, scope, "__init__", made.__defaults__, made.__closure__)
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__module__ = cls.__module__
+    made.__annotations__ = {each.name: each.type for each in every if each.init} | {"return": None}
+    return made
+
+
+def _assigning(every: tuple[Field[Any], ...], after: bool) -> FunctionType:
+    """Fields that are parameters and no more: the text for that many, compiled once, with their names put in."""
+    names = tuple(each.name for each in every)
+    made = _maker(len(names), after)(object.__setattr__, *names)
+    made.__code__ = made.__code__.replace(co_varnames=("self", *names))
+    optional = [each.default is not MISSING for each in every]
+    if sorted(optional) != optional:
+        raise TypeError(f"a field without a default follows one that has one, among {', '.join(names)}")
+    made.__defaults__ = tuple(each.default for each in every if each.default is not MISSING)
+    return made
+
+
+@cache
+def _maker(count: int, after: bool) -> Callable[..., FunctionType]:
+    keys, values = [f"_key_{i}" for i in range(count)], [f"value_{i}" for i in range(count)]
+    lines = [f" _set(self, {key}, {value})" for key, value in zip(keys, values, strict=True)]
+    return _compiled(["_set", *keys], ["self", *values], lines, after)
+
+
+def _written(every: tuple[Field[Any], ...], after: bool) -> FunctionType:
+    """Some fields are made by a factory or are no parameters: a text of its own."""
     scope: dict[str, Any] = {"_set": object.__setattr__, "_made": _MADE}
     parameters, lines = ["self"], []
-    for each in fields(cls):
+    for each in every:
         parameter, line = _assignment(each, scope)
         parameters += [parameter] if each.init else []
         lines += [line] if line else []
-    if hasattr(cls, "__post_init__"):
-        lines.append(" self.__post_init__()")
+    return _compiled(list(scope), parameters, lines, after)(**scope)
+
+
+def _compiled(scope: list[str], parameters: list[str], lines: list[str], after: bool) -> Callable[..., FunctionType]:
+    lines = lines + [" self.__post_init__()"] * after
     body = "".join(f"\n {line}" for line in lines or [" pass"])
-    text = f"def _maker({', '.join(scope)}):\n def __init__({', '.join(parameters)}):{body}\n return __init__"
     found: dict[str, Any] = {}
-    module = sys.modules.get(cls.__module__)
-    exec(text, vars(module) if module else {}, found)
-    made = found["_maker"](**scope)
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__module__ = cls.__module__
-    made.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}
-    return made
+    exec(f"def _maker({', '.join(scope)}):\n def __init__({', '.join(parameters)}):{body}\n return __init__", {}, found)
+    return found["_maker"]
 
 
 def _assignment(each: Field[Any], scope: dict[str, Any]) -> tuple[str, str]:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.codegen.cmath import (
-    elementary,
-    error_function,
-    exponential,
-    half,
-    integer,
-    library,
-    logarithm,
-    power,
-    primitive,
-    special,
-    trigonometric,
-)
+from workbench.codegen.cmath import elementary, integer, primitive
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, definition, halves, type_helpers
@@ -24,40 +12,26 @@ from workbench.errors import CodegenError, unknown_name
 from workbench.lang.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
 
 REGISTER_BYTES = 16
-FLOATS: dict[str, Recipe] = {
-    **primitive.PRIMITIVES,
-    **elementary.RECIPES,
-    **exponential.RECIPES,
-    **logarithm.RECIPES,
-    **trigonometric.RECIPES,
-    **error_function.RECIPES,
-    **power.RECIPES,
-    **library.RECIPES,
-}
-SINGLE = FLOATS | {
-    **logarithm.FLOAT32_RECIPES,
-    **trigonometric.FLOAT32_RECIPES,
-    **power.FLOAT32_RECIPES,
-    **library.FLOAT32_RECIPES,
-    **half.FLOAT32_RECIPES,
-}
-DOUBLE = FLOATS | {
-    **logarithm.FLOAT64_RECIPES,
-    **trigonometric.FLOAT64_RECIPES,
-    **error_function.FLOAT64_RECIPES,
-    **power.FLOAT64_RECIPES,
-    **library.FLOAT64_RECIPES,
-    **special.FLOAT64_RECIPES,
-}
+# What nearly every kernel asks for; the mathematics is loaded with the first function that is not among these.
+PLAIN = primitive.PRIMITIVES | elementary.RECIPES
 SIGNED = elementary.INTEGER_RECIPES | elementary.SIGNED_RECIPES | integer.SIGNED_RECIPES
 UNSIGNED = elementary.INTEGER_RECIPES | elementary.UNSIGNED_RECIPES | integer.UNSIGNED_RECIPES
 
 
 def recipes(dtype: DType) -> dict[str, Recipe]:
     """The functions of an element type, helpers of helpers included."""
-    if dtype.is_float:
-        return DOUBLE if dtype.bits == 64 else SINGLE
-    return SIGNED if dtype.kind == "int" else UNSIGNED
+    if not dtype.is_float:
+        return SIGNED if dtype.kind == "int" else UNSIGNED
+    from workbench.codegen.cmath.families import DOUBLE, SINGLE
+
+    return DOUBLE if dtype.bits == 64 else SINGLE
+
+
+def recipe_of(function: str, dtype: DType) -> Recipe | None:
+    """How a function is written for an element type, if it is known."""
+    if dtype.is_float and function in PLAIN:
+        return PLAIN[function]
+    return recipes(dtype).get(function)
 
 
 def scalar(function: str, dtype: DType) -> Helper:
@@ -85,7 +59,7 @@ def vector(function: str, dtype: DType, lanes: int, *, register_bytes: int = 0) 
     True
     """
     shape = Shape(FLOAT32 if dtype.is_half else dtype, lanes)
-    recipe = recipes(shape.dtype).get(function)
+    recipe = recipe_of(function, shape.dtype)
     if recipe is not None and recipe.scalar_only:
         return None
     return _function(function, shape, register_bytes)
@@ -109,10 +83,9 @@ def conversion(source: DType, target: DType, lanes: int = 1) -> Helper:
 @cache
 def _function(name: str, shape: Shape, register_bytes: int) -> Helper:
     """Written once; `register_bytes` as in `vector`."""
-    known = recipes(shape.dtype)
-    if name not in known:
-        raise CodegenError(unknown_name(f"C function on {shape.dtype}", name, sorted(known)))
-    recipe = known[name]
+    recipe = recipe_of(name, shape.dtype)
+    if recipe is None:
+        raise CodegenError(unknown_name(f"C function on {shape.dtype}", name, sorted(recipes(shape.dtype))))
     splits = shape.lanes > 1 and recipe.splits
     needed = recipe.register_bytes(shape) if splits else 0
     if needed <= max(register_bytes, REGISTER_BYTES):
