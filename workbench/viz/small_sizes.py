@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 from workbench import poly
 from workbench.errors import LoweringError, WorkbenchError, unknown_name
@@ -112,23 +113,42 @@ def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> b
 
 def extents_of(statement: Statement, sizes: Mapping[str, int]) -> dict[str, int]:
     """How many values each index of a statement takes at these sizes (bounding box)."""
-    return _extents(_bounded(statement), sizes)
+    return _extents(_bounded(statement), sizes, {})
 
 
-def _extents(bounded: tuple[tuple[Range, frozenset[str]], ...], sizes: Mapping[str, int]) -> dict[str, int]:
+@record
+class _Bounded:
+    """A range, the indices that its bounds name, and the sizes."""
+
+    range: Range
+    bounding: frozenset[str]
+    sizes: tuple[str, ...]
+
+
+Ends = dict[tuple[object, ...], tuple[int, int]]
+
+
+def _extents(bounded: tuple[_Bounded, ...], sizes: Mapping[str, int], known: Ends) -> dict[str, int]:
+    """How many values each index takes; `known` are the ends of ranges at sizes that were asked about before."""
     box: dict[str, tuple[int, int]] = {}
-    for r, bounding in bounded:
-        corners = list(_corners(bounding, box))
-        low = min(fold(r.lower, {**sizes, **c}) for c in corners)
-        high = max(fold(r.upper, {**sizes, **c}) for c in corners)
-        box[r.index] = (low, high)
+    for b in bounded:
+        key = (b.range.index, *(box[n] for n in box if n in b.bounding), *(sizes.get(n) for n in b.sizes))
+        if key not in known:
+            corners = list(_corners(b.bounding, box))
+            low = min(fold(b.range.lower, {**sizes, **c}) for c in corners)
+            known[key] = low, max(fold(b.range.upper, {**sizes, **c}) for c in corners)
+        box[b.range.index] = known[key]
     return {index: high - low for index, (low, high) in box.items()}
 
 
 @lru_cache(maxsize=256)
-def _bounded(statement: Statement) -> tuple[tuple[Range, frozenset[str]], ...]:
-    """The ranges of a statement, each with the indices that its bounds name."""
-    return tuple((r, frozenset(r.bounding)) for r in statement.ranges)
+def _bounded(statement: Statement) -> tuple[_Bounded, ...]:
+    """The ranges of a statement, each with the indices and the sizes that its bounds name."""
+    return tuple(_Bounded(r, frozenset(r.bounding), _sizes_in(r)) for r in statement.ranges)
+
+
+def _sizes_in(r: Range) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(n.name for b in (r.lower, r.upper) for n in walk(b) if isinstance(n, Size)))
 
 
 def _corners(bounding: frozenset[str], box: dict[str, tuple[int, int]]) -> Iterator[dict[str, int]]:
@@ -169,16 +189,17 @@ class _Cost:
 
     def __init__(self, statements: list[Statement], axes: Wanted) -> None:
         self._known: dict[tuple[int | None, ...], float] = {}
-        self._parts = [(axes[s.name], _bounded(s), _sizes_of(s)) for s in statements]
+        self._parts = [(axes[s.name], _bounded(s), _sizes_of(s), dict[Any, Any]()) for s in statements]
 
     def __call__(self, sizes: Mapping[str, int]) -> float:
         return sum(self._of(i, sizes) for i in range(len(self._parts)))
 
     def _of(self, number: int, sizes: Mapping[str, int]) -> float:
-        wanted, bounded, names = self._parts[number]
+        wanted, bounded, names, ends = self._parts[number]
         key = (number, *(sizes.get(n) for n in names))
         if key not in self._known:
-            self._known[key] = sum(_off(wanted.get(index), n) for index, n in _extents(bounded, sizes).items())
+            found = _extents(bounded, sizes, ends)
+            self._known[key] = sum(_off(wanted.get(index), n) for index, n in found.items())
         return self._known[key]
 
 
@@ -190,5 +211,4 @@ def _off(wanted: int | None, found: int) -> float:
 
 def _sizes_of(statement: Statement) -> tuple[str, ...]:
     """The names in a statement's ranges that are not its indices."""
-    bounds = (b for r in statement.ranges for b in (r.lower, r.upper))
-    return tuple(dict.fromkeys(n.name for b in bounds for n in walk(b) if isinstance(n, Size)))
+    return tuple(dict.fromkeys(name for r in statement.ranges for name in _sizes_in(r)))

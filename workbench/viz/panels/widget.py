@@ -35,6 +35,7 @@ from workbench.viz.panels.points import domain_payload
 from workbench.viz.panels.rewriting import checked_text, rewritten_text, text_payload
 from workbench.viz.panels.selecting import checked_selection
 from workbench.viz.panels.views import film, view
+from workbench.viz.png_drawing import png_bytes
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
@@ -242,7 +243,8 @@ class Panel(anywidget.AnyWidget):
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
         still = picture(self.schedule)
-        kept = {"text/plain": still.text, "image/png": b64encode(still.png).decode(), STORED: {"title": self.title}}
+        png = png_bytes(still.scene, scale=1.5, colours=None)  # quickly: the cell ends when it is there
+        kept = {"text/plain": still.text, "image/png": b64encode(png).decode(), STORED: {"title": self.title}}
         return {**(data or {}), **kept}, about
 
 
