@@ -68,6 +68,7 @@ NAMES = {
     "sanitize": "workbench.runtime.emulation:sanitize",
     "ceilings": "workbench.runtime:ceilings",
     "Ceilings": "workbench.runtime:Ceilings",
+    "explain": "workbench.viz.explanation_view:explain",
     "figure": "workbench.viz.figures:figure",
 }
 

@@ -1,9 +1,9 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `diff` and `fusion` compare, `replay` and `cells` look at single instances,
-`lanes`, `warps` and `banks` at a GPU.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.
-A name is loaded on first use.
+`footprint` and `roofline` count bytes, `explain` measures and reads machine code, `diff` and `fusion` compare,
+`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU.  `picture` puts together what a
+cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.viz.diff_view import diff
     from workbench.viz.display import mimebundle, picture
     from workbench.viz.domain_view import domain
+    from workbench.viz.explanation_view import explain
     from workbench.viz.footprint_view import footprint
     from workbench.viz.formula_view import formula
     from workbench.viz.fusion_view import fusion
@@ -40,6 +41,7 @@ NAMES = {
     "code": "code_view",
     "diff": "diff_view",
     "domain": "domain_view",
+    "explain": "explanation_view",
     "footprint": "footprint_view",
     "formula": "formula_view",
     "fusion": "fusion_view",
@@ -55,8 +57,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Picture", "Replay", "banks", "cells", "code", "diff", "domain", "footprint", "formula", "fusion", "lanes",
-    "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
+    "Picture", "Replay", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula", "fusion",
+    "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
 ]  # fmt: skip
 
 
