@@ -21,12 +21,14 @@ class Worker:
     """The process of one contender with its number of threads; started when first asked, and again after a crash.
 
     `folder` holds its caches, empty at first, so that what is built is built in this run, and what it writes to
-    standard error.
+    standard error.  `module` answers the requests, run by the interpreter `python`.
     """
 
     contender: str
     threads: int
     folder: Path
+    module: str = "bench.worker"
+    python: str = sys.executable
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     def ask(self, request: dict[str, Any], limit_seconds: float) -> dict[str, Any]:
@@ -59,7 +61,7 @@ class Worker:
 
     def _started(self) -> subprocess.Popen[str]:
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "bench.worker", self.contender, str(self.threads)]
+        command = [self.python, "-m", self.module, self.contender, str(self.threads)]
         with self._log().open("a") as log:
             return subprocess.Popen(
                 command,

@@ -13,7 +13,7 @@ SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 def markdown(record: Record) -> str:
     """The whole record."""
-    parts = [_head(record)]
+    parts = [head(record)]
     for threads in dict.fromkeys(row.threads for row in record.comparisons):
         rows = [row for row in record.comparisons if row.threads == threads]
         for names in dict.fromkeys(tuple(row.results) for row in rows):
@@ -42,7 +42,8 @@ def ratio(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0f}" if value >= 100 else f"{value:.2f}"
 
 
-def _head(record: Record) -> str:
+def head(record: Record) -> str:
+    """Where, with what and how a record was made."""
     machine, software, load = record.machine, record.software, record.load
     caches = ", ".join(f"{name} {size >> 10} KiB" for name, size in machine["cache_bytes"].items())
     packages = ", ".join(f"{name} {v}" for name, v in software["packages"].items() if v)
@@ -72,9 +73,9 @@ def _comparison(rows: Sequence[Comparison], threads: int, names: Sequence[str]) 
     bars = [name for name in others if any(row.ratios.get(name) for row in rows)]
     title = f"## {ours} against {', '.join(bars) or 'nobody'}, {threads} thread{'s' * (threads > 1)}"
     why = "Time of the other over ours: above 1 we are faster. `out=`: results written into arrays that were there."
-    ratios = _rows(_ratio_head(bars), [_ratio_row(row, ours, bars) for row in rows])
+    ratios = aligned_rows(_ratio_head(bars), [_ratio_row(row, ours, bars) for row in rows])
     there = [name for name in names if any(row.results[name].first_seconds is not None for row in rows)]
-    seconds = _rows(_time_head(there), [_time_row(row, there) for row in rows])
+    seconds = aligned_rows(_time_head(there), [_time_row(row, there) for row in rows])
     missing = [f"- {row.case}: {name}: {r.missing}" for row in rows for name, r in row.results.items() if r.missing]
     caption = "Medians, and in brackets the first call with what it builds:"
     parts = [title, "", why, "", ratios, "", caption, "", seconds]
@@ -133,7 +134,7 @@ def _latencies(rows: Sequence[Latency]) -> str:
     lines = ["## Latencies", ""]
     for group in dict.fromkeys(row.group for row in rows):
         cells = [_latency_row(row) for row in rows if row.group == group]
-        lines += [f"### {group}", "", _rows(["what", "median", "quartiles", "asked", "how"], cells), ""]
+        lines += [f"### {group}", "", aligned_rows(["what", "median", "quartiles", "asked", "how"], cells), ""]
     return "\n".join(lines)
 
 
@@ -144,7 +145,7 @@ def _latency_row(row: Latency) -> list[str]:
     return [row.part, duration(row.timing.seconds), spread, asked + missed, row.how]
 
 
-def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def aligned_rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A Markdown table with aligned columns: names to the left, numbers to the right."""
     cells = [list(map(str, row)) for row in [head, *rows]]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]

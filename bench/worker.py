@@ -76,7 +76,7 @@ class Bench:
         return self.prepared
 
 
-def _safely(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
+def _safely(bench: Any, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return bench.answer(request)
     except (Unavailable, NotImplementedError) as reason:
@@ -87,16 +87,15 @@ def _safely(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
         return {"failed": lines[0][:300]}
 
 
-def main(contender: str, threads: int) -> None:
-    """Answer until there are no more requests."""
+def serve(bench: Any, threads: int) -> None:
+    """Let something with a method `answer` answer until there are no more requests."""
     pin(threads)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    bench = Bench(contender, threads)
     for line in sys.stdin:
         answers.write(json.dumps(_safely(bench, json.loads(line))) + "\n")
         answers.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    serve(Bench(sys.argv[1], int(sys.argv[2])), int(sys.argv[2]))

@@ -1,0 +1,21 @@
+/* a Toeplitz system of the Yule-Walker kind, by recursion on its order */
+void durbin(int n, double r[n], double y[n])
+{
+    double z[n];
+    double alpha, beta, sum;
+    y[0] = -r[0];
+    beta = 1.0;
+    alpha = -r[0];
+    for (int k = 1; k < n; k++) {
+        beta = (1.0 - alpha * alpha) * beta;
+        sum = 0.0;
+        for (int i = 0; i < k; i++)
+            sum += r[k - i - 1] * y[i];
+        alpha = -(r[k] + sum) / beta;
+        for (int i = 0; i < k; i++)
+            z[i] = y[i] + alpha * y[k - i - 1];
+        for (int i = 0; i < k; i++)
+            y[i] = z[i];
+        y[k] = alpha;
+    }
+}
