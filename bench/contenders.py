@@ -20,14 +20,17 @@ import numpy as np
 
 import workbench as wb
 from bench.copying import copies
+from bench.environments import interpreter
 from bench.prepared import Prepared, Unavailable, numpy_arrays, prepared, tensor, tensor_arrays, with_out
 from bench.suite import Case
 from bench.timing import batches
 from workbench.lang.operator import Operator
 from workbench.runtime.discovery import every_toolchain
 
-PEERS = ("numpy", "torch", "torch.compile")
-EVERYONE = ("workbench", *PEERS)
+PEERS = ("numpy", "torch", "torch.compile", "torch.compile/max-autotune")
+# Peers that have an environment of their own (bench/environments.py).
+FOREIGN = ("jax", "onnxruntime")
+EVERYONE = ("workbench", *PEERS, *FOREIGN)
 # How long each way to write an operator is tried, to find the fastest.
 TRIAL_SECONDS = 0.02
 BACKENDS = ("workbench/pool", "workbench/clang", "workbench/zig")
@@ -48,7 +51,9 @@ def missing(contender: str) -> str | None:
     """Why a contender cannot take part on this machine; None if it can."""
     if contender.startswith("torch") and find_spec("torch") is None:
         return "PyTorch is not installed"
-    if contender == "torch.compile" and not any(map(which, (os.environ.get("CXX", "g++"), "clang++"))):
+    if contender in FOREIGN and interpreter(contender) is None:
+        return f"{contender} is not installed: python -m bench.environments {contender}"
+    if contender.startswith("torch.compile") and not any(map(which, (os.environ.get("CXX", "g++"), "clang++"))):
         return "torch.compile needs a C++ compiler"
     if contender.startswith("workbench/"):
         compiler = _compiler(contender.partition("/")[2])
@@ -80,7 +85,7 @@ def _candidates(contender: str, case: Case, threads: int) -> list[Prepared]:
         case "numpy", _:
             return _numpy(case)
         case "torch" | "torch.compile", _:
-            return _torch(case, threads, compiled=kind == "torch.compile")
+            return _torch(case, threads, compiled=kind == "torch.compile", mode=backend or None)
         case "copy", _:
             return [_copy(case, threads)]
     raise Unavailable(f"unknown contender {contender!r}; known: {', '.join((*EVERYONE, *BACKENDS, 'copy'))}")
@@ -93,7 +98,7 @@ def _used_before(contender: str) -> None:
         twice = wb.operator("def twice(float(N) A) -> (B) { B(i) = 2 * A(i) }")
         with wb.settings(compiler=_compiler(contender.partition("/")[2])):
             twice(np.ones(5, np.float32))
-    if contender == "torch.compile":
+    if contender.startswith("torch.compile"):
         torch = import_module("torch")
         torch.compile(lambda x: 2 * x)(torch.ones(5))
 
@@ -136,7 +141,7 @@ def _numpy(case: Case) -> list[Prepared]:
     return [prepared(f, f, arguments, np.empty_like, numpy_arrays) for f in functions]
 
 
-def _torch(case: Case, threads: int, *, compiled: bool) -> list[Prepared]:
+def _torch(case: Case, threads: int, *, compiled: bool, mode: str | None = None) -> list[Prepared]:
     if find_spec("torch") is None:
         raise Unavailable("PyTorch is not installed")
     torch = import_module("torch")
@@ -147,7 +152,7 @@ def _torch(case: Case, threads: int, *, compiled: bool) -> list[Prepared]:
     functions = _functions("bench.torch_peers", case.torch)
     if compiled:
         import_module("torch._dynamo").reset()
-    called = [torch.compile(f, dynamic=False) if compiled else f for f in functions]
+    called = [torch.compile(f, dynamic=False, mode=mode) if compiled else f for f in functions]
     pairs = zip(functions, called, strict=True)
     return [prepared(f, c, arguments, torch.empty_like, to_arrays) for f, c in pairs]
 

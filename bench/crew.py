@@ -79,6 +79,7 @@ class Worker:
             **os.environ,
             **dict.fromkeys(THREAD_VARIABLES, str(self.threads)),
             **{name: str(self.folder / place) for name, place in caches.items()},
+            "JAX_PLATFORMS": "cpu",
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
         }
 

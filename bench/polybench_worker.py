@@ -21,7 +21,7 @@ import numpy as np
 import workbench as wb
 from bench import polybench_compilers, polybench_kernels
 from bench.prepared import Unavailable
-from bench.worker import SETTLE_SECONDS, serve
+from bench.serving import SETTLE_SECONDS, serve
 from workbench.poly.tree import loops
 
 Call = Callable[..., Any]

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from bench.contenders import missing, operator_of
+from bench.contenders import FOREIGN, arguments_of, missing, operator_of
 from bench.crew import Worker
+from bench.environments import interpreter
+from bench.foreign_worker import saved
 from bench.record import Comparison, Result, Timing
 from bench.suite import Case
 
@@ -36,12 +38,32 @@ def crew(contenders: Sequence[str], threads: int) -> Iterator[dict[str, Worker]]
     """A process for each contender, and one that copies memory; they end with the block."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         places = {name: Path(folder) / name.replace("/", "-") for name in (*contenders, "copy")}
-        workers = {name: Worker(name, threads, place) for name, place in places.items()}
+        workers = {name: contender_worker(name, threads, place) for name, place in places.items()}
         try:
             yield workers
         finally:
             for worker in workers.values():
                 worker.close()
+
+
+def contender_worker(contender: str, threads: int, place: Path) -> Worker:
+    """The process of a contender, in its own environment if it has one."""
+    if contender not in FOREIGN:
+        return Worker(contender, threads, place)
+    return ForeignWorker(contender, threads, place, "bench.foreign_worker", interpreter(contender) or "")
+
+
+class ForeignWorker(Worker):
+    """A worker without the workbench: it is given the arguments of a case in a file."""
+
+    def ask(self, request: dict[str, Any], limit_seconds: float) -> dict[str, Any]:
+        """See Worker."""
+        if request["do"] == "prepare":
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = self.folder / "arguments.npz"
+            saved(arguments_of(Case(**request["case"])), file)
+            request = {**request, "arguments": str(file)}
+        return super().ask(request, limit_seconds)
 
 
 def compare(case: Case, workers: dict[str, Worker], effort: Effort) -> Comparison:

@@ -6,24 +6,18 @@ prints can come between.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
-import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.contenders import prepare
-from bench.pinning import pin
 from bench.prepared import Prepared, Unavailable
+from bench.serving import SETTLE_SECONDS, serve
 from bench.suite import Case
 from bench.timing import batches
-
-# Threads of other contenders may still spin at a barrier when their turn has ended.
-SETTLE_SECONDS = 0.03
 
 
 class Bench:
@@ -74,27 +68,6 @@ class Bench:
         if self.prepared is None:
             raise Unavailable("nothing is prepared")
         return self.prepared
-
-
-def _safely(bench: Any, request: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return bench.answer(request)
-    except (Unavailable, NotImplementedError) as reason:
-        return {"unavailable": str(reason)}
-    except Exception as reason:  # whatever a library raises is an outcome of the benchmark, not its end
-        traceback.print_exc()
-        lines = f"{type(reason).__name__}: {reason}".strip().splitlines()
-        return {"failed": lines[0][:300]}
-
-
-def serve(bench: Any, threads: int) -> None:
-    """Let something with a method `answer` answer until there are no more requests."""
-    pin(threads)
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        answers.write(json.dumps(_safely(bench, json.loads(line))) + "\n")
-        answers.flush()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,60 @@
+"""Peers with environments of their own: arguments arrive unchanged, functions fit the operators, who is missing says so."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bench
+from bench import contenders, environments
+from bench.contenders import FOREIGN, operator_of
+from bench.foreign_worker import MODULES, loaded, saved
+from bench.suite import CASES
+
+HERE = Path(bench.__file__ or "").parent
+# What the first parameter of a peer's functions is, if it is none of the operator's.
+OWN = {"bench.jax_peers": 0, "bench.onnx_peers": 1}
+
+
+def functions(module):
+    """Function → number of the operator's arguments that it takes, without importing the peer."""
+    tree = ast.parse((HERE / f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8"))
+    defined = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
+    return {
+        n.name: len(n.args.args) - OWN[module] for n in defined if not n.name.startswith("_") and n.name != "prepare"
+    }
+
+
+@pytest.mark.parametrize("module", MODULES.values())
+def test_every_function_is_of_a_case_and_takes_its_arguments(module):
+    known = {name: case for case in CASES for name in (case.operator, *case.torch.split())}
+    for name, count in functions(module).items():
+        assert name in known, name
+        assert count == len(operator_of(known[name]).parameters), name
+
+
+def test_arguments_keep_their_order_and_kind(tmp_path):
+    given = [np.arange(6.0, dtype=np.float32).reshape(2, 3), 3, *(np.full(2, n) for n in range(10)), 1e-5]
+    saved(given, tmp_path / "a.npz")
+    back = loaded(tmp_path / "a.npz")
+    assert [type(a) for a in back] == [type(a) for a in given]
+    assert all(np.array_equal(a, b) for a, b in zip(back, given, strict=True))
+    assert back[0].dtype == np.float32
+
+
+def test_who_is_missing_says_what_to_run(monkeypatch, tmp_path):
+    monkeypatch.setattr(environments, "FOLDER", tmp_path)
+    monkeypatch.setattr(environments, "find_spec", lambda name: None)
+    assert contenders.missing("jax") == "jax is not installed: python -m bench.environments jax"
+    python = tmp_path / "jax" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert environments.interpreter("jax") == str(python)
+    assert contenders.missing("jax") is None
+
+
+def test_each_foreign_peer_has_a_module_and_an_environment():
+    assert set(FOREIGN) == set(MODULES) == set(environments.PEERS)
