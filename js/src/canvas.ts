@@ -1,14 +1,19 @@
-// Many points of a plot, on a canvas below its SVG.
+// Many points of a plot, on a canvas below its SVG; of very many, how many there are in each square.
 
 import { h } from './dom';
 import { MARGIN } from './plot';
 import type { Plot } from './plot';
 
 const SHARP = 2; // pixels of the canvas for one of the page
+export const DENSE = 100_000; // instances beyond which squares say how many there are
+const SINGLE = 4; // pixels of a cell from which on points are seen singly
+const SQUARE = 4; // pixels of a square, at least
+const PALEST = 0.12;
 const RESTS = 150; // milliseconds after which what was moved is drawn anew
 
 export class PointCanvas {
   readonly element: HTMLCanvasElement;
+  readonly caption = h('p', { class: 'note density' });
   private whole: HTMLCanvasElement | null = null;
   private gliding = false;
   private rest = 0;
@@ -23,18 +28,26 @@ export class PointCanvas {
     return h('canvas', { width: this.plot.width * SHARP, height: this.plot.height * SHARP });
   }
 
+  /** Colours are those of the page, which are known once the canvas stands in it. */
   paint(): void {
-    this.fill(this.element, this.plot.view);
+    if (this.element.isConnected) this.fill(this.element, this.plot.view);
+    else requestAnimationFrame(() => { if (this.element.isConnected) this.paint(); });
   }
 
   private fill(canvas: HTMLCanvasElement, { k, x, y }: { k: number; x: number; y: number }): void {
     const context = canvas.getContext('2d');
     if (!context) return;
     const { scene, unit, width, height, nest } = this.plot;
-    const style = getComputedStyle(this.plot.element ?? this.element);
+    const style = getComputedStyle(this.plot.element);
     const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
     this.cleared(context, k > 1);
     context.setTransform(SHARP * k, 0, 0, SHARP * k, SHARP * x, SHARP * y);
+    if (this.dense(k)) {
+      context.setTransform(SHARP * k, 0, 0, SHARP * k, Math.round(SHARP * x), Math.round(SHARP * y));
+      this.density(context, k, colours);
+      return context.restore();
+    }
+    this.caption.textContent = '';
     const r = Math.max(0.6, unit * 0.36);
     const [low, high] = [scene.low[0] - 0.5 - MARGIN.left / unit, scene.high[1] + 0.5 + MARGIN.top / unit];
     const [left, right, top, bottom] = [(-9 - x) / k, (width + 9 - x) / k, (-9 - y) / k, (height + 9 - y) / k];
@@ -47,6 +60,42 @@ export class PointCanvas {
       }
     }
     context.restore();
+  }
+
+  /** Whether points would hide how many they are: too small, or several at one place. */
+  private dense(k: number): boolean {
+    const { marks, byRow } = this.plot.scene;
+    const instances = byRow.reduce((sum, rows) => sum + rows.size, 0);
+    return instances > DENSE && (this.plot.unit * k < SINGLE || instances > marks.length);
+  }
+
+  /** Squares of whole cells, the fuller the stronger. */
+  private density(context: CanvasRenderingContext2D, k: number, colours: string[]): void {
+    const { scene: { marks, low, high }, unit, nest } = this.plot;
+    const cells = unit * k < SINGLE ? Math.ceil(SQUARE / (unit * k)) : 1;
+    const [wide, tall] = [high[0] - low[0] + 1, high[1] - low[1] + 1];
+    const columns = Math.ceil(wide / cells);
+    const counts = new Map(nest.statements.map((n) => [n, new Float64Array(columns * Math.ceil(tall / cells))]));
+    for (const mark of marks) {
+      counts.get(mark.statement)![Math.floor((high[1] - mark.y) / cells) * columns + Math.floor((mark.x - low[0]) / cells)] += mark.rows.length;
+    }
+    const inside = (at: number, count: number) => Math.min(cells, count - at * cells);
+    const whole = (at: number) => Math.round(at * SHARP * k) / (SHARP * k); // or seams are seen between squares
+    let most = 0;
+    const each = (action: (number: number, column: number, row: number, count: number) => void) => counts.forEach((found, number) => found.forEach((count, at) => {
+      if (count) action(number, at % columns, Math.floor(at / columns), count);
+    }));
+    each((_, column, row, count) => { most = Math.max(most, count / (inside(column, wide) * inside(row, tall))); });
+    each((number, column, row, count) => {
+      const [w, t] = [inside(column, wide), inside(row, tall)];
+      context.globalAlpha = PALEST + (1 - PALEST) * (count / (w * t * most));
+      context.fillStyle = colours[number % 6];
+      const [left, top] = [whole(MARGIN.left + column * cells * unit), whole(MARGIN.top + row * cells * unit)];
+      context.fillRect(left, top, whole(MARGIN.left + (column * cells + w) * unit) - left, whole(MARGIN.top + (row * cells + t) * unit) - top);
+    });
+    context.globalAlpha = 1;
+    const many = Math.round(most * 10) / 10;
+    this.caption.textContent = `density: the strongest colour is ${many} instance${many === 1 ? '' : 's'} at each place${cells > 1 ? ` (squares of ${cells} × ${cells} places; zoom in to see points)` : ''}`;
   }
 
   /** An empty canvas; what is zoomed stays within the axes. */

@@ -10,7 +10,7 @@ import { bodyOf } from './state';
 import type { Compared, Pinned, State } from './state';
 import type { Code } from './types';
 
-const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX'] as const;
+const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX', 'SASS'] as const;
 const FOLDED = { margin: 3, minSize: 4 };
 
 export class CodePane {

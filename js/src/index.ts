@@ -14,7 +14,7 @@ import { RooflinePane } from './roofline';
 import { State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
-import type { Model } from './types';
+import type { Machine, Model } from './types';
 import { WarpsPane } from './warps';
 
 interface Pane {
@@ -38,8 +38,8 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   roofline: ['roofline', (state) => new RooflinePane(state)],
   warps: ['warps', (state) => new WarpsPane(state)],
 };
-const DRAWN = ['title', 'domain', 'tables', 'tree', 'code', 'past', 'source'];
-const WATCHED = [...DRAWN, 'refusal', 'offers', 'selection', 'views', 'machine', 'panes'];
+const DRAWN = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
+const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes'];
 
 class Panel {
   private readonly state: State;
@@ -146,15 +146,21 @@ class Panel {
       const old = this.before;
       const differs = (name: string) => this.model.get(name) !== old[name];
       const refused = !same(this.model.get('refusal'), old.refusal);
-      const [drawn, panes, offered, viewed] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views')];
-      if (!same(this.model.get('machine'), this.state.machine)) this.state.machine = this.model.get('machine');
+      const [drawn, panes, offered, viewed, written] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views'), differs('code')];
+      this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
       else if (panes) this.place();
-      else this.parts(refused, offered, viewed);
+      else this.parts(refused, offered, viewed, written);
       this.light();
     });
   };
+
+  private take(before: Machine): void {
+    const now = this.model.get('machine') as Machine;
+    if (!same(now, this.state.machine)) this.state.machine = now;
+    if (now.vector_bits !== before.vector_bits) this.state.forgetViews('assembly');
+  }
 
   private renew(): void {
     this.state.compared = null;
@@ -163,14 +169,17 @@ class Panel {
     this.drawAll();
   }
 
-  private parts(refused: boolean, offered: boolean, viewed: boolean): void {
+  /** The code comes after the picture, with a message of its own. */
+  private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean): void {
     const draw = (...names: string[]) => names.forEach((name) => { if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw(); });
     if (refused) {
       this.refusal.draw();
       draw('domain');
     }
     if (offered) draw('steps');
-    if (viewed) draw('code', 'footprint', 'roofline', 'warps');
+    if (written && this.state.compared) this.renew();
+    else if (written || viewed) draw('code');
+    if (viewed) draw('footprint', 'roofline', 'warps');
   }
 
   private keys(event: KeyboardEvent): void {

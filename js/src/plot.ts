@@ -2,7 +2,7 @@
 
 import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
-import { PointCanvas } from './canvas';
+import { DENSE, PointCanvas } from './canvas';
 import { h, s } from './dom';
 import { XY, hull, marker, spot } from './geometry';
 import { Mark, Scene, grouped, scene } from './scene';
@@ -51,10 +51,9 @@ export class Plot {
       class: 'plot', width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}`,
       tabindex: 0, role: 'application', 'aria-roledescription': 'iteration domain', 'aria-label': this.label(),
     });
-    if (this.scene.marks.length > SVG_POINTS) {
-      this.canvas = new PointCanvas(this);
-    }
-    this.element = h('div', { class: 'plot-box' }, this.canvas?.element, this.svg);
+    const instances = this.scene.byRow.reduce((sum, rows) => sum + rows.size, 0);
+    if (this.scene.marks.length > SVG_POINTS || instances > DENSE) this.canvas = new PointCanvas(this);
+    this.element = h('div', { class: 'plot-box' }, this.canvas?.element, this.svg, this.canvas?.caption);
     this.draw();
     this.light();
   }

@@ -7,6 +7,8 @@ import { moments } from './moments';
 import type { Moments } from './moments';
 import type { Code, Domain, Footprints, Machine, Model, Node4, Offers, Past, Refusal, Selection, Source, Step, TreeNode } from './types';
 
+const PART = 0.05; // seconds of looking for next steps at a time
+
 export type Mode = 'select' | 'tile' | 'skew';
 
 /** A step that is looked at before it is taken: code, domain and loops after it. */
@@ -209,11 +211,24 @@ export class State {
   }
   private judged = new Map<string, boolean>();
 
-  /** A new schedule: what was asked about the one before may be asked again. */
-  forgetViews(): void {
-    this.asked.clear();
-    this.judged.clear();
+  /** A new schedule: what was asked about the one before may be asked again; or only one view. */
+  forgetViews(name = ''): void {
+    if (!name) this.judged.clear();
+    for (const key of this.asked) if (key.startsWith(name)) this.asked.delete(key);
   }
+
+  /** The next steps, in parts: what else is asked meanwhile is answered in between. */
+  async offer(given: Record<string, unknown> = {}): Promise<void> {
+    const { place } = this.past;
+    if (this.offering === place) return;
+    this.offering = place;
+    let more = true;
+    while (more && place === this.past.place) {
+      more = Boolean(((await this.answer('offer', { ...given, part: PART }, true)) as { more: boolean } | undefined)?.more);
+    }
+    if (this.offering === place) this.offering = -1;
+  }
+  private offering = -1;
 
   /** The machine as the sliders have it; the kernel hears of it when the hand lets go. */
   setMachine(change: Partial<Machine>, done: boolean): void {

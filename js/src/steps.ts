@@ -28,7 +28,7 @@ export class StepsPane {
   draw(): void {
     if (this.place !== this.state.past.place) this.costs.clear();
     this.place = this.state.past.place;
-    if (!this.state.offers.steps) void this.state.ask('offer');
+    if (!this.state.offers.steps) void this.state.offer();
     this.fill();
   }
 
@@ -39,7 +39,7 @@ export class StepsPane {
     const wanted = steps.filter((offer) => words.every((word) => offer.text.toLowerCase().includes(word)));
     const kinds = [...new Set(wanted.map((offer) => offer.kind))].sort();
     const groups = kinds.map((kind) => this.group(kind, wanted.filter((offer) => offer.kind === kind), words.length > 0));
-    const more = complete ? null : button('look at all kinds of steps', () => void this.state.ask('offer', { seconds: 4 }), { class: 'more' });
+    const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
     this.list.replaceChildren(...groups, more ?? '');
     this.price();
     void this.ask();

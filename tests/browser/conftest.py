@@ -30,6 +30,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def what_is_said_from_now_on(browser: Browser) -> list[str]:
+    """The console from now on: other pages in this browser, JupyterLab's own among them, may have said something."""
+    browser.console.clear()
+    return browser.console
+
+
 @pytest.fixture(scope="session")
 def opened(browser: Browser) -> Callable[[str], Bench]:
     """Open a panel of one of the four programs."""

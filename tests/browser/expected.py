@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import workbench as wb
+from tests.viz.panels.traced_c import order_in_c
 from workbench.lang.folding import fold
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import loops, path
@@ -33,13 +34,12 @@ def around(schedule: wb.Schedule, statement: str) -> list[str]:
 
 
 def in_order(schedule: wb.Schedule, sizes: dict[str, int]) -> list[Instance]:
-    """Every instance in the order in which the generated code touches something for it, at small sizes."""
+    """Every instance in the order in which the generated and compiled C comes by it, at small sizes."""
     bound = wb.schedule(schedule.program.definition, sizes)
     for step in schedule.trace:
         bound = bound | step
     names = {s.id: s.name for s in bound.program.statements}
-    order = dict.fromkeys((t.statement, t.instance) for t in wb.trace_touches(bound, after=0))
-    return [(names[statement], instance) for statement, instance in order]
+    return [(names[statement], instance) for statement, instance in order_in_c(bound)]
 
 
 def depend(program: Program, a: Instance, b: Instance, array: str) -> bool:

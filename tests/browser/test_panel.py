@@ -27,14 +27,9 @@ from tests.browser.lab import Page
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.schedules import preview
 
+pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")
 REFUSED = ("interchange", "parallelize", "reverse")
 CODE = "__import__('hashlib').sha256(wb.generate({}).source.encode()).hexdigest()"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def what_is_said_from_now_on(browser) -> None:
-    """Other pages in this browser, JupyterLab's own among them, may have said something before."""
-    browser.console.clear()
 
 
 @pytest.fixture(scope="module", params=SCHEDULES)

@@ -14,14 +14,9 @@ from tests.browser.chromium import Browser
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.viz.panels.mapping import grid
 
+pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")
 MAP = ".wbp .map"
 KNOWN = f"document.querySelector('{MAP} [data-spot=\"9\"]')?.dataset.legal"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def what_is_said_from_now_on(browser: Browser) -> None:
-    """Other pages in this browser, JupyterLab's own among them, may have said something before."""
-    browser.console.clear()
 
 
 @pytest.fixture
@@ -180,6 +175,40 @@ def test_languages_stand_side_by_side_and_light_together(shown, browser, keep):
     assert c
     assert {of[n] for n in browser.run(lit % 3)} <= c
     keep("languages")
+
+
+# -- very many points --------------------------------------------------------------------------------------------------
+
+PILED = """def piled(float(N,N) x) -> (y) {
+    y(i,j) +=! x(i,k) * x(k,j) where k in 0:i+1
+}"""
+CHOOSE = """(([axis, value]) => { const s = document.querySelector(`.wbp [data-axis=${axis}]`);
+    s.value = value; s.dispatchEvent(new Event('change')) })(%s)"""
+ALPHA = """(([x, y, size]) => {
+    const frame = document.querySelector('.wbp svg.plot .frame').getBoundingClientRect();
+    const canvas = document.querySelector('.wbp .plot-box canvas'), box = canvas.getBoundingClientRect();
+    const at = [frame.x - box.x + (x + 0.5) * frame.width / size,
+        frame.y - box.y + (size - y - 0.5) * frame.height / size];
+    const [px, py] = at.map((v) => v * canvas.width / box.width);
+    const [red, , blue, alpha] = canvas.getContext('2d').getImageData(px, py, 1, 1).data;
+    return red > blue ? alpha / 255 : 0 })(%s)"""
+
+
+def test_where_points_hide_one_another_colours_say_how_many_there_are(shown, browser, keep):
+    size = 66
+    made = wb.schedule(wb.operator(PILED), N=size)
+    page = shown(wb.panel(made, panes=("domain",), sizes={"N": size}), whole=False)
+    assert sum(s["points"][1] for s in page.panel.domain["statements"]) > 100_000
+    browser.until("document.querySelector('.wbp .plot')")
+    for chosen in (["x", "j"], ["y", "i"]):
+        browser.run(CHOOSE % json.dumps(chosen))
+    browser.run("document.querySelectorAll('.wbp .slider [type=checkbox]:not(:checked)').forEach((b) => b.click())")
+    browser.until(f"document.querySelector('.wbp .density').textContent.includes('{size} instances at each place')")
+    browser.until((ALPHA % "[20, 65, 66]") + " > 0.9")
+    for i in (10, 33, 65):
+        own, first = (0.12 + 0.88 * count / size for count in (i + 1, 1))
+        assert browser.run(ALPHA % f"[20, {i}, 66]") == pytest.approx(1 - (1 - own) * (1 - first), abs=0.02)
+    keep("density")
 
 
 # -- bytes, warps, time ------------------------------------------------------------------------------------------------

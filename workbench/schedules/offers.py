@@ -76,38 +76,56 @@ def next_steps(
 
     `only` names the kinds of step to look at ("tile", "vectorize", ...).
     """
-    if not isinstance(schedule, Schedule):
-        raise ScheduleError(f"next_steps takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
-    found, complete = _gathered(schedule, _kinds(only), time.monotonic() + seconds, limit)
-    order = list(Transform.known)
-    ranked = sorted(found, key=lambda step: (not found[step], order.index(step.name)))
-    return NextSteps(tuple(Offer(step, found[step]) for step in ranked), complete)
+    gathering = Gathering(schedule, only, seconds, limit)
+    gathering.advance(seconds)
+    return gathering.result
 
 
-def _gathered(
-    schedule: Schedule, kinds: list[str], end: float, limit: int
-) -> tuple[dict[Transform, Verdict], bool]:
-    """Verdicts of what the kinds offer, and whether that is all.
+class Gathering:
+    """`next_steps` in parts, for who has other things to do in between; `more` says whether some are left."""
 
-    Quick kinds come first; among them, and among the others, the one that took the least time so far is next.
-    """
-    found: dict[Transform, Verdict] = {}
-    ended, spent = True, dict.fromkeys(kinds, 0.0)
-    choices = {name: Transform.known[name].choices(schedule) for name in kinds}
-    while spent:
-        start = time.monotonic()
-        if start >= end or len(found) >= limit:
-            return found, False
-        name = min(spent, key=lambda name: (name not in QUICK, spent[name]))
-        with isl.deadline(end - start):
-            step = _following(choices[name])
-            if isinstance(step, Transform) and step not in found:
-                found[step] = _judged(schedule, step)
-        spent[name] += time.monotonic() - start
-        if not isinstance(step, Transform):
-            del spent[name]
-            ended = ended and step is None
-    return found, ended and time.monotonic() < end
+    def __init__(
+        self, schedule: Schedule, only: Iterable[str] | None = None, seconds: float = SECONDS, limit: int = LIMIT
+    ) -> None:
+        if not isinstance(schedule, Schedule):
+            raise ScheduleError(f"next_steps takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
+        kinds = _kinds(only)
+        self.schedule, self._left, self._limit = schedule, seconds, limit
+        self._found: dict[Transform, Verdict] = {}
+        self._ended, self._spent = True, dict.fromkeys(kinds, 0.0)
+        self._choices = {name: Transform.known[name].choices(schedule) for name in kinds}
+
+    @property
+    def more(self) -> bool:
+        """Whether there is something left to look at, and time for it."""
+        return bool(self._spent) and self._left > 0 and len(self._found) < self._limit
+
+    @property
+    def result(self) -> NextSteps:
+        """What was found so far."""
+        order = list(Transform.known)
+        ranked = sorted(self._found, key=lambda step: (not self._found[step], order.index(step.name)))
+        complete = self._ended and not self._spent and self._left > 0
+        return NextSteps(tuple(Offer(step, self._found[step]) for step in ranked), complete)
+
+    def advance(self, seconds: float) -> None:
+        """Look at steps for about so long.
+
+        Quick kinds come first; among them, and among the others, the one that took the least time so far is next.
+        """
+        end = time.monotonic() + seconds
+        while self.more and (start := time.monotonic()) < end:
+            name = min(self._spent, key=lambda name: (name not in QUICK, self._spent[name]))
+            with isl.deadline(self._left):
+                step = _following(self._choices[name])
+                if isinstance(step, Transform) and step not in self._found:
+                    self._found[step] = _judged(self.schedule, step)
+            took = time.monotonic() - start
+            self._left -= took
+            self._spent[name] += took
+            if not isinstance(step, Transform):
+                del self._spent[name]
+                self._ended = self._ended and step is None
 
 
 def _kinds(only: Iterable[str] | None) -> list[str]:

@@ -35,6 +35,7 @@ export const ACTIONS: Action[] = [
   { name: 'show-cuda', label: 'Show or Hide CUDA', key: 'Shift U', target: '.language:nth-child(2)' },
   { name: 'show-assembly', label: 'Show or Hide Assembly', key: 'Shift A', target: '.language:nth-child(3)' },
   { name: 'show-ptx', label: 'Show or Hide PTX', key: 'Shift P', target: '.language:nth-child(4)' },
+  { name: 'show-sass', label: 'Show or Hide SASS', key: 'Shift M', target: '.language:nth-child(5)' },
   { name: 'pane-operator', label: 'Show or Hide the Operator', key: '1', target: '[data-pane=operator]' },
   { name: 'pane-domain', label: 'Show or Hide the Domain', key: '2', target: '[data-pane=domain]' },
   { name: 'pane-code', label: 'Show or Hide the Code', key: '3', target: '[data-pane=code]' },

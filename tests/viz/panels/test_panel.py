@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.viz.panels.traced_c import order_in_c
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench import poly
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
@@ -76,10 +77,10 @@ def test_the_cells_of_a_product_are_those_of_its_formula():
     assert (cells["C", "write"] == np.stack([m, n], 1)).all()
 
 
-def test_when_is_the_order_in_which_the_generated_code_touches(panel):
+def test_when_is_the_order_in_which_the_generated_c_runs(panel):
     sizes = panel.domain["sizes"]
     bound = wb.schedule(panel.schedule.program.definition, sizes)
-    expected = list(dict.fromkeys((t.statement, t.instance) for t in wb.trace_touches(bound, after=0)))
+    expected = order_in_c(bound)
     told = {}
     for own, statement in zip(bound.program.statements, panel.domain["statements"], strict=True):
         for point, when in zip(table(panel, statement["points"]), table(panel, statement["when"]), strict=True):
@@ -303,3 +304,36 @@ def test_a_history_begins_where_it_begins():
     history = History(wb.panel(wb.ops.matmul).history.moments)
     with pytest.raises(ScheduleError, match="nothing to undo"):
         history.undo()
+
+
+def test_next_steps_come_in_parts_and_what_else_is_asked_comes_between():
+    panel = shown("matmul")
+    assert answer(panel, "offer", part=0.0, seconds=5.0)["result"] == {"more": True}
+    assert panel.offers == {}
+    answer(panel, "apply", step=wb.interchange("n", "m").to_json())
+    while answer(panel, "offer", part=0.01, seconds=5.0)["result"]["more"]:
+        assert panel.offers == {}
+    whole = wb.next_steps(panel.schedule, seconds=60.0)
+    known = {str(offer.step): bool(offer.verdict) for offer in whole}
+    assert panel.offers["steps"]
+    assert all(known[offer["text"]] == offer["legal"] for offer in panel.offers["steps"])
+
+
+def test_going_back_shows_the_very_same(panel):
+    before = {name: getattr(panel, name) for name in ("title", "source", "domain", "tables", "tree", "code")}
+    answer(panel, "offer", seconds=5.0)
+    answer(panel, "apply", step=next(o["step"] for o in panel.offers["steps"] if o["legal"]))
+    assert panel.tree != before["tree"]
+    answer(panel, "undo")
+    assert {name: getattr(panel, name) for name in before} == before
+
+
+def test_the_picture_is_sent_before_the_code(monkeypatch):
+    panel = shown("matmul")
+    sent: list[set[str]] = []
+    monkeypatch.setattr(panel, "send_state", lambda key=None: sent.append(set(key)))
+    panel.apply(wb.tile(m=4, n=4))
+    assert "domain" in sent[0] or "tables" in sent[0]
+    assert {"tree", "past"} <= sent[0]
+    assert "code" not in sent[0]
+    assert "code" in sent[1]

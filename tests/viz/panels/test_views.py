@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 
 import pytest
@@ -12,9 +13,11 @@ import workbench as wb
 from tests.viz.panels.test_panel import answer
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.errors import WorkbenchError
+from workbench.runtime.gpu_compiling import GpuBinary
 from workbench.runtime.nvrtc import nvrtc
 from workbench.schedules import Schedule
-from workbench.viz.panels.assembly import rows_of
+from workbench.viz.panels import assembly
+from workbench.viz.panels.assembly import rows_of, sass_rows
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.rewriting import checked_text, problems
 
@@ -72,6 +75,51 @@ def test_ptx_is_linked_to_statements():
     panel = wb.panel(on_a_gpu())
     answer(panel, "view", name="PTX")
     assert any("fma" in line["runs"][0][0] and line["statements"] == ["C"] for line in panel.views["PTX"]["lines"])
+
+
+SASS = """\t.section\t.text.matmul_C,"ax",@progbits
+.text.matmul_C:
+\t//## File "/tmp/x/kernel.cu", line 11
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+\t//## File "/usr/include/cuda_fp16.hpp", line 400
+        /*0010*/                   FADD R2, R2, R3 ;
+.L_x_0:
+\t//## File "/tmp/x/kernel.cu", line 12 inlined at "/tmp/x/kernel.cu", line 40
+        /*0020*/              @!P0 FFMA R2, R4, R5, R2 ;
+        /*0030*/                   BRA `(.L_x_0) ;
+.L_x_1:
+"""
+
+
+def test_machine_code_of_a_gpu_is_linked_to_its_source():
+    assert sass_rows(SASS) == (
+        ("matmul_C:", 0), ("    MOV R1, c[0x0][0x28] ;", 11), ("    FADD R2, R2, R3 ;", 0), (".L_x_0:", 0),
+        ("    @!P0 FFMA R2, R4, R5, R2 ;", 12), ("    BRA `(.L_x_0) ;", 12),
+    )  # fmt: skip
+
+
+def test_a_disassembler_is_run_on_the_machine_code(tmp_path, monkeypatch):
+    tool = tmp_path / "nvdisasm"
+    tool.write_text(f"#!/bin/sh\ntest -s kernel.cubin && cat <<'END'\n{SASS}END\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(assembly, "gpu_binary", lambda kernel: GpuBinary("sm_90", b"machine code", "", "NVRTC 13"))
+    panel = wb.panel(on_a_gpu())
+    answer(panel, "view", name="SASS")
+    found = panel.views["SASS"]
+    assert found["notes"] == ["NVRTC 13, sm_90"]
+    answer(panel, "view", name="CUDA")
+    source = panel.views["CUDA"]["lines"][11]
+    fma = next(line for line in found["lines"] if "FFMA" in line["runs"][0][0])
+    assert (fma["of"], fma["statements"], fma["loop"]) == (12, source["statements"], source["loop"])
+
+
+def test_without_a_disassembler_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(assembly, "_disassembler", lambda: None)
+    panel = wb.panel(on_a_gpu())
+    answer(panel, "view", name="SASS")
+    assert "install the CUDA toolkit" in panel.views["SASS"]["reason"]
+    assert panel.views["SASS"]["lines"] == []
 
 
 def test_where_there_is_no_cuda_it_says_why():

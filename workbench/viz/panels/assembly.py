@@ -1,8 +1,10 @@
-"""What compilers make of a kernel, line by line: assembly of the C text, PTX of the CUDA text."""
+"""What compilers make of a kernel, line by line: assembly of the C text, PTX and SASS of the CUDA text."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
 from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.gpu_compiling import architecture_of
+from workbench.runtime.gpu_compiling import architecture_of, gpu_binary
 from workbench.runtime.nvrtc import nvrtc
 from workbench.runtime.processes import CannotStart, run_limited
 
@@ -23,6 +25,11 @@ _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"([^"]*)"')
 _LABEL = re.compile(r"^([\w.$%]+):")
 _COMMENT = re.compile(r"\s*(?:#|//)")
 _JUMP = re.compile(r"\b(?:j\w+|b\w{0,2}|cb\w*|tb\w*|bra(?:\.uni)?)\s+.*?(\.?[\w$]+)\s*;?\s*$")
+
+_SASS_PLACE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
+_SASS_KERNEL = re.compile(r"^\.text\.(\w+):")
+_SASS_CODE = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?;)")
+DISASSEMBLER = "install the CUDA toolkit (conda install -c nvidia cuda-nvdisasm) and put nvdisasm on the PATH"
 
 Row = tuple[str, int]
 
@@ -63,6 +70,50 @@ def cuda_ptx(kernel: Kernel) -> tuple[str, tuple[Row, ...]]:
         raise BuildError(f"{library.version} does not compile the text: {result.log[:400]}")
     text = result.binary.rstrip(b"\0").decode(errors="replace")
     return f"{library.version}, compute_{number}", rows_of(text, "kernel.cu")
+
+
+def cuda_sass(kernel: Kernel) -> tuple[str, tuple[Row, ...]]:
+    """(what made it, rows) of the machine code of a kernel for a GPU; BuildError says what to install."""
+    tool = _disassembler()
+    if tool is None:
+        raise BuildError(f"SASS is written by nvdisasm, which is not found: {DISASSEMBLER}")
+    binary = gpu_binary(kernel)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "kernel.cubin").write_bytes(binary.cubin)
+        try:
+            done = run_limited((tool, "--print-code", "--print-line-info", "kernel.cubin"), SECONDS, Path(folder))
+        except CannotStart as error:
+            raise BuildError(f"{tool} cannot be started: {error}") from error
+    if done.code:
+        raise BuildError(f"nvdisasm does not read the machine code ({done}): {done.output[:400]}")
+    return f"{binary.compiler}, {binary.architecture}", sass_rows(done.output)
+
+
+def _disassembler() -> str | None:
+    """Where nvdisasm is: on the PATH, or beside the nvcc that is there."""
+    if found := shutil.which("nvdisasm"):
+        return found
+    toolkits = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
+    beside = [str(Path(folder, "bin")) for folder in (*toolkits, "/usr/local/cuda") if folder]
+    return shutil.which("nvdisasm", path=os.pathsep.join(beside))
+
+
+def sass_rows(text: str) -> tuple[Row, ...]:
+    """Instructions, labels that something jumps to and names of kernels, each with the line of the source it is of."""
+    rows: list[Row] = []
+    place = 0
+    wanted = set(re.findall(r"`\((\.L_x_\d+)\)", text))
+    for line in text.splitlines():
+        if at := _SASS_PLACE.match(line):
+            place = int(at[2]) if at[1].endswith("kernel.cu") else 0
+        elif name := _SASS_KERNEL.match(line):
+            rows.append((f"{name[1]}:", 0))
+            place = 0
+        elif (label := _LABEL.match(line)) and label[1] in wanted:
+            rows.append((line.rstrip(), 0))
+        elif code := _SASS_CODE.match(line):
+            rows.append((f"    {code[1].rstrip()}", place))
+    return tuple(rows[:MOST_LINES])
 
 
 def rows_of(text: str, source: str) -> tuple[Row, ...]:

@@ -15,14 +15,14 @@ from workbench.target import Target
 from workbench.viz.c_tokens import CodeLine, code_lines
 from workbench.viz.code_view import body_start
 from workbench.viz.palette import statement_role
-from workbench.viz.panels.assembly import c_assembly, cuda_ptx, listing_of
+from workbench.viz.panels.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
 
 _FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
 _BOUND = re.compile(r"\bint\w* (\w+) = [^;]*\b(?:block|thread)Idx\.")
 _ABOUT = re.compile(r"/\* ([\w.]+): ")
 
 
-LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX")
+LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX", "SASS")
 
 
 def code_payload(
@@ -41,12 +41,12 @@ def code_payload(
 
 
 def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> dict[str, Any]:
-    made_from = {"assembly": "C", "PTX": "CUDA"}.get(language, language)
+    made_from = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}.get(language, language)
     kernel = generate(schedule, target if made_from == "C" else made_from.lower(), unsafe=unsafe)
     text: dict[str, Any] = {**listing(kernel, schedule), "language": made_from}
     if language == made_from:
         return text
-    made_by, rows = c_assembly(kernel) if language == "assembly" else cuda_ptx(kernel)
+    made_by, rows = {"assembly": c_assembly, "PTX": cuda_ptx, "SASS": cuda_sass}[language](kernel)
     return listing_of(rows, text["lines"], language, made_by)
 
 

@@ -17,7 +17,7 @@ from workbench.viz.panels.boxes import span
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
 from workbench.viz.panels.traffic import every_touch, everywhere, node_rows
 
-SECONDS = 0.05
+SECONDS = 0.03
 TILES = (1, 2, 4, 8, 16, 32, 64, 128)
 FACTORS = (-3, -2, -1, 0, 1, 2, 3)
 

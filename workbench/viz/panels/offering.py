@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench import poly
@@ -10,20 +10,18 @@ from workbench.errors import IllegalSchedule, WorkbenchError
 from workbench.poly.order import Violation
 from workbench.poly.program import Program
 from workbench.poly.tree import path
-from workbench.schedules import Schedule, next_steps, preview
+from workbench.schedules import NextSteps, Schedule, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.coordinates import Coordinate, Point, component
 from workbench.viz.frame import Asked, Frame
 from workbench.viz.panels.points import dependences_between, drawn_frames, moments, row_numbers, tables
 
-SECONDS = 0.4
 MOST_RED = 400
 
 
-def offers_payload(schedule: Schedule, only: Iterable[str] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
+def offers_payload(found: NextSteps) -> dict[str, Any]:
     """The steps that may come next, and those that may not with the reason."""
-    found = next_steps(schedule, only=only, seconds=seconds)
     steps = [
         {
             "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),

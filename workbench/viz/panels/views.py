@@ -38,7 +38,7 @@ def _roofline(panel: Panel, *, measure: bool = False) -> dict[str, Any]:
 
 
 VIEWS: dict[str, Callable[..., dict[str, Any]]] = {
-    **{language: _code(language) for language in ("CUDA", "HIP", "assembly", "PTX")},
+    **{language: _code(language) for language in ("CUDA", "HIP", "assembly", "PTX", "SASS")},
     "footprint": _footprint,
     "roofline": _roofline,
     "warps": lambda panel: warps_payload(panel.schedule),

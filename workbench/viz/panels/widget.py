@@ -18,11 +18,12 @@ from workbench.poly.program import Program
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule, preview
 from workbench.schedules import schedule as scheduled
+from workbench.schedules.offers import Gathering
 from workbench.schedules.transform import Transform
 from workbench.target import Target
-from workbench.viz.display import picture
 from workbench.viz.frame import Asked
 from workbench.viz.palette import variables
+from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.listing import code_payload
@@ -32,10 +33,9 @@ from workbench.viz.panels.numbers import Packed
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
 from workbench.viz.panels.outline import tree_payload
 from workbench.viz.panels.points import domain_payload
-from workbench.viz.panels.rewriting import checked_text, rewritten_text, text_payload
+from workbench.viz.panels.rewriting import checked_text, rewritten_text
 from workbench.viz.panels.selecting import checked_selection
 from workbench.viz.panels.views import film, view
-from workbench.viz.png_drawing import png_bytes
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
@@ -77,8 +77,11 @@ class Panel(anywidget.AnyWidget):
         self._lock = threading.RLock()
         self._asked = Asked(sizes=sizes)
         self._target = target or this_machine()
+        self._drawings = Drawings(self._asked)
+        self._gathering: Gathering | None = None
         self.history = History((Moment(start),))
-        super().__init__(panes=list(panes), machine=machine_payload(self._target), **self._drawn())
+        drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
+        super().__init__(panes=list(panes), machine=machine_payload(self._target), **drawn)
         self.on_msg(self._answer)
         self.observe(self._change_machine, "machine")
 
@@ -140,32 +143,25 @@ class Panel(anywidget.AnyWidget):
             self._draw(moved=self.schedule is not before)
 
     def _draw(self, *, moved: bool = True) -> None:
-        """Every trait anew, sent as one message; a selection that has no meaning any more is dropped.
+        """Every trait anew: the picture as one message, then the code, which takes longest.
 
-        Where the schedule is the one before, what was worked out for it stays: the page does not ask again.
+        A selection that has no meaning any more is dropped.  Where the schedule is the one before, what was worked out
+        for it stays: the page does not ask again.
         """
         with self.hold_sync():
-            for name, value in self._drawn().items():
+            for name, value in self._picture().items():
                 setattr(self, name, value)
             self.refusal, self.offers = {}, {}
             self.views = {} if moved else self.views
+        with self.hold_sync():
+            self.code = self._drawings.code(self.schedule, self._target)
             try:
                 self.selection = dict(self.selection)
             except WorkbenchError:
                 self.selection = {}
 
-    def _drawn(self) -> dict[str, Any]:
-        packed = Packed()
-        schedule = self.schedule
-        return {
-            "title": schedule.program.name,
-            "source": text_payload(schedule),
-            "domain": domain_payload(schedule, self._asked, packed),
-            "tables": packed.data,
-            "tree": tree_payload(schedule.program, schedule.tree),
-            "code": code_payload(schedule, target=self._target),
-            "past": history_payload(self.history),
-        }
+    def _picture(self) -> dict[str, Any]:
+        return {**self._drawings.picture(self.schedule), "past": history_payload(self.history)}
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> dict[str, Any]:
@@ -182,7 +178,7 @@ class Panel(anywidget.AnyWidget):
             wider = change["new"]["vector_bits"] != change["old"].get("vector_bits")
             self._target = machine_target(change["new"], self._target)
             if wider:
-                self.code = code_payload(self.schedule, target=self._target)
+                self.code = self._drawings.code(self.schedule, self._target)
                 self.views = {name: found for name, found in self.views.items() if name != "assembly"}
 
     # -- messages ------------------------------------------------------------------------------------------------------
@@ -204,8 +200,17 @@ class Panel(anywidget.AnyWidget):
             answer["error"] = f"{type(error).__name__}: {error}"
         self.send(answer)
 
-    def _offer(self, kinds: list[str] | None = None, seconds: float = 0.4) -> None:
-        self.offers = offers_payload(self.schedule, kinds, min(seconds, 5.0))
+    def _offer(
+        self, kinds: list[str] | None = None, seconds: float = 0.4, part: float | None = None
+    ) -> dict[str, Any]:  # fmt: skip
+        """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
+        found = self._gathering
+        if found is None or found.schedule is not self.schedule or not found.more:
+            found = self._gathering = Gathering(self.schedule, kinds, min(seconds, 5.0))
+        found.advance(seconds if part is None else part)
+        if not found.more or part is None:
+            self.offers, self._gathering = offers_payload(found.result), None
+        return {"more": self._gathering is not None}
 
     def _preview(self, step: dict[str, Any]) -> dict[str, Any]:
         """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
@@ -242,10 +247,7 @@ class Panel(anywidget.AnyWidget):
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        still = picture(self.schedule)
-        png = png_bytes(still.scene, scale=1.5, colours=None)  # quickly: the cell ends when it is there
-        kept = {"text/plain": still.text, "image/png": b64encode(png).decode(), STORED: {"title": self.title}}
-        return {**(data or {}), **kept}, about
+        return {**(data or {}), **self._drawings.still(self.schedule), STORED: {"title": self.title}}, about
 
 
 _ASKED: dict[str, Callable[..., Any]] = {

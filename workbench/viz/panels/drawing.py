@@ -1,0 +1,73 @@
+"""What a panel draws of a schedule, kept for the last few: undo, redo and going back work nothing out anew."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+from workbench.schedules import Schedule
+from workbench.target import Target
+from workbench.viz.display import picture
+from workbench.viz.frame import Asked
+from workbench.viz.panels.listing import code_payload
+from workbench.viz.panels.numbers import Packed
+from workbench.viz.panels.outline import tree_payload
+from workbench.viz.panels.points import domain_payload
+from workbench.viz.panels.rewriting import text_payload
+from workbench.viz.png_drawing import png_bytes
+
+MOST_KEPT = 24
+
+
+class Drawings:
+    """Traits of the schedules that were drawn last, which are told apart by identity, as their history keeps them."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._pictures: dict[int, tuple[Schedule, dict[str, Any]]] = {}
+        self._codes: dict[int, tuple[Schedule, dict[str, Any]]] = {}
+        self._stills: dict[int, tuple[Schedule, dict[str, Any]]] = {}
+        self._written_for: Target | None = None
+
+    def picture(self, schedule: Schedule) -> dict[str, Any]:
+        """The traits of everything but the code."""
+        return _kept(self._pictures, schedule, lambda: self._pictured(schedule))
+
+    def code(self, schedule: Schedule, target: Target) -> dict[str, Any]:
+        """The trait of the code, as it is written for a machine."""
+        if target != self._written_for:
+            self._codes.clear()
+            self._written_for = target
+        return _kept(self._codes, schedule, lambda: code_payload(schedule, target=target))
+
+    def still(self, schedule: Schedule) -> dict[str, Any]:
+        """The stored picture by MIME type, for readers without a kernel."""
+        return _kept(self._stills, schedule, lambda: _still(schedule))
+
+    def _pictured(self, schedule: Schedule) -> dict[str, Any]:
+        packed = Packed()
+        return {
+            "title": schedule.program.name,
+            "source": text_payload(schedule),
+            "domain": domain_payload(schedule, self._asked, packed),
+            "tables": packed.data,
+            "tree": tree_payload(schedule.program, schedule.tree),
+        }
+
+
+def _still(schedule: Schedule) -> dict[str, Any]:
+    drawn = picture(schedule)
+    png = png_bytes(drawn.scene, scale=1.5, colours=None)  # quickly: the cell ends when it is there
+    return {"text/plain": drawn.text, "image/png": b64encode(png).decode()}
+
+
+def _kept(
+    known: dict[int, tuple[Schedule, dict[str, Any]]], schedule: Schedule, made: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """What is known of a schedule, or what is made of it now; the one that was asked for longest ago is forgotten."""
+    found = known.pop(id(schedule), None) or (schedule, made())
+    known[id(schedule)] = found
+    while len(known) > MOST_KEPT:
+        del known[next(iter(known))]
+    return found[1]
