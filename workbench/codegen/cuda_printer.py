@@ -15,7 +15,9 @@ from workbench.codegen.collectives import WARP, collective, combined
 from workbench.codegen.cuda_atomics import cuda_atomic
 from workbench.codegen.launch_extents import Extents, axis_number, head
 from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
-from workbench.codegen.wide_printing import is_copy, wide_write
+from workbench.codegen.warp_texts import block_function
+from workbench.codegen.wide_accesses import read_in_pairs
+from workbench.codegen.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Read
@@ -24,6 +26,8 @@ from workbench.lang.operator import Monoid
 from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.storage import elements
+from workbench.schedules.micro_kernels import registered
+from workbench.schedules.warp_instructions import WarpInstruction
 
 COMMENT = re.compile(r"/\*.*?\*/")
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
@@ -35,7 +39,8 @@ class CudaPrinter(Printer):
 
     `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
     copy asynchronously; `syncs` counts the waits.  `wide_arrays` are those that wide accesses touch, `aligned` the
-    caller's among them, `scratch` the shared arrays of sums over threads; `depth` counts the loops around.
+    caller's among them, `scratch` the shared arrays of sums over threads, `cleared` the threads' arrays that begin as
+    0; `depth` counts the loops around.
     """
 
     extents: Extents = field(default_factory=Extents)
@@ -44,6 +49,7 @@ class CudaPrinter(Printer):
     wide_arrays: set[str] = field(default_factory=set)
     aligned: dict[str, None] = field(default_factory=dict)
     scratch: dict[str, tuple[DType, int]] = field(default_factory=dict)
+    cleared: frozenset[str] = frozenset()
     depth: int = 0
     syncs: int = 0
 
@@ -168,9 +174,25 @@ class CudaPrinter(Printer):
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
         """As in C; what only processors have is executed plainly."""
         match nest:
+            case Invoke() if isinstance(registered(nest.kernel), WarpInstruction):
+                return self.instruction(nest)
             case Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body, lane)
         return super().lines(nest, lane)
+
+    def instruction(self, call: Invoke) -> list[str]:
+        """What all lanes of a warp execute together."""
+        write = next(writes(call.body))
+        arguments, wide = [self.values.names("array", write.cells[0].array)], []
+        for (cell, strides), pair in zip(call.arrays, (1, 0), strict=True):
+            pairs = read_in_pairs(self.program, cell, [constant(s) or 0 for s in strides], pair)
+            wide.append(pairs and self.places.get(cell.array) == "shared")
+            self.wide_arrays |= {cell.array} if wide[-1] else set()
+            place = self.values.element(cell.array, cell.subscripts)
+            arguments += [f"&{place}", *map(self.values.text, strides)]
+        arguments += map(self.values.text, call.sizes[3:])
+        name = block_function(self.values.helpers, call, (wide[0], wide[1]))
+        return [*self.comment(write), f"{name}({', '.join(arguments)});"]
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
@@ -215,11 +237,12 @@ class CudaPrinter(Printer):
             )
         align = "__align__(16) " if name in self.wide_arrays else ""
         extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
-        return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent};"
+        first = " = {}" if name in self.cleared else ""
+        return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent}{first};"
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         said = self.comment(write)
-        if write.statement in self.late and is_copy(write):
+        if write.statement in self.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
             source = write.values[0]
             assert isinstance(source, Read)
             cell = cell_text(self.values, write.cells[0])

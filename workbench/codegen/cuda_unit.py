@@ -17,7 +17,8 @@ from workbench.codegen.cuda_dialect import GPU_DIALECTS
 from workbench.codegen.cuda_functions import CudaHelpers, CudaNames
 from workbench.codegen.cuda_memory import Shared, array_size, buffers_of, parameter_text, shared_of
 from workbench.codegen.cuda_printer import CudaPrinter
-from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, finished, grid_of, marked
+from workbench.codegen.cuda_remarks import without_effect
+from workbench.codegen.grid_nest import Grid, HostNode, KernelNest, finished, grid_of
 from workbench.codegen.kernel import Signature
 from workbench.codegen.kernel_places import late_copies, settle
 from workbench.codegen.launch_extents import Extents, extents_of, head
@@ -27,6 +28,7 @@ from workbench.codegen.nest import For, Nest, walk, writes
 from workbench.codegen.pipeline import Lowering
 from workbench.codegen.syncs import with_syncs
 from workbench.codegen.thread_arrays import dropped, owned, without
+from workbench.codegen.warp_calls import executable, partial_results, with_instructions
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Expr
 from workbench.lang.normal_form import constant
@@ -34,7 +36,7 @@ from workbench.poly.concurrency import is_block
 from workbench.poly.crossings import crossings
 from workbench.poly.grid import is_thread
 from workbench.poly.program import Array, Program
-from workbench.poly.tree import Tree, loops, path
+from workbench.poly.tree import Tree, path
 from workbench.records import record
 from workbench.target import Target
 
@@ -63,17 +65,7 @@ def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence
     head = "".join(f"/* {comment(line)} */\n" for line in title)
     prelude = GPU_DIALECTS[target.dialect].prelude
     text = "\n".join([head + prelude, *file.values.helpers.texts.values(), *file.texts])
-    return GpuUnit(text, signature, (*cleared, *steps), buffers, (*file.notes(), *_without_effect(tree)))
-
-
-def _without_effect(tree: Tree) -> Iterator[str]:
-    """Remarks on marks that mean nothing to a GPU."""
-    names = dict.fromkeys(x.name for x in loops(tree) if x.kind == "parallel")
-    if names:
-        yield f"executed serially, because threads of a processor are no GPU's: {', '.join(names)}; bind them"
-    for mark, said in (("replace", "micro-kernels of C are not called"), ("prefetch", "prefetches are ignored")):
-        if marked(tree, mark):
-            yield said
+    return GpuUnit(text, signature, (*cleared, *steps), buffers, (*file.notes(), *without_effect(tree)))
 
 
 @dataclass
@@ -142,13 +134,15 @@ class _File:
     def region(self, node: KernelNest, host: tuple[str, ...]) -> Launch:
         """One kernel."""
         name = self.fresh(self.program.statement(node.region.statements[-1]).name)
-        extents = extents_of(node.nest, frozenset(host), self.target, name)
-        nest, tree = self.summed(node.nest, extents)
-        if nest is not node.nest:
+        start_nest = self.instructed(node.nest, frozenset(host), name)
+        extents = extents_of(start_nest, frozenset(host), self.target, name)
+        nest, tree = self.summed(start_nest, extents)
+        if nest is not start_nest:
             extents = extents_of(nest, frozenset(host), self.target, name)
         places: dict[str, str] = {}
         blocks = extents_has_blocks(node)
-        start = "workspace" if blocks else "shared"
+        several = any(isinstance(n, For) and is_block(n.kind) for n in walk(nest))  # loops of one iteration are gone
+        start = "workspace" if several else "shared"
         code_of(nest, places, start)
         settle(places, self.program, self.grid.outside, alone=extents.block == (1, 1, 1), blocks=blocks)
         late = late_copies(nest, tree, places, self.values.by_value)
@@ -162,6 +156,14 @@ class _File:
         lines = [*self.beginning(), *map(self.printer.thread_array, registers), *lines]
         written = frozenset(c.array for w in writes(nest) for c in w.cells)
         return self.kernel(name, lines, extents, shared, written, host)
+
+    def instructed(self, nest: Nest, host: frozenset[str], name: str) -> Nest:
+        """The nest with what warps execute together."""
+        after = with_instructions(nest, self.source, self.program, self.grid.tree, self.target)
+        if after is nest or not executable(after, self.program, extents_of(after, host, self.target, name)):
+            return nest
+        self.printer.cleared |= partial_results(after)
+        return after
 
     def summed(self, nest: Nest, extents: Extents) -> tuple[Nest, Tree]:
         """The nest and the tree with sums over the threads of a block as loops over threads."""

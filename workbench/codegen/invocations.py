@@ -13,6 +13,7 @@ from workbench.poly.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.matching import Fit, Work, fit
 from workbench.schedules.micro_kernels import MicroKernel, registered
 from workbench.schedules.steps.replacing import MARK
+from workbench.schedules.warp_instructions import WarpInstruction
 
 
 def invoked(nest: Nest, program: Program, tree: Tree) -> Nest:
@@ -31,6 +32,8 @@ def _marked(tree: Tree) -> list[tuple[str, str, frozenset[str]]]:
     """(micro-kernel, outermost loop, statements) of every marked part."""
     match tree:
         case Mark(name, value, Band(loops, child)) if name == MARK:
+            if isinstance(registered(str(value)), WarpInstruction):
+                return []  # of a warp, which processors have not
             return [(str(value), loops[0].name, frozenset(statements(child)))]
         case Mark(_, _, child) | Band(_, child):
             return _marked(child)

@@ -18,7 +18,7 @@ from workbench.lang.dtypes import BOOL, INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, reads, substitute
 from workbench.lang.expr import children as operands
 from workbench.lang.normal_form import polynomial, simplify
-from workbench.poly.program import Array
+from workbench.poly.program import Array, Program
 
 WIDEST = 16
 VECTORS = {
@@ -26,11 +26,14 @@ VECTORS = {
     "uint64_t": "ulonglong", "int16_t": "short", "uint16_t": "ushort", "int8_t": "char", "uint8_t": "uchar",
 }  # fmt: skip
 COUNTS = (4, 2)
+MOVED = (16, 8, 4, 2)  # elements that are not looked at
 MOST_COPIES = 32  # longer loops are not written out
 
 
 def vector_type(dtype: DType, count: int) -> str:
-    """`float4`."""
+    """`float4`; for more elements, which are only moved, a type of their size."""
+    if count > COUNTS[0]:
+        return {16: "uint4", 8: "uint2"}[dtype.bytes * count]
     return f"{VECTORS[dtype.c_name]}{count}"
 
 
@@ -47,7 +50,8 @@ def _loop(loop: For, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
     scalar = replace(loop, kind="unroll" if few else "serial")
     if limits is None or not isinstance(write, Write):
         return replace(scalar, body=wide(loop.body, arrays, own))
-    count = next((c for c in COUNTS if limits[0] % c == 0 and _fits(write, loop.variable, c, arrays, own)), 0)
+    counts = MOVED if is_move(write) else COUNTS
+    count = next((c for c in counts if limits[0] % c == 0 and _fits(write, loop.variable, c, arrays, own)), 0)
     if not count:
         return scalar
     whole = replace(loop, upper=Const(limits[0], INT64), kind="unroll", step=count, lanes=count)
@@ -65,6 +69,8 @@ def _fits(write: Write, variable: str, count: int, arrays: Mapping[str, Array], 
     if any(r.tensor == cell.array for r in reads(*write.values)):
         return False
     touched = (cell, *(Cell(r.tensor, r.subscripts, r.dtype) for v in write.values for r in certain_reads(v)))
+    if count > COUNTS[0]:
+        return all(c.array not in own and is_wide(c, variable, count, arrays) for c in touched)
     return any(c.array not in own and is_wide(c, variable, count, arrays) for c in touched)
 
 
@@ -109,3 +115,11 @@ def is_move(write: Write) -> bool:
     """Whether it moves elements as they are."""
     value = write.values[0]
     return isinstance(value, Read) and value.dtype == write.cells[0].dtype
+
+
+def read_in_pairs(program: Program, cell: Cell, strides: list[int], along: int) -> bool:
+    """Whether pairs of neighbours along an axis lie side by side, and begin at even places of the array."""
+    array = program.arrays[cell.array]
+    first = polynomial(offset(array, cell.subscripts, {}))
+    others = [s for axis, s in enumerate(strides) if axis != along]
+    return strides[along] == 1 and not any(s % 2 for s in others) and all(f % 2 == 0 for _, f in first.terms)

@@ -23,9 +23,8 @@ class WideLines:
 
 
 def is_copy(write: Write) -> bool:
-    """Whether it moves one element as it is, of a size that asynchronous copies have."""
-    plain = len(write.values) == 1 and write.reduction is None and is_move(write)
-    return plain and write.cells[0].dtype.bytes in ASYNC_BYTES
+    """Whether it moves one element as it is: asynchronous copies do, those of small ones with their neighbours."""
+    return len(write.values) == 1 and write.reduction is None and is_move(write)
 
 
 def wide_write(values: Values, loop: For, late: frozenset[str]) -> WideLines | None:
@@ -50,8 +49,10 @@ def _lines(
     stored = is_wide(cell, loop.variable, loop.lanes, values.arrays)
     arrays = frozenset((*((cell.array,) if stored else ()), *(r.tensor for r in loaded)))
     source = write.values[0]
-    if is_move(write) and isinstance(source, Read) and (write.statement in late or (stored and loaded)):
-        return _moved(values, write, source, loop, names, write.statement in late), arrays
+    size = write.cells[0].dtype.bytes * (loop.lanes if stored and loaded else 1)
+    begun = write.statement in late and size in ASYNC_BYTES
+    if is_move(write) and isinstance(source, Read) and (begun or (stored and loaded)):
+        return _moved(values, write, source, loop, names, begun), arrays
     lines = []
     for read, name in loaded.items():
         own, text = vector_type(read.dtype, loop.lanes), _element(values, _cell(read), names)
@@ -69,12 +70,12 @@ def _lines(
 def _moved(values: Values, write: Write, source: Read, loop: For, names: dict[str, Expr], late: bool) -> list[str]:
     """A copy in one line; an asynchronous one whose elements do not lie side by side there in several."""
     cell, kind = write.cells[0], vector_type(write.cells[0].dtype, loop.lanes)
+    whole = all(is_wide(c, loop.variable, loop.lanes, values.arrays) for c in (cell, _cell(source)))
+    step, size = (loop.lanes if whole else 1), cell.dtype.bytes
     if not late:
         return [
             f"*({kind} *)&{_element(values, cell, names)} = *(const {kind} *)&{_element(values, _cell(source), names)};"
         ]
-    whole = all(is_wide(c, loop.variable, loop.lanes, values.arrays) for c in (cell, _cell(source)))
-    step, size = (loop.lanes if whole else 1), cell.dtype.bytes
     places = [{loop.variable: _at(loop, names, lane)} for lane in range(0, loop.lanes, step)]
     return [
         f"wb_copy_async(&{_element(values, cell, at)}, &{_element(values, _cell(source), at)}, {step * size});"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from functools import cached_property
+from importlib import import_module
+from typing import TypeVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang import operator
@@ -12,6 +14,7 @@ from workbench.lang.operator import Operator, Statement
 from workbench.records import record
 
 MARK = "replace"  # the mark above loops that a micro-kernel executes
+BUILT_IN = "workbench.schedules.tensor_cores"  # registered when somebody first asks
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -59,10 +62,11 @@ class MicroKernel:
         return (*(p for p in self.operator.parameters if p in self.operator.tensors and p != own), own)
 
 
+K = TypeVar("K", bound=MicroKernel)
 _known: dict[str, MicroKernel] = {}
 
 
-def register(kernel: MicroKernel) -> MicroKernel:
+def register(kernel: K) -> K:
     """Make a micro-kernel known to `replace`; one of the same name is replaced."""
     if not isinstance(kernel, MicroKernel):
         raise ScheduleError(f"register takes a MicroKernel, not {shown(kernel)}")
@@ -72,11 +76,14 @@ def register(kernel: MicroKernel) -> MicroKernel:
 
 def known_kernels() -> tuple[MicroKernel, ...]:
     """Every registered micro-kernel."""
+    import_module(BUILT_IN)
     return tuple(_known.values())
 
 
 def registered(name: str) -> MicroKernel:
     """The micro-kernel of that name; ScheduleError that lists the known ones."""
+    if name not in _known:
+        import_module(BUILT_IN)
     if name not in _known:
         raise ScheduleError(unknown_name("micro-kernel", name, sorted(_known)) + "; wb.register(...) adds one")
     return _known[name]

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from workbench.errors import BuildError
 from workbench.records import record
 from workbench.runtime.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.emulation.instructions import instructions_in
 from workbench.runtime.entries import LIBRARY, SOURCE
 from workbench.runtime.job import Job
 from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
@@ -65,7 +66,8 @@ class CppJob(Job):
 def unit_text(source: str, kernels: tuple[str, ...], *, watched: bool) -> str:
     """The text to compile: the prelude, the CUDA text as it is, an entry for each kernel."""
     entries = "".join(f"WB_CPU_KERNEL({name})\n" for name in dict.fromkeys(kernels))
-    return f'{_prelude(watched=watched)}\n#line 1 "kernel.cu"\n{source}\n#line 1 "entries"\n{entries}'
+    before = _prelude(watched=watched) + instructions_in(source)
+    return f'{before}\n#line 1 "kernel.cu"\n{source}\n#line 1 "entries"\n{entries}'
 
 
 @cache

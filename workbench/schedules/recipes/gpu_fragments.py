@@ -9,6 +9,8 @@ thread `m / values % threads`.
 
 from __future__ import annotations
 
+from math import prod
+
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
@@ -43,6 +45,11 @@ class Tile:
     columns: int
     height: int
     width: int
+
+    @property
+    def axes(self) -> tuple[tuple[str, int], ...]:
+        """The threads of a block along each axis, x last."""
+        return ("y", self.height), ("x", self.width)
 
 
 @record
@@ -128,7 +135,7 @@ def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product
     """The buffer of the result laid out by threads, and the loops of its copies like those of the product."""
     array, both = schedule.program.arrays[result], sides(plan, size)
     own = schedule.program.statement(identifier).targets[0][1][array.times :]
-    at = [_position(own, s.dim) for s in both]
+    at = [position_of(own, s.dim) for s in both]
     names = [f"d{i}" for i in range(len(own))]
     places = [s.places(names[p]) for s, p in zip(both, at, strict=True)]
     rest = [n for i, n in enumerate(names) if i not in at]
@@ -157,47 +164,71 @@ def on_threads(schedule: Schedule, statement: str, plan: Product, size: Tile) ->
     return schedule
 
 
-def copied(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int], size: Tile) -> Schedule:
-    """The copy of an operand's tile divided among the threads of a block, neighbours in memory by neighbours.
+def tile_cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
+    """How many cells the tile of an operand has along each loop of its copy; `lengths` are those of the dims of a tile.
 
-    `lengths` are those of the dims of a tile.  ScheduleError where the tile is no box of them (windows).
+    ScheduleError where the tile is no box of them (windows).
     """
-    name = f"{buffer}.load"
-    load = next(s for s in schedule.program.statements if s.name == name)
-    subscripts = _read(schedule, identifier, buffer)
-    loops = own_loops(schedule, load.id)
-    cells = [lengths.get(e.name, 1) if isinstance(e, Index) else 0 for e in subscripts[-len(loops) :]]
-    if 0 in cells:
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule, load.id)) :]
+    if not all(isinstance(e, Index) for e in subscripts):
         raise ScheduleError(f"{buffer} is no box")
+    return [lengths.get(e.name, 1) for e in subscripts if isinstance(e, Index)]
+
+
+def copied(
+    schedule: Schedule, name: str, cells: list[int], axes: tuple[tuple[str, int], ...], most: int = VALUES
+) -> Schedule:
+    """The copy of a tile of so many cells divided among the threads of a block, neighbours in memory by neighbours.
+
+    `axes` are the threads of a block, `most` neighbours move at once.
+    """
+    loops = own_loops(schedule, next(s.id for s in schedule.program.statements if s.name == name))
     inside: list[str] = []
     for loop, length in zip(loops, cells, strict=True):
         if length > 1:
             schedule = split(f"{name}/{loop}", length, names=(f"{loop}_z", f"{loop}_r")).on(schedule)
             inside.append(f"{loop}_r")
     around = [f"{x}_z" if c > 1 else x for x, c in zip(loops, cells, strict=True)]
-    many = bool(inside) and cells[loops.index(inside[-1][:-2])] % VALUES == 0
+    many = bool(inside) and cells[loops.index(inside[-1][:-2])] % most == 0
     values = [f"{inside[-1][:-2]}_v"] if many else []
     if many:
         last = inside.pop()
         inside.append(f"{last[:-2]}_t")
-        schedule = split(f"{name}/{last}", VALUES, names=(inside[-1], values[0])).on(schedule)
+        schedule = split(f"{name}/{last}", most, names=(inside[-1], values[0])).on(schedule)
     schedule = interchange(*(f"{name}/{x}" for x in (*around, *inside, *values))).on(schedule)
     if len(inside) > 1:
         schedule = fuse(*(f"{name}/{x}" for x in inside), name="part").on(schedule)
         inside = ["part"]
-    threads = size.height * size.width
-    schedule = split(f"{name}/{inside[0]}", threads, names=("piece", "thread")).on(schedule)
-    schedule = split(f"{name}/thread", size.width, names=("y", "x")).on(schedule)
-    for letter in "yx":
-        schedule = bind(f"{name}/{letter}", f"thread.{letter}").on(schedule)
+    schedule = shared_among(schedule, name, inside[0], axes)
     return vectorize(f"{name}/{values[0]}").on(schedule) if values else schedule
+
+
+def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str, int], ...]) -> Schedule:
+    """A loop of a statement in pieces of one iteration for each thread of a block."""
+    known = {x.name for x in path(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))}
+    piece, whole = _free("piece", known), _free("thread", known)
+    schedule = split(f"{name}/{loop}", prod(n for _, n in axes), names=(piece, whole)).on(schedule)
+    bound = [_free(letter, known) for letter, _ in axes]
+    for position in range(len(axes) - 1, 0, -1):
+        rest = bound[0] if position == 1 else _free("".join(letter for letter, _ in axes[:position]), known)
+        schedule = split(f"{name}/{whole}", axes[position][1], names=(rest, bound[position])).on(schedule)
+        whole = rest
+    for loop, (letter, _) in zip(bound, axes, strict=True):
+        schedule = bind(f"{name}/{loop}", f"thread.{letter}").on(schedule)
+    return schedule
+
+
+def _free(wanted: str, known: set[str]) -> str:
+    """A name that no loop around bears."""
+    return wanted if wanted not in known else _free(f"{wanted}_t", known)
 
 
 def across(schedule: Schedule, identifier: str, buffer: str, side: Side) -> Schedule:
     """The tile of an operand with the cells along the side next to one another."""
     subscripts = _read(schedule, identifier, buffer)
     names = [f"d{i}" for i in range(len(subscripts))]
-    place = _position(subscripts, side.dim)
+    place = position_of(subscripts, side.dim)
     if place == len(names) - 1:
         return schedule
     order = [*names[:place], *names[place + 1 :], names[place]]
@@ -208,7 +239,7 @@ def with_fragment(schedule: Schedule, identifier: str, buffer: str, side: Side, 
     """What a thread needs of an operand's tile for one contribution, in registers."""
     schedule, own = staged(schedule, buffer, home, wanted)
     subscripts = _read(schedule, identifier, own)
-    names, place = [f"d{i}" for i in range(len(subscripts))], _position(subscripts, side.dim)
+    names, place = [f"d{i}" for i in range(len(subscripts))], position_of(subscripts, side.dim)
     cells = [n for i, n in enumerate(names) if i != place] + side.places(names[place])[1]
     schedule = transform_layout(own, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
     load = next(s for s in schedule.program.statements if s.name == f"{own}.load")
@@ -240,7 +271,7 @@ def _read(schedule: Schedule, identifier: str, buffer: str) -> tuple[Expr, ...]:
     return found[0].subscripts[array.times :]
 
 
-def _position(subscripts: tuple[Expr, ...], dim: str) -> int:
+def position_of(subscripts: tuple[Expr, ...], dim: str) -> int:
     """The subscript that is a dim; ScheduleError where it moves in another way.
 
     Quotients are no matter: they are the iterations that a buffer of a buffer belongs to.

@@ -28,11 +28,13 @@ from workbench.schedules.recipes.gpu_fragments import (
     own_loops,
     sides,
     staged,
+    tile_cells,
     tiled,
     value_loops,
     with_fragment,
 )
 from workbench.schedules.recipes.gpu_steps import power, spelled, taken
+from workbench.schedules.recipes.gpu_tensor_cores import tensor_product
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,
@@ -92,6 +94,9 @@ def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     plan = product_of(structure(schedule.program, identifier))
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
+    on_cores = tensor_product(schedule, identifier, plan, target)
+    if on_cores is not None:
+        return on_cores
     for size in _tiles(schedule, identifier, plan, target):
         try:
             with poly.budget(OPERATIONS):
@@ -182,7 +187,8 @@ def _operand(
     """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes."""
     (lengths, inner), name = pieces, schedule.program.statement(identifier).name
     try:
-        schedule = copied(schedule, identifier, buffer, lengths, plan[1])
+        cells = tile_cells(schedule, identifier, buffer, lengths)
+        schedule = copied(schedule, f"{buffer}.load", cells, plan[1].axes)
     except ScheduleError:
         load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
         return _shared_out(schedule, load.id, plan[1])

@@ -16,6 +16,8 @@ from workbench.schedules.matching import Fit, Work, fit
 from workbench.schedules.micro_kernels import MARK, MicroKernel, known_kernels, registered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
+from workbench.schedules.warp_fits import WarpFit, warp_fit
+from workbench.schedules.warp_instructions import WarpInstruction
 
 
 @record
@@ -26,8 +28,8 @@ class Replace(Transform):
 
     Legal when the part computes the micro-kernel's definition on blocks that strides describe, and no dependence but
     those of its reduction joins two of its iterations: the kernel may execute them in any order.  Where the kernel is
-    written for fixed sizes, partial blocks are executed by the loops.  PolyDL's idea (Tavarageri et al., 2020);
-    TVM's tensorize.
+    written for fixed sizes, partial blocks are executed by the loops.  An instruction of a warp (a tensor core's) takes
+    the loops inside those bound to its lanes.  PolyDL's idea (Tavarageri et al., 2020); TVM's tensorize.
     """
 
     name: ClassVar[str] = "replace"
@@ -63,7 +65,9 @@ class Replace(Transform):
                 continue
             own = schedule.program.statement(statements(part)[0])
             for kernel in known_kernels():
-                if isinstance(matched(schedule, own, part.loops, kernel), Fit):
+                if isinstance(kernel, WarpInstruction) and kernel.mantissa:
+                    continue  # it rounds, for who asks
+                if isinstance(matched(schedule, own, part.loops, kernel), Fit | WarpFit):
                     yield cls(spelt(schedule.program, schedule.tree, site), kernel.name)
 
     def __str__(self) -> str:
@@ -78,8 +82,12 @@ def single(schedule: Schedule, part: Band, step: Replace) -> tuple[ProgramStatem
     return schedule.program.statement(part.child.statement), part.loops
 
 
-def matched(schedule: Schedule, s: ProgramStatement, inner: tuple[Loop, ...], kernel: MicroKernel) -> Fit | str:
+def matched(
+    schedule: Schedule, s: ProgramStatement, inner: tuple[Loop, ...], kernel: MicroKernel
+) -> Fit | WarpFit | str:
     """How the statement, moved by these loops, fits the kernel."""
+    if isinstance(kernel, WarpInstruction):
+        return warp_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)], schedule.program.arrays)
     dims = [index_names(loop.row(s.id)) & set(s.dims) for loop in inner]
     if len(s.targets) != 1 or any(len(d) != 1 for d in dims) or len(set.union(*dims)) < len(dims):
         return f"the loops {', '.join(x.name for x in inner)} do not each run over a block of one dim of {s.name}"

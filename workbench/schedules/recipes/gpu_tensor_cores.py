@@ -1,0 +1,175 @@
+"""Products on tensor cores: warps multiply fragments of tiles in shared memory, their lanes hold the result.
+
+    for k_o: { copies of both tiles by all threads;  z (warp), y, x (lanes): mma(C_own, A_tile, B_tile) }
+
+The loops over cells are cut so that each lane has the cells that the instruction leaves there; the schedule is right
+without the instruction, which `replace` puts in.  Other loops of the reduction stay around the copies: a convolution is
+a sum of products.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench import poly
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang.expr import Index
+from workbench.lang.expr import reads as reads_of
+from workbench.schedules.matching import unified
+from workbench.schedules.recipes.blocks import simple
+from workbench.schedules.recipes.gpu_fragment_banks import padded_for_fragments
+from workbench.schedules.recipes.gpu_fragments import Product, copied, own_loops, shared_among, staged, tile_cells
+from workbench.schedules.recipes.gpu_lanes import (
+    WarpTile,
+    in_fragments,
+    in_tiles,
+    lane_loops,
+    on_lanes,
+    result_in_lanes,
+)
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import (
+    bind,
+    decompose_reduction,
+    fuse,
+    interchange,
+    merge,
+    pipeline,
+    replace,
+    split,
+    unroll,
+)
+from workbench.schedules.steps.decomposition import enclosing_sequence
+from workbench.schedules.structure import structure
+from workbench.schedules.tensor_cores import EXACT
+from workbench.schedules.warp_instructions import WarpInstruction
+from workbench.target import Target
+
+OPERATIONS = 3_000_000
+"""Polyhedral operations of one question: a product that needs more is not worth the wait."""
+
+STAGES = 3
+"""Places of a tile: one is multiplied while two are on their way."""
+
+TILES = (WarpTile(128, 128, 4, 32), WarpTile(64, 64, 2, 32), WarpTile(32, 64, 2, 32), WarpTile(32, 32, 2, 16))
+
+
+def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: Target) -> Schedule | None:
+    """One product on tensor cores; None where the target, the types or the structure have none, or nothing fits."""
+    kernel = instruction_for(schedule, identifier, target)
+    depth = None if kernel is None else _depth(schedule, identifier, plan)
+    if kernel is None or depth is None or not simple(schedule.program, schedule.tree, identifier):
+        return None
+    for size in _tiles(schedule, identifier, plan, target):
+        try:
+            with poly.budget(OPERATIONS):
+                steps = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
+                ahead = steps >= STAGES and kernel.capability >= (8, 0)
+                after = _scheduled(schedule, identifier, plan, size, depth, kernel, ahead=ahead)
+                if after.verdict:
+                    return after
+        except ScheduleError:
+            continue
+        except BudgetExceeded:
+            break
+    return None
+
+
+def instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
+    """The instruction of the target that multiplies what a statement multiplies."""
+    own = schedule.program.statement(identifier)
+    capability = tuple(map(int, target.device.capability.split(".")))
+    if target.dialect != "cuda" or own.reduction != "+":
+        return None
+    fits = (k for k in EXACT if capability >= k.capability)
+    return next((k for k in fits if any(unified(k.statement.values[0], own.values[0], {}))), None)
+
+
+def _depth(schedule: Schedule, identifier: str, plan: Product) -> str | None:
+    """The longest dim of the reduction that is a subscript of both operands."""
+    own, shape = schedule.program.statement(identifier), structure(schedule.program, identifier)
+    reads = [r for r in reads_of(*own.values) if r.subscripts]
+    plain = [{e.name for e in r.subscripts if isinstance(e, Index)} for r in reads]
+    both = [d for d in plan.reduced if all(d in names for names in plain)]
+    return max(both, key=lambda d: shape.trip(d) or 1 << 20, default=None)
+
+
+def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -> list[WarpTile]:
+    """Tiles worth trying, the largest first that still gives every multiprocessor a block."""
+    shape = structure(schedule.program, identifier)
+    rows, columns = shape.trip(plan.row) or 4096, shape.trip(plan.column) or 4096
+    around = prod(shape.trip(d) or 1 for d in plan.others)
+
+    def blocks(t: WarpTile) -> int:
+        return around * -(-rows // t.rows) * -(-columns // t.columns)
+
+    fits = [t for t in TILES if t.rows < 2 * rows and t.columns < 2 * columns] or [TILES[-1]]
+    return [t for t in fits if blocks(t) >= target.device.multiprocessors][:2] or fits[-2:]
+
+
+def _scheduled(
+    schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, kernel: WarpInstruction,
+    *, ahead: bool,
+) -> Schedule:  # fmt: skip
+    name, first = schedule.program.statement(identifier).name, ""
+    array = schedule.program.statement(identifier).targets[0][0]
+    if enclosing_sequence(schedule.tree, identifier):
+        schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
+    threads, values = lane_loops(plan)
+    tile, blocks = [f"{plan.row}_i", f"{plan.column}_i"], [*plan.others, f"{plan.row}_o", f"{plan.column}_o"]
+    for own in filter(None, (first, name)):
+        schedule = in_tiles(schedule, own, plan, size, (plan.row, plan.column))
+    schedule = split(f"{name}/{depth}", size.depth).on(schedule)
+    outer = [*(d for d in plan.reduced if d != depth), f"{depth}_o"]
+    schedule = _ordered(schedule, name, [*blocks, *outer, *tile, f"{depth}_i"])
+    if first:
+        schedule = _ordered(schedule, first, [*blocks, *tile])
+        schedule = merge(first, name, depth=len(blocks)).on(schedule)
+    others = [f"{name}/{d}" for d in plan.others]
+    while len(others) > 1:
+        schedule = fuse(others[0], others[1]).on(schedule)
+        others = [f"{others[0]}_{others[1].rpartition('/')[2]}", *others[2:]]
+    schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
+    lengths = {plan.row: size.rows, plan.column: size.columns, depth: size.depth}
+    buffers: dict[str, list[int]] = {}
+    for operand in plan.operands:
+        schedule, buffer = staged(schedule, operand, f"{name}/{outer[-1]}", f"{operand}_tile")
+        buffers[buffer] = _cells(schedule, identifier, buffer, lengths)
+    if ahead:
+        schedule = pipeline(f"{name}/{outer[-1]}", STAGES, async_=True).on(schedule)
+    for own in filter(None, (first, name)):
+        schedule = in_fragments(schedule, own, plan, size)
+        schedule = _ordered(schedule, own, [*threads, *values, *([f"{depth}_i"] if own == name else [])])
+    schedule = result_in_lanes(schedule, identifier, result, plan, size)
+    for buffer, cells in buffers.items():
+        for load in [s for s in schedule.program.statements if s.name.startswith(f"{buffer}.load")]:
+            schedule = _copy(schedule, load.name, cells, size)
+    for own in filter(None, (first, name)):
+        schedule = on_lanes(schedule, own, plan)
+    for loop in values if first else ():
+        schedule = unroll(f"{first}/{loop}").on(schedule)
+    for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
+        schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
+    schedule = replace(f"{name}/{values[0]}", kernel.name).on(schedule)
+    return padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
+
+
+def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
+    return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
+
+
+def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
+    """The cells of a tile along each loop of its copy; none where it is no box."""
+    try:
+        return tile_cells(schedule, identifier, buffer, lengths)
+    except ScheduleError:
+        return []
+
+
+def _copy(schedule: Schedule, load: str, cells: list[int], size: WarpTile) -> Schedule:
+    """A copy into a tile divided among all threads of a block, as many neighbours at once as rows hold."""
+    whole = max((n for n in cells if n > 1), default=1)
+    if cells and whole > 1:
+        return copied(schedule, load, cells, size.axes, 8)
+    own = next(s for s in schedule.program.statements if s.name == load)
+    return shared_among(schedule, load, own_loops(schedule, own.id)[-1], size.axes)
