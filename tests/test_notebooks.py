@@ -13,7 +13,7 @@ import pytest
 import workbench
 from tests.support import ROOT
 
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 LONGEST_CELL = 30
 LONGEST_PARAGRAPH = 90
 

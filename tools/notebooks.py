@@ -1,4 +1,4 @@
-"""Execute every notebook of a folder from its first cell to its last; fail at the first error.
+"""Execute every notebook of a folder and of those in it, from first cell to last; fail at the first error.
 
     python tools/notebooks.py notebooks [--write]
 
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="save the outputs into the notebooks")
     options = parser.parse_args()
     failed = 0
-    for path in sorted(options.folder.glob("*.ipynb")):
+    for path in sorted(p for p in options.folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts):
         started = time.perf_counter()
         try:
             notebook = execute(path)

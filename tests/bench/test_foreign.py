@@ -1,4 +1,4 @@
-"""Peers with environments of their own: arguments arrive unchanged, functions fit the operators, who is missing says so."""
+"""Peers with environments of their own: arguments arrive unchanged, functions fit, who is missing says so."""
 
 from __future__ import annotations
 
