@@ -36,7 +36,7 @@ from workbench.poly.concurrency import is_block
 from workbench.poly.crossings import crossings
 from workbench.poly.grid import is_thread
 from workbench.poly.program import Array, Program
-from workbench.poly.tree import Tree, path
+from workbench.poly.tree import LoopKind, Tree, path
 from workbench.records import record
 from workbench.target import Target
 
@@ -178,7 +178,8 @@ class _File:
         ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
         aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, tree)) - self.grid.shifted
         alone = frozenset(s for p in pieces(code) if not p.axes for s in p.statements)
-        found = of_others(crossings(self.source, tree, ids, aligned, late), nest, extents, alone)
+        single = frozenset(s for p in pieces(code) for s in p.statements if _bound(s, tree) - {*p.axes})
+        found = of_others(crossings(self.source, tree, ids, aligned, late, single), nest, extents, alone)
         used = bool(shared.arrays) or any(True for _ in collectives(nest, extents))
         return with_syncs(code, found, late, repeated=used and not _exact(nest, extents))
 
@@ -270,9 +271,14 @@ def extents_has_blocks(node: KernelNest) -> bool:
     return any(is_block(x.kind) for x in node.region.loops)
 
 
+def _bound(statement: str, tree: Tree) -> set[LoopKind]:
+    """The thread axes that a statement is bound to."""
+    return {x.kind for x in path(tree, statement) if is_thread(x.kind)}
+
+
 def _aligned(piece: Piece, statement: str, tree: Tree) -> bool:
     """Whether iteration i of each thread loop around a statement is thread i (modulo the size of the block)."""
-    wanted = {x.kind for x in path(tree, statement) if is_thread(x.kind)}
+    wanted = _bound(statement, tree)
     loops = [n for n in walk(piece.nest) if isinstance(n, For) and is_thread(n.kind)]
     return wanted == {n.kind for n in loops} and all(n.step == 1 and constant(n.lower) == 0 for n in loops)
 

@@ -102,7 +102,7 @@ def _written_out(touch: Touch, positions: tuple[int, ...]) -> bool:
 def copies(loop: For) -> int | None:
     """How often the body of a loop is written out, None if not at all."""
     limits = bound(loop)
-    bound_loop = is_thread(loop.kind) or loop.kind.startswith("block.")
+    bound_loop = is_thread(loop.kind) or loop.kind.startswith("block.") or loop.kind == "parallel"  # bound: `finished`
     return limits[0] if limits is not None and not bound_loop and loop.step == 1 and limits[0] <= MOST_COPIES else None
 
 

@@ -46,13 +46,15 @@ def crossings(
     ids: tuple[str, ...],
     aligned: frozenset[str] = frozenset(),
     late: frozenset[str] = frozenset(),
+    single: frozenset[str] = frozenset(),
 ) -> frozenset[Crossing]:
     """All crossings between some statements of one kernel, in a tree that `on_grid` gave.
 
     In `aligned` statements equal iterations of thread loops are one thread.  What a statement of `late` writes is not
-    there for its own thread either until threads have waited (asynchronous copies).
+    there for its own thread either until threads have waited (asynchronous copies).  Those of `single` lost a thread
+    loop because it has one iteration: another thread executes it, the first.
     """
-    scene = _Scene(program, tree, {s.array.name: s for s in storage_of(program, tree)}, aligned, late)
+    scene = _Scene(program, tree, {s.array.name: s for s in storage_of(program, tree)}, aligned, late, single)
     return frozenset(x for s in ids for t in ids for x in scene.between(s, t))
 
 
@@ -63,6 +65,7 @@ class _Scene:
     storage: dict[str, Storage]
     aligned: frozenset[str]
     late: frozenset[str]
+    single: frozenset[str]
 
     def between(self, source: str, target: str) -> Iterator[Crossing]:
         pairs = self.meeting(source, target)
@@ -77,8 +80,9 @@ class _Scene:
             pairs = pairs.subtract(self.same_thread(s, t))
         for loop in common.loops:
             if is_thread(loop.kind):
-                return
-            if not is_block(loop.kind):
+                if not {source, target} & self.single:
+                    return
+            elif not is_block(loop.kind):
                 later = pairs.intersect(compare(self.program, loop, s, t, "<"))
                 if not later.is_empty():
                     yield Crossing(source, target, loop.name, self.distance(later, loop, s, t))

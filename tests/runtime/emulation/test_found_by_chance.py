@@ -1,0 +1,40 @@
+"""Small cases of faults that random schedules on threads found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.runtime.emulation import build_on_cpu
+from workbench.runtime.emulation.records import ORDERS
+
+TRIANGLE = wb.operator("def t(float(N,N) A) -> (S) { S(k) +=! A(k,l) where k in 0:N, l in 0:k }")
+TWICE = wb.operator("""
+def p(float(N,M) A, float(M) B) -> (C) {
+    C(i,k) = A(i,k)
+    C(i,k) = C(i,k) * B(max(k - 1, 0)) + 1
+}
+""")
+
+
+def executed(schedule, order, *arrays):
+    return build_on_cpu(wb.generate(schedule, "cuda"), order=order)(*arrays)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_lost_its_loop_over_threads_waits_for_the_others(order):
+    """Row k = 1 is all that block 0 adds up: its loop over threads has one iteration, and the first thread takes it."""
+    bound = wb.bind("S.init/k_o", "block.x"), wb.bind("S.init/k_i", "thread.x")
+    schedule = wb.schedule(TRIANGLE, N=3) | wb.barrier("S.init") | wb.tile({"S.init/k": 2}) | bound[0] | bound[1]
+    A = np.arange(9, dtype=np.float32).reshape(3, 3)
+    np.testing.assert_array_equal(executed(schedule, order, A), np.tril(A, -1).sum(axis=1))
+
+
+def test_a_loop_over_blocks_stays_one_where_a_thread_keeps_an_array():
+    """Two blocks that both walk through all of k would compute C from C twice."""
+    schedule = wb.schedule(TWICE, N=2, M=3) | wb.add_unit_loop("C.1", 2) | wb.stage("B", "C.1/k")
+    schedule = schedule | wb.tile({"C.1/k": 2}) | wb.bind("C.1/k_o", "block.x") | wb.bind("C.1/k_i", "thread.x")
+    schedule = schedule | wb.bind("C/i", "block.x")
+    A, B = np.ones((2, 3), np.float32), np.array([2, 3, 4], np.float32)
+    np.testing.assert_array_equal(executed(schedule, "forward", A, B), A * [2, 2, 3] + 1)
