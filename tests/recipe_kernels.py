@@ -1,4 +1,4 @@
-"""Twelve operators, each scheduled by a recipe for GPUs, at sizes that a watched run takes no time for."""
+"""Thirteen operators, each scheduled by a recipe for GPUs, at sizes that a watched run takes no time for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from workbench.schedules.recipes import gpu_products
 
 PAIRS: dict[str, dict[str, int]] = {
     "matmul": {"M": 64, "N": 64, "K": 32},
+    "matmul_bf16": {"M": 64, "N": 64, "K": 128},
     "batched_matmul": {"B": 2, "M": 32, "N": 40, "K": 24},
     "conv2d": {"N": 1, "C": 4, "H": 6, "W": 34, "F": 32, "KH": 3, "KW": 3, "stride": 1, "pad": 0, "dilation": 1},
     "transpose": {"M": 50, "N": 70},
@@ -23,7 +24,7 @@ PAIRS: dict[str, dict[str, int]] = {
     "jacobi_2d": {"N": 130, "M": 140, "steps": 3},
     "embedding_gradient": {"N": 50, "D": 20, "V": 9},
 }
-"""Operator → sizes: products, a transposition, rows, grids, a scan, time steps, updates where data say."""
+"""Operator → sizes: products, one of them on tensor cores, a transposition, rows, grids, a scan, time steps, updates where data say."""
 
 
 @cache

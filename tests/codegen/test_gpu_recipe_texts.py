@@ -1,4 +1,4 @@
-"""The CUDA text that recipes give to twelve operators, as golden files that are read as code."""
+"""The CUDA text that recipes give to thirteen operators, as golden files that are read as code."""
 
 from __future__ import annotations
 

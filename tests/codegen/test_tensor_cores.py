@@ -49,7 +49,7 @@ def test_the_default_recipe_uses_them_and_is_right_where_no_tile_is_full(name):
     assert wb.verify(built, *arrays(schedule))
 
 
-@pytest.mark.parametrize("sizes", [(64, 64, 128), (1, 40, 96), (130, 8, 33)], ids=str)
+@pytest.mark.parametrize("sizes", [(64, 64, 128), (1, 40, 150), (130, 8, 33)], ids=str)
 def test_full_tiles_ahead_of_their_use_and_very_thin_ones(sizes):
     schedule = on_cores(PRODUCTS["bf16"], **dict(zip("MNK", sizes, strict=True)))
     assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), *arrays(schedule))
@@ -65,7 +65,7 @@ def test_infinities_beyond_the_last_row_and_column_do_not_spread():
 
 
 def test_nobody_races_for_the_tiles():
-    schedule = on_cores(PRODUCTS["bf16"], M=40, N=33, K=100)
+    schedule = on_cores(PRODUCTS["bf16"], M=40, N=33, K=140)
     assert "wb_copies_wait(" in wb.generate(schedule, target="h200").source
     found = wb.sanitize(schedule, *arrays(schedule))
     assert found, found
