@@ -24,7 +24,8 @@ PAIRS: dict[str, dict[str, int]] = {
     "jacobi_2d": {"N": 130, "M": 140, "steps": 3},
     "embedding_gradient": {"N": 50, "D": 20, "V": 9},
 }
-"""Operator → sizes: products, one of them on tensor cores, a transposition, rows, grids, a scan, time steps, updates where data say."""
+"""Operator → sizes: products, one of them on tensor cores, a transposition, rows, grids, a scan, time steps, updates
+where data say."""
 
 
 @cache
