@@ -12,10 +12,11 @@ from pathlib import Path
 
 from bench import facts, latency
 from bench.contenders import BACKENDS, EVERYONE
+from bench.page import tables, write_page
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, crew
 from bench.suite import BACKEND_CASES, CASES, Case
-from bench.table import markdown, ratio
+from bench.table import ratio
 
 BENCH = Path(__file__).resolve().parent
 FULL = Effort(rounds=5, seconds=0.15)
@@ -124,10 +125,9 @@ def _leave(record: Record, folder: Path) -> None:
     stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
     file = folder / f"{stamp}-{facts.short_commit()}.json"
     record.write(file)
-    table = markdown(record)
-    file.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
-    print(table, flush=True)
-    _say(f"written: {file} and {file.with_suffix('.md').name}")
+    page = write_page(record, file)
+    print(tables(record), flush=True)
+    _say(f"written: {file} and {page.name}")
 
 
 def _went_wrong(rows: Sequence[Row]) -> bool:

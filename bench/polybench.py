@@ -22,8 +22,8 @@ import numpy as np
 import workbench as wb
 from bench import facts, polybench_kernels
 from bench.crew import Worker
+from bench.page import tables, write_page
 from bench.polybench_compilers import COMPILERS, missing
-from bench.polybench_table import markdown
 from bench.record import Comparison, Record, Result, Timing
 from workbench import poly
 from workbench.errors import WorkbenchError
@@ -183,10 +183,9 @@ def _leave(record: Record, folder: Path) -> None:
     stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
     file = folder / f"{stamp}-{facts.short_commit()}-polybench.json"
     record.write(file)
-    table = markdown(record)
-    file.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
-    print(table, flush=True)
-    print(f"written: {file} and {file.with_suffix('.md').name}", file=sys.stderr)
+    page = write_page(record, file)
+    print(tables(record), flush=True)
+    print(f"written: {file} and {page.name}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,49 @@
+"""The page of a record: pictures, then the tables.  `python -m bench.page FILE.json …` writes both beside the JSON."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import polybench_table, table
+from bench.charts import chart, sections
+from bench.record import Record, read
+from workbench.viz import Picture
+
+
+def write_page(record: Record, file: Path) -> Path:
+    """The page beside a JSON file, `<name>.md`, and its pictures, `<name>-….svg`."""
+    head, _, rest = tables(record).partition("\n\n")
+    pictures = [_picture(record, title, file) for title in sections(record)]
+    shown = [f"![{title}]({picture.name})" for title, picture in zip(sections(record), pictures, strict=True)]
+    page = file.with_suffix(".md")
+    page.write_text("\n\n".join([head, *shown, rest]).rstrip() + "\n", encoding="utf-8")
+    return page
+
+
+def tables(record: Record) -> str:
+    """The tables of a record, of operators or of C kernels."""
+    return (polybench_table if "kernels" in record.settings else table).markdown(record)
+
+
+def _picture(record: Record, title: str, file: Path) -> Path:
+    rows = sections(record)[title]
+    when = f"{title}, {record.date[:10]}, {record.machine['processor']}"
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    return Picture(when, chart(rows, when)).save(file.with_name(f"{file.stem}-{words}.svg"), theme="auto")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the page of each record."""
+    parser = argparse.ArgumentParser("python -m bench.page", description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path)
+    for file in parser.parse_args(arguments).files:
+        print(write_page(read(file), file))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
