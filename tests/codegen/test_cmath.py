@@ -308,3 +308,10 @@ def test_an_unknown_function_lists_the_known_ones():
 def test_the_text_depends_on_nothing_but_its_arguments(tmp_path: Path):
     entries = all_entries()
     assert source(entries) == source(entries)
+
+
+def test_functions_that_need_no_mathematics_are_those_of_the_tables():
+    from workbench.codegen.cmath.catalogue import PLAIN, recipes
+
+    for dtype in (FLOAT32, FLOAT64):
+        assert {name: recipes(dtype)[name] for name in PLAIN} == PLAIN

@@ -127,3 +127,15 @@ def test_a_program_of_an_operator_is_called_as_its_operator_is():
     with pytest.raises(wb.errors.CallError):
         wb.lower(matmul, M=2)(A, B)
     assert wb.verify(wb.lower(matmul), A, B)
+
+
+def test_a_kernel_called_again_as_c_writes_it_looks_at_sizes_and_arrays(gemm, monkeypatch):
+    kernel = wb.build(wb.schedule(gemm, sizes=SIZES))
+    C, A, B = arrays()
+    monkeypatch.setattr(type(kernel), "_careful", None)  # what is right needs no second look
+    assert kernel(5, 6, 7, 1.5, 0.5, C, A, B) is C
+    np.testing.assert_allclose(C, expected(), rtol=1e-12)
+    monkeypatch.undo()
+    for wrong in ((5, 6, 8, 1.5, 0.5, C, A, B), (5, 6, 7, 1.5, 0.5, C, A, B[:-1]), (5, 6, 7.0, 1.5, 0.5, C, A, B)):
+        with pytest.raises(wb.errors.CallError):
+            kernel(*wrong)

@@ -192,7 +192,8 @@ def test_the_order_of_a_sum_is_fixed_unless_declared_free():
     [("C[i] += A[j]", "+"), ("C[i] -= A[j]", "+"), ("C[i] = C[i] * A[j]", "*"), ("C[i] = A[j] + C[i] + 1", "+"),
      ("C[i] = C[i] + A[j] * 2 - 1", "+"), ("C[i] = fmax(C[i], A[j])", "max"),
      ("C[i] = C[i] < A[j] ? C[i] : A[j]", "min"),
-     ("C[i] = A[j] - C[i]", None), ("C[i] += C[j]", None), ("C[i] = C[i] < A[j] ? A[j] : C[j]", None)],
+     ("C[i] += C[j]", "+"), ("C[i] += C[i] * A[j]", None), ("C[i] = A[j] - C[i]", None),
+     ("C[i] = C[i] < A[j] ? A[j] : C[j]", None)],
 )  # fmt: skip
 def test_what_counts_as_an_update(update, reduction):
     loops = f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {update};"

@@ -459,3 +459,19 @@ def test_an_operator_may_have_the_name_of_a_system_function(family: str, name: s
     op = wb.operator(f"def {name}(float(M,N) A) -> (B) {{ s(m) +=! A(m,n)\n B(m,n) = s(m) - A(m,n) }}")
     with settings(compiler=family, threads=2):
         np.testing.assert_array_equal(op(np.ones((300, 200), "f4")), 199)
+
+
+def test_a_symbolic_kernel_meets_one_shape_after_another():
+    """With `out` the layout of the last call is tried first."""
+    kernel = wb.build(wb.schedule(wb.ops.matmul))
+    random = np.random.default_rng(0)
+    cases = [[random.random(shape, np.float32) for shape in ((m, 5), (5, n))] for m, n in ((3, 4), (4, 3), (3, 4))]
+    for _ in range(3):
+        for A, B in cases:
+            out = np.empty((len(A), B.shape[1]), np.float32)
+            assert kernel(A, B, out=out) is out
+            np.testing.assert_allclose(out, A @ B, rtol=1e-5)
+            np.testing.assert_allclose(kernel(A, B), A @ B, rtol=1e-5)
+    A, B = cases[0]
+    with pytest.raises(CallError, match="expected"):
+        kernel(A, B, out=np.empty((4, 3), np.float32))

@@ -13,6 +13,7 @@ from workbench.codegen.invocations import invoked
 from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
 from workbench.codegen.prefetches import prefetched
+from workbench.codegen.slanted_tiles import slanted_tiles
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.program import Program
@@ -57,6 +58,11 @@ REWRITES: tuple[Rewrite, ...] = (
         "micro-kernels",
         "blocks that `replace` marked become calls where they are whole",
         lambda nest, given: invoked(nest, stored(given.program, given.tree), given.tree),
+    ),
+    Rewrite(
+        "slanted tiles",
+        "register tiles that a border of the domain may cut have a copy with constant bounds for where it does not",
+        lambda nest, given: slanted_tiles(nest),
     ),
     Rewrite(
         "vector loops and register tiles",

@@ -8,7 +8,7 @@ EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max"}
 
 
 def as_reduction(cell: Read, value: Expr) -> tuple[str, Expr] | None:
-    """(reduction, contribution) of `cell = cell + x` and its kind; None where the cell is read elsewhere in x.
+    """(reduction, contribution) of `cell = cell + x` and its kind; None where the cell is read in x.
 
     `fmin`, `fmax` and the conditional forms count as minimum and maximum: without NaN they are.
     """
@@ -31,12 +31,12 @@ def as_reduction(cell: Read, value: Expr) -> tuple[str, Expr] | None:
             found = "min" if smaller else "max", b if a == cell else a
         case _:
             return None
-    return None if cell.tensor in {r.tensor for r in reads(found[1])} else found
+    return None if cell in set(reads(found[1])) else found
 
 
 def _nested(cell: Read, op: str, left: Expr, right: Expr, value: Expr) -> tuple[str, Expr] | None:
     """`cell + a + b` is `cell + (a + b)` once the order is free."""
     inner = as_reduction(cell, left)
-    if inner is None or inner[0] != "+" or cell.tensor in {r.tensor for r in reads(right)}:
+    if inner is None or inner[0] != "+" or cell in set(reads(right)):
         return None
     return "+", Binary(op, inner[1], right, value.dtype)

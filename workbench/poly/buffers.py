@@ -25,6 +25,7 @@ from workbench.poly.tree import Tree
 from workbench.records import record
 
 Filling = Literal["load", "none", "neutral"]
+Cell = tuple[Expr, ...]
 
 
 @record
@@ -51,6 +52,7 @@ class _Place:
     arrays: dict[str, Array]
     times: tuple[str, ...]
     cells: tuple[str, ...]
+    only: Cell | None = None
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -67,18 +69,19 @@ class _Place:
 
 @isl.guarded
 def buffer(
-    program: Program, tree: Tree, array: str, users: tuple[str, ...], depth: int, name: str, filling: Filling
-) -> Buffer:
+    program: Program, tree: Tree, array: str, users: tuple[str, ...], depth: int, name: str, filling: Filling,
+    cell: Cell | None = None,
+) -> Buffer:  # fmt: skip
     """The buffer `name` for an array in the part of the tree below `depth` loops in which `users` (ids) stand.
 
     `filling` says how it begins: with the array's cells, with nothing (the users write before they read), or with the
-    neutral element of their reduction (what they add up is then combined into the array).  ScheduleError if the users
-    do not allow it.
+    neutral element of their reduction (what they add up is then combined into the array).  With a `cell` only the reads
+    with these subscripts use the buffer.  ScheduleError if the users do not allow it.
     """
     part = [program.statement(s) for s in users]
-    touches = [(s, a) for s in part for a in s.accesses if a.array == array]
-    _exact(program, array, touches)
-    place = _place(program, tree, array, depth, name, touches)
+    touches = [(s, a) for s in part for a in s.accesses if a.array == array and (cell is None or reads(a, cell))]
+    _exact(array, touches)
+    place = replace(_place(program, tree, array, depth, name, touches), only=cell)
     cells = place.around.cells(touches)
     read = place.around.cells([t for t in touches if t[1].kind == "read"])
     written = place.around.cells([t for t in touches if t[1].kind == "write"])
@@ -94,7 +97,8 @@ def buffer(
         after.append(_combine(place, next(ids), cells, reduction))
     elif written is not None:
         after.append(_copy(place, next(ids), "store", written, place.array, place.buffer))
-    changed_users = tuple(changed(program, place.arrays, s, _redirected(place, s)) for s in part if _uses(s, array))
+    using = {s.id for s, _ in touches}
+    changed_users = tuple(changed(program, place.arrays, s, _redirected(place, s)) for s in part if s.id in using)
     return Buffer(place.buffer, tuple(before), tuple(after), changed_users, place.times, place.cells)
 
 
@@ -129,7 +133,12 @@ def _hint(touches: list[tuple[ProgramStatement, Access]], dimension: int) -> str
     return f"{touches[0][1].array.lower()}{dimension}"
 
 
-def _exact(program: Program, array: str, touches: list[tuple[ProgramStatement, Access]]) -> None:
+def reads(access: Access, cell: Cell) -> bool:
+    """Whether an access is a read with these subscripts, other than of what an update adds to."""
+    return access.kind == "read" and not access.accumulates and access.subscripts == cell
+
+
+def _exact(array: str, touches: list[tuple[ProgramStatement, Access]]) -> None:
     if not touches:
         raise ScheduleError(f"nothing there touches {array}")
     for s, a in touches:
@@ -152,21 +161,18 @@ def _reduction(array: str, touches: list[tuple[ProgramStatement, Access]]) -> st
     return reduction
 
 
-def _uses(s: ProgramStatement, array: str) -> bool:
-    return any(a.array == array for a in s.accesses)
-
-
 def _redirected(place: _Place, s: ProgramStatement) -> Body:
     """The statement with the buffer's cells in place of the array's."""
     body, times = body_of(s), place.around.rows(s)
 
     def change(node: Expr) -> Expr:
-        if isinstance(node, Read) and node.tensor == place.array.name:
+        if isinstance(node, Read) and node.tensor == place.array.name and place.only in (None, node.subscripts):
             return Read(place.buffer.name, (*times, *node.subscripts), node.dtype)
         return node
 
     moved = [(t, tuple(transform(e, change) for e in cell)) for t, cell in body.targets]
-    targets = tuple((place.buffer.name, (*times, *e)) if t == place.array.name else (t, e) for t, e in moved)
+    stored = place.array.name if place.only is None else None
+    targets = tuple((place.buffer.name, (*times, *e)) if t == stored else (t, e) for t, e in moved)
     return replace(body, targets=targets, values=tuple(transform(v, change) for v in body.values))
 
 
@@ -206,5 +212,3 @@ def _combine(place: _Place, identifier: str, cells: isl.Set | None, reduction: s
 
 def _named_set(cells: isl.Set) -> isl.Set:
     return cells.set_tuple_name("T")
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import CallError
@@ -46,6 +47,30 @@ def in_c_order(program: Program | None, arrays: tuple[Any, ...], out: Any, scala
     unused = {p.name for p in raised.parameters if not p.used} - known
     sizes = {name: value for name, value in given.items() if name not in unused}
     return Arguments(inputs, outputs[0] if len(outputs) == 1 else outputs, sizes)
+
+
+class Places(NamedTuple):
+    """Where the arguments of a kernel stand among those of C, and the sizes it was compiled for."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    sizes: tuple[tuple[int, int], ...]
+
+
+def places(program: Program | None, inputs: Sequence[str], outputs: Sequence[str], count: int) -> Places | None:
+    """The places among so many positional arguments in C's order; None where they tell more than they fill."""
+    definition = None if program is None else program.original.definition
+    if program is None or definition is None or definition.language != "c":
+        return None
+    from workbench.fromc import raise_c
+
+    names = _order(raise_c(definition.text), set(program.sizes), count, set())
+    at = {name: place for place, name in enumerate(names)}
+    left = at.keys() - {*inputs, *outputs}
+    if len(names) != count or not {*inputs, *outputs} <= at.keys() or not left <= program.sizes.keys():
+        return None
+    sizes = tuple((at[name], program.sizes[name]) for name in left)
+    return Places(tuple(at[n] for n in inputs), tuple(at[n] for n in outputs), sizes)
 
 
 def _order(raised: Raised, bound: set[str], count: int, named: set[str]) -> list[str]:

@@ -16,7 +16,7 @@ from workbench.lang import fold
 from workbench.lang.dtypes import BFLOAT16, INT64
 from workbench.lang.expr import Const
 from workbench.runtime.border import LOOK, NO_MEMORY, Border
-from workbench.runtime.c_order import in_c_order
+from workbench.runtime.c_order import Places, in_c_order, places
 from workbench.runtime.keeping import keeping
 from workbench.runtime.layout import Layout, layout_of
 from workbench.runtime.machine import thread_count
@@ -65,6 +65,7 @@ class CompiledKernel:
         self._threads = (current(), thread_count(threads))
         self._layouts: dict[tuple[tuple[int, ...], ...], Layout] = {}
         self._last: Layout | None = None
+        self._places: dict[int, Places | None] = {}
 
     @property
     def name(self) -> str:
@@ -97,7 +98,20 @@ class CompiledKernel:
     def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
         if scalars:
             return self._careful(arrays, out, scalars)
+        if out is None and len(arrays) != len(self.signature.inputs):
+            return self._in_place(arrays)
         return self.run(arrays, out)
+
+    def _in_place(self, arrays: tuple[Any, ...]) -> Any:
+        """A call as C writes it, with the sizes the kernel was compiled for."""
+        if len(arrays) not in self._places:
+            names = ([p.name for p in side] for side in (self.signature.inputs, self.signature.outputs))
+            self._places[len(arrays)] = places(getattr(self.schedule, "program", None), *names, len(arrays))
+        found = self._places[len(arrays)]
+        if found is None or any(type(arrays[n]) is not int or arrays[n] != size for n, size in found.sizes):
+            return self._careful(arrays, None, {})
+        outputs = tuple([arrays[n] for n in found.outputs])
+        return self.run(tuple([arrays[n] for n in found.inputs]), outputs[0] if len(outputs) == 1 else outputs)
 
     def run(self, arrays: tuple[Any, ...], out: Any) -> Any:
         """The call with its positional arguments as a tuple."""

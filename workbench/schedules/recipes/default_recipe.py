@@ -12,10 +12,13 @@ from collections.abc import Callable
 from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
+from workbench.schedules.recipes.fission import separated
 from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
 from workbench.schedules.recipes.threads import parallelized
+from workbench.schedules.recipes.time_tiles import time_tiled
+from workbench.schedules.recipes.turning import turned
 from workbench.schedules.recipes.windows import windowed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
@@ -33,7 +36,8 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
     machine = target or Target()
     if len(program.statements) > MOST_STATEMENTS:
         return naive_schedule(program)
-    start = fused(without_copies(naive_schedule(program)), machine)
+    start = separated(fused(without_copies(turned(naive_schedule(program))), machine), machine)
+    start = time_tiled(start, machine)
     chosen = _chosen(start, machine, WAYS)
     return chosen if chosen.verdict else _chosen(start, machine, tuple(map(_judged, WAYS)))
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from math import prod
 
+from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.program import Program
 from workbench.poly.tree import path
 from workbench.records import record
+from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.recipes.flattening import run_along, thinned
@@ -114,9 +117,7 @@ def _sized(
     other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
     blocks = {column: columns, depth: depths, row: rows}
     operand = None if flat else reads[0]
-    return Packing(
-        column, width, row, height, depth, blocks, operand, other, batches, threads, run if flat else ()
-    )
+    return Packing(column, width, row, height, depth, blocks, operand, other, batches, threads, run if flat else ())
 
 
 def _even(trip: int, most: int, unit: int) -> int:
@@ -143,10 +144,20 @@ def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         plan = packing(structure(schedule.program, identifier), target) if schedule is not start else None
     if plan is None:
         return start
-    schedule = _blocked(schedule, identifier, plan)
+    before, schedule = schedule, _blocked(schedule, identifier, plan)
+    if _in_place(schedule.program, identifier) and poly.violations(
+        schedule.program, schedule.tree, changed(before, schedule)
+    ):
+        return start
     if plan.operand is not None:
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
     return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
+
+
+def _in_place(program: Program, identifier: str) -> bool:
+    """Whether a statement reads the array it updates: blocks are seldom legal then, and a look at them is cheap."""
+    own = program.statement(identifier)
+    return any(a.array == t for t, _ in own.targets for a in own.reads if not a.accumulates)
 
 
 def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:

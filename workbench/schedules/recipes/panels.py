@@ -6,9 +6,12 @@ from collections.abc import Collection
 
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.poly.tree import path
+from workbench.poly.buffers import reads
+from workbench.poly.tree import path, statements
+from workbench.schedules.edit import find_loop, rest_of
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse, interchange, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps.staging import spelt_read
 from workbench.schedules.structure import Structure
 
 
@@ -33,7 +36,7 @@ def paneled(
     The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
     """
     before = {*schedule.program.arrays}
-    schedule = stage(operand.tensor, home).on(schedule)
+    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
     (buffer,) = {*schedule.program.arrays} - before
     dim, size = cut
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
@@ -41,6 +44,14 @@ def paneled(
     cells = [*outer, f"{dim} / {size}", *(d for d in dims if d not in (*outer, dim)), f"{dim} % {size}"]
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
     return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+
+
+def _meant(schedule: Schedule, operand: Read, home: str) -> str:
+    """The operand's array, or this read alone where a loop touches the array elsewhere too."""
+    users = statements(rest_of(find_loop(schedule.program, schedule.tree, home)))
+    touches = [a for s in users for a in schedule.program.statement(s).accesses if a.array == operand.tensor]
+    alone = all(reads(a, operand.subscripts) for a in touches)
+    return operand.tensor if alone else spelt_read(operand.tensor, operand.subscripts)
 
 
 def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:

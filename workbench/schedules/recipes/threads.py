@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from workbench import poly
-from workbench.lang.expr import Binary, Const, Expr, Index
+from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Tree, loops, statements
+from workbench.poly.tree import Band, Sequence, Tree, loops, path, statements
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.attempt import attempt, top
 from workbench.schedules.scheduled_program import Schedule
@@ -16,6 +18,9 @@ from workbench.schedules.transform import Transform
 SMALL = 1 << 14
 """Fewer instances than this are not worth a second thread."""
 
+ENTERED = 1 << 16
+"""The same for a nest that is entered again and again."""
+
 
 def parallelized(schedule: Schedule) -> Schedule:
     """Divide the outermost loop that carries no dependence, in each nest with enough work."""
@@ -23,21 +28,31 @@ def parallelized(schedule: Schedule) -> Schedule:
         nest = top(schedule.tree)[number]
         divided_already = any(x.kind == "parallel" for x in loops(nest))
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest):
-            schedule = divided(schedule, nest)
+            after = divided(schedule, nest)
+            schedule = _inside(schedule, nest) if after is schedule else after
     return schedule
 
 
-def worthwhile(program: Program, nest: Tree) -> bool:
+def _inside(schedule: Schedule, nest: Band) -> Schedule:
+    """A nest whose loops all carry dependences: the nests that stand side by side in it are divided."""
+    parts = nest.child.children if isinstance(nest.child, Sequence) else ()
+    for part in parts:
+        if isinstance(part, Band) and worthwhile(schedule.program, part, ENTERED):
+            after = divided(schedule, part)
+            schedule = _inside(schedule, part) if after is schedule else after
+    return schedule
+
+
+def worthwhile(program: Program, nest: Tree, least: int = SMALL) -> bool:
     """Whether the nest surely or possibly has work for several threads."""
     total = 0
     for s in statements(nest):
-        points = 1
-        for _, trip in structure(program, s).trips:
-            if trip is None:
-                return True
-            points *= trip
-        total += points
-    return total >= SMALL
+        walked = {d for loop in path(nest, s) for d in index_names(loop.row(s))}
+        trips = [trip for d, trip in structure(program, s).trips if d in walked]
+        if None in trips:
+            return True
+        total += prod(trip or 0 for trip in trips)
+    return total >= least
 
 
 def divided(schedule: Schedule, nest: Band) -> Schedule:

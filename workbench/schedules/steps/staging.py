@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.expr import Index
-from workbench.poly.buffers import Buffer, Filling, buffer
+from workbench.lang.printer import show
+from workbench.poly.buffers import Buffer, Cell, Filling, buffer, reads
 from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.storage import place_of
@@ -28,7 +29,8 @@ class Stage(Transform):
 
     before → after:  for m: { … A(m, k) … }   →   for m: { A_local(k) = A(m, k);  … A_local(k) … }
 
-    What is written goes back afterwards; a buffer that only collects contributions to a reduction begins with the
+    A read instead of an array, such as `A(m, k)`, leaves the others in the loop as they are.  What is written goes back
+    afterwards; a buffer that only collects contributions to a reduction begins with the
     neutral element and is added to the array at the end.  Legal when every reader still gets the value it got before.
     TVM calls this cache_read and cache_write; with tiles around it is the packing of Goto's and BLIS's matrix product.
     """
@@ -41,29 +43,46 @@ class Stage(Transform):
 
     def apply(self, schedule: Schedule) -> Schedule:
         program, tree = schedule.program, schedule.tree
-        if self.array not in program.arrays:
-            raise ScheduleError(f"stage: {unknown_name('array', self.array, list(program.arrays))}")
+        array, _, subscripts = self.array.partition("(")
+        if array not in program.arrays:
+            raise ScheduleError(f"stage: {unknown_name('array', array, list(program.arrays))}")
         if self.filling is not None and self.filling not in FILLINGS:
             known = ", ".join(FILLINGS)
             raise ScheduleError(f"stage: filling={shown(self.filling)} does not fit; expected one of {known}")
         site = find_loop(program, tree, self.at)
         users = tuple(statements(rest_of(site)))
         own = new_name(self.buffer, "buffer") if self.buffer else ""
-        name = own or fresh_name(f"{self.array}_local", set(program.arrays))
+        name = own or fresh_name(f"{array}_local", set(program.arrays))
         if name in program.arrays:
             raise ScheduleError(f"stage: there is an array {name} already; give another name with buffer=")
+        if subscripts:
+            return self._with(schedule, site, users, (array, name), "load", self._cell(program, users, array))
         found: list[Schedule] = []
-        for filling in (self.filling,) if self.filling else fillings(program, users, self.array):
-            after = self._with(schedule, site, users, name, filling)
+        for filling in (self.filling,) if self.filling else fillings(program, users, array):
+            after = self._with(schedule, site, users, (array, name), filling)
             if not after.differences:
                 return after
             found.append(after)
         return found[-1]
 
-    def _with(self, schedule: Schedule, site: Site, users: tuple[str, ...], name: str, filling: Filling) -> Schedule:
+    def _cell(self, program: Program, users: tuple[str, ...], array: str) -> Cell:
+        """The subscripts of the read that is meant."""
+        found = [a for s in users for a in program.statement(s).accesses if a.array == array]
+        known = {spelt_read(array, a.subscripts): a.subscripts for a in found if reads(a, a.subscripts)}
+        cell = known.get("".join(self.array.split()))
+        if cell is None:
+            raise ScheduleError(f"stage: {unknown_name('read', self.array, list(known))}")
+        if self.filling not in (None, "load"):
+            raise ScheduleError(f"stage: a buffer for {self.array} alone begins with its cells; leave filling= out")
+        return cell
+
+    def _with(
+        self, schedule: Schedule, site: Site, users: tuple[str, ...], names: tuple[str, str], filling: Filling,
+        cell: Cell | None = None,
+    ) -> Schedule:  # fmt: skip
         program, tree = schedule.program, schedule.tree
-        depth = len(path(tree, users[0])) - inner_depth(site, users[0])
-        made = buffer(program, tree, self.array, users, depth, name, filling)
+        (array, name), depth = names, len(path(tree, users[0])) - inner_depth(site, users[0])
+        made = buffer(program, tree, array, users, depth, name, filling, cell)
         before, after = ([copies(s, made) for s in part] for part in (made.before, made.after))
         new = beside(tree, site, before, after, made.times)
         derived = derive(program, with_users(program, made), {**program.arrays, name: made.array}, new)
@@ -84,6 +103,11 @@ class Stage(Transform):
         filling = f", filling={self.filling!r}" if self.filling else ""
         name = f", buffer={self.buffer!r}" if self.buffer else ""
         return f"stage({self.array!r}, {self.at!r}{filling}{name})"
+
+
+def spelt_read(array: str, cell: Cell) -> str:
+    """A read as its text without spaces: `A(m,k)`."""
+    return "".join(f"{array}({','.join(map(show, cell))})".split())
 
 
 def fillings(program: Program, users: tuple[str, ...], array: str) -> tuple[Filling, ...]:
@@ -115,7 +139,7 @@ def with_users(program: Program, made: Buffer) -> tuple[ProgramStatement, ...]:
 
 
 def stage(array: str, at: str, /, filling: Filling | None = None, buffer: str = "") -> Stage:
-    """Keep what one iteration of loop `at` touches of `array` in a buffer.
+    """Keep what one iteration of loop `at` touches of `array` in a buffer, or what one read of it does: `"A(m, k)"`.
 
     `filling` says how the buffer begins: "load" (with the array's cells), "none" (it is written before it is read),
     "neutral" (contributions to a reduction are collected and added at the end); by default the cheapest that is

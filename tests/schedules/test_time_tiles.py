@@ -1,0 +1,125 @@
+"""The default recipe takes stencils through time in blocks; without contraction bit for bit as their text computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.fromc.polybench import arguments, copied, program, results
+from workbench.poly.tree import loops
+from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.time_tiles import time_tiles
+from workbench.schedules.scheduled_program import naive_schedule
+from workbench.target import Target
+
+
+def small(bytes_: int) -> Target:
+    """A machine whose second cache holds so little that small arrays do not fit."""
+    return Target(vector_bits=256, cores=2, cache_bytes=(1 << 10, bytes_, 1 << 14))
+
+
+STENCILS = {
+    "one array, backwards": """
+        void f(int T, int n, double A[n][n]) {
+            for (int t = 0; t < T; t++)
+                for (int i = 1; i < n - 1; i++)
+                    for (int j = 0; j < n; j++)
+                        A[i][j] = 0.5 * (A[i - 1][j] + A[i + 1][j]);
+        }""",
+    "two steps to one side": """
+        void f(int T, int n, double A[n][n], double B[n][n]) {
+            for (int t = 0; t < T; t++) {
+                for (int i = 0; i < n - 2; i++)
+                    for (int j = 0; j < n; j++)
+                        B[i][j] = A[i + 2][j] - A[i][j];
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        A[i][j] = A[i][j] + 0.25 * B[i][j];
+            }
+        }""",
+    "three in a row": """
+        void f(int T, int n, double A[n][n], double B[n][n], double C[n][n]) {
+            for (int t = 0; t < T; t++) {
+                for (int i = 1; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        B[i][j] = A[i][j] + A[i - 1][j];
+                for (int i = 0; i < n - 1; i++)
+                    for (int j = 0; j < n; j++)
+                        C[i][j] = B[i + 1][j] * 0.5;
+                for (int i = 1; i < n - 1; i++)
+                    for (int j = 0; j < n; j++)
+                        A[i][j] = C[i][j] - C[i - 1][j];
+            }
+        }""",
+    "a border row": """
+        void f(int T, int n, double A[n][n], double B[n][n], double s[T]) {
+            for (int t = 0; t < T; t++) {
+                for (int j = 0; j < n; j++)
+                    A[0][j] = s[t];
+                for (int i = 1; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        B[i][j] = A[i][j] + A[i - 1][j];
+                for (int i = 1; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        A[i][j] = 0.5 * B[i][j];
+            }
+        }""",
+}
+
+
+def same_bits(of, schedule, sizes):
+    given = arguments(of, sizes)
+    expected = results(wb.evaluate_c(of, *given))
+    for threads in (1, 2):
+        computed = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
+        for a, b in zip(computed, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_sweeps_share_their_blocks(name):
+    of, sizes = wb.from_c(STENCILS[name]), {"T": 11, "n": 30}
+    schedule = default_schedule(wb.lower(of, sizes), small(4096 if "one array" in name else 8192))
+    assert {"skew", "tile"} <= {step.name for step in schedule.trace}
+    assert any(x.kind == "parallel" for x in loops(schedule.tree))
+    same_bits(of, schedule, sizes)
+
+
+@pytest.mark.parametrize(("name", "cache"), [("jacobi-2d", 8192), ("fdtd-2d", 8192), ("seidel-2d", 4096)])
+def test_polybench_s_stencils_do(name, cache):
+    of = program(name)
+    sizes = {s: 9 if s in ("tsteps", "tmax") else 31 + n for n, s in enumerate(of.symbols)}
+    schedule = default_schedule(wb.lower(of, sizes), small(cache))
+    assert any(step.name == "tile" for step in schedule.trace)
+    same_bits(of, schedule, sizes)
+
+
+NONE = {
+    "data that stay in the cache": (STENCILS["three in a row"], {"T": 11, "n": 6}),
+    "few sweeps": (STENCILS["three in a row"], {"T": 3, "n": 30}),
+    "a sum": ("""
+        void f(int T, int n, double A[T][n], double x[n], double y[T]) {
+            for (int t = 0; t < T; t++)
+                for (int i = 0; i < n; i++)
+                    y[t] += A[t][i] * x[i];
+        }""", {"T": 64, "n": 300}),
+    "a sweep that needs all of the last one": ("""
+        void f(int T, int n, double A[n][n], double B[n][n]) {
+            for (int t = 0; t < T; t++) {
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        B[i][j] = A[n - 1 - i][j];
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        A[i][j] = B[i][j] + 1;
+            }
+        }""", {"T": 11, "n": 30}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_without_use_or_leave_they_do_not(name):
+    text, sizes = NONE[name]
+    schedule = naive_schedule(wb.lower(wb.from_c(text, reassociate=True), sizes))
+    assert time_tiles(schedule, schedule.tree, small(8192)) is None
