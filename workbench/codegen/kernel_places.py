@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from workbench.codegen.block_code import code_of, pieces
 from workbench.codegen.cuda_memory import fits_static
 from workbench.codegen.grid_nest import marked
 from workbench.codegen.nest import Nest, Write, writes
 from workbench.codegen.wide_printing import is_copy
-from workbench.lang.expr import Read
+from workbench.lang.expr import Read, reads
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
 from workbench.poly.storage import elements
@@ -33,13 +34,23 @@ def settle(places: dict[str, str], program: Program, outside: Collection[str], *
 
 
 def late_copies(nest: Nest, tree: Tree, places: Mapping[str, str], by_value: Collection[str]) -> frozenset[str]:
-    """The statements marked as asynchronous that copy from global to shared memory."""
+    """The statements marked as asynchronous that copy from global to shared memory.
+
+    A copy that is used in its own piece is none: threads wait between pieces only.
+    """
     found = []
     for statement in marked(tree, ASYNC):
         own = [w for w in writes(nest) if w.statement == statement]
         if own and all(_copies(w, places, by_value) for w in own):
             found.append(statement)
-    return frozenset(found)
+    parts = [p.nest for p in pieces(code_of(nest))] if found else []
+    return frozenset(s for s in found if not any(_used_inside(part, s) for part in parts))
+
+
+def _used_inside(nest: Nest, statement: str) -> bool:
+    """Whether a nest reads what a statement in it writes."""
+    made = {c.array for w in writes(nest) if w.statement == statement for c in w.cells}
+    return any(r.tensor in made for w in writes(nest) for r in reads(*w.values))
 
 
 def _copies(write: Write, places: Mapping[str, str], by_value: Collection[str]) -> bool:

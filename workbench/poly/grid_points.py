@@ -21,6 +21,8 @@ from workbench.records import record
 Column = np.ndarray[Any, np.dtype[np.int64]]
 MOST_POINTS = 1 << 20
 MOST_SLICES = 8
+MOST_PIECES = 9
+"""Slices of which each costs a few questions; of the loops inside so many the first values are looked at alone."""
 
 
 @record
@@ -79,7 +81,7 @@ def _cut(
             low, high = (unpack.integer(f(0)) for f in (image.dim_min_val, image.dim_max_val))
             few = (high - low + 1) * len(pieces) <= MOST_SLICES
             chosen = range(low, high + 1) if few else sorted({low, (low + high) // 2, high})
-            chosen = [low] if first else chosen
+            chosen = [low] if first or len(pieces) >= MOST_PIECES else chosen
             complete = complete and len(chosen) == high - low + 1
             found += [piece.intersect(time.intersect_range(isl.parse_set(f"{{ [{v}] }}")).domain()) for v in chosen]
         pieces = found

@@ -38,3 +38,11 @@ def test_a_loop_over_blocks_stays_one_where_a_thread_keeps_an_array():
     schedule = schedule | wb.bind("C/i", "block.x")
     A, B = np.ones((2, 3), np.float32), np.array([2, 3, 4], np.float32)
     np.testing.assert_array_equal(executed(schedule, "forward", A, B), A * [2, 2, 3] + 1)
+
+
+def test_a_block_of_one_thread_uses_nothing_that_is_under_way():
+    """Between copies and their use in one piece is no place where the thread could wait: they are made at once."""
+    schedule = wb.schedule(wb.operator("def d(float(N,M) A) -> (B) { B(i,k) = 2 * A(i,k) }"), N=5, M=3)
+    ahead = schedule | wb.stage("A", "k") | wb.pipeline("k", async_=True) | wb.bind("i", "block.y")
+    A = np.arange(15, dtype=np.float32).reshape(5, 3)
+    np.testing.assert_array_equal(executed(ahead, "forward", A), 2 * A)
