@@ -18,6 +18,8 @@ from workbench.schedules.steps import (
     Fuse,
     Interchange,
     Merge,
+    Pipeline,
+    Replace,
     Split,
     SplitReduction,
     Stage,
@@ -75,6 +77,10 @@ def _inside(schedule: Schedule, step: Transform) -> str | None:
             return f"what an iteration of {plain(at)} touches of {array} goes to {PLACES[memory]}"
         case TransformLayout(array, _):
             return f"cells of {array} {LAYOUTS[_memory(schedule, array)]}"
+        case Replace(_, kernel):
+            return f"a warp multiplies fragments at once ({kernel}), and its lanes hold the cells that these loops give"
+        case Pipeline(loop, stages, _):
+            return f"copies begin {stages - 1} iterations of {plain(loop)} before their use: nobody waits for memory"
         case StorageAlign(array):
             return f"rows of {array} begin at different banks, so that the threads of a warp take fewer turns"
         case Unroll(loop):
