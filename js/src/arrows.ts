@@ -1,11 +1,34 @@
 // Dependences between visible points, and the pairs that a refused step would put into the wrong order.
 
+import { h } from './dom';
 import { XY, gcd } from './geometry';
 import type { Plot } from './plot';
 import type { Mark } from './scene';
+import type { State } from './state';
 import type { Kind } from './types';
 
 const MOST = 1500;
+const KINDS = ['flow', 'anti', 'output', 'reduction'];
+
+/** Which arrows are drawn: a switch for each kind, and for each array where there are several. */
+export function toggles(state: State, draw: () => void): HTMLElement[] {
+  const { arrows } = state.data.domain;
+  const made = (set: Set<string>, hides: boolean, name: string, content: (HTMLElement | string)[], more: Record<string, string>) => h('label', more,
+    h('input', {
+      type: 'checkbox', checked: set.has(name) !== hides,
+      change: (event: Event) => {
+        if ((event.target as HTMLInputElement).checked !== hides) set.add(name);
+        else set.delete(name);
+        draw();
+      },
+    }), ...content);
+  const kinds = KINDS.filter((kind) => arrows.some((a) => a.kind === kind));
+  const arrays = [...new Set(arrows.map((a) => a.array))];
+  return [
+    ...kinds.map((kind) => made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` })),
+    ...(arrays.length > 1 ? arrays.map((name) => made(state.hiddenArrays, true, name, [h('code', {}, name)], { class: 'of-array', 'data-array': name, title: `dependences through ${name}` })) : []),
+  ];
+}
 
 export interface Arrow {
   kind: Kind | 'bad';
@@ -17,11 +40,11 @@ export interface Arrow {
 }
 
 export function arrowsOf(plot: Plot): Arrow[] {
-  const { data, shownKinds } = plot.state;
+  const { data, shownKinds, hiddenArrays } = plot.state;
   const seen = new Set<string>();
   const found: Arrow[] = [];
-  for (const { kind, source, target, pairs } of data.domain.arrows) {
-    if (!shownKinds.has(kind)) continue;
+  for (const { kind, array, source, target, pairs } of data.domain.arrows) {
+    if (!shownKinds.has(kind) || hiddenArrays.has(array)) continue;
     const [sources, targets] = [plot.scene.byRow[source], plot.scene.byRow[target]];
     for (let i = 0; i < pairs[1] && found.length < MOST; i += 1) {
       const [a, b] = [sources.get(data.at(pairs, i, 0)), targets.get(data.at(pairs, i, 1))];

@@ -1,5 +1,6 @@
 // The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
 
+import { toggles } from './arrows';
 import { SHAPES } from './cells';
 import { button, h } from './dom';
 import { listen } from './gestures';
@@ -51,19 +52,6 @@ export class DomainPane {
   }
 
   private tools(): HTMLElement {
-    const kinds = ['flow', 'anti', 'output', 'reduction'].filter((k) => this.state.data.domain.arrows.some((a) => a.kind === k));
-    const toggles = kinds.map((kind) =>
-      h('label', { class: `kind ${kind}` },
-        h('input', {
-          type: 'checkbox', checked: this.state.shownKinds.has(kind),
-          change: (event: Event) => {
-            if ((event.target as HTMLInputElement).checked) this.state.shownKinds.add(kind);
-            else this.state.shownKinds.delete(kind);
-            this.draw();
-          },
-        }),
-        sample(kind), kind),
-    );
     const modes = (['select', 'tile', 'skew'] as const).map((mode) =>
       button(MODES[mode].name, () => this.mode(mode), {
         class: 'mode', 'aria-pressed': String(this.state.mode === mode), title: MODES[mode].hint, ...(mode === 'select' ? {} : this.mapping(mode)),
@@ -74,7 +62,7 @@ export class DomainPane {
     );
     return h('div', { class: 'tools' },
       h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes, ...maps),
-      h('span', { class: 'group kinds' }, ...toggles));
+      h('span', { class: 'group kinds' }, ...toggles(this.state, () => this.draw())));
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {
@@ -290,7 +278,3 @@ const MODES = {
   tile: { name: 'tile', hint: 'drag over as many points as a tile should have' },
   skew: { name: 'skew', hint: 'drag along one axis: each row moves so much further than the one before' },
 };
-
-function sample(kind: string): HTMLElement {
-  return h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' });
-}

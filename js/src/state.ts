@@ -47,6 +47,7 @@ export class State {
   time: number | null = null; // so many instances (or moments) have run; null: all of them
   together = false; // time counts moments in which threads and lanes run at once
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
+  hiddenArrays = new Set<string>(); // whose dependences are not drawn
   compared: Compared | null = null;
   machine: Machine;
   pinned: Pinned | null = null;

@@ -12,6 +12,15 @@ CHANGED = "document.querySelector('.wbp .undo').disabled === false || !document.
 APPLIED = "!document.querySelector('.wbp .undo').disabled && !document.querySelector('.wbp').matches('.busy')"
 
 
+UNDONE = "document.querySelector('.wbp .undo').disabled"
+# Milliseconds from a click to the first moment in which a condition holds.
+TIMED = """new Promise((done, failed) => {
+    const began = performance.now(), end = began + 60000;
+    const look = () => (%s) ? done(performance.now() - began)
+        : performance.now() > end ? failed(new Error('not within 60 s')) : setTimeout(look, 4);
+    %s; look() })"""
+
+
 class Page(Protocol):
     """A page with a panel, and the Python that holds it."""
 
@@ -76,6 +85,20 @@ def choose(browser: Browser, text: str) -> None:
     filtered(browser, text)
     offers = "[...document.querySelectorAll('.wbp .offer button[data-legal]')]"
     browser.run(f"{offers}.find((b) => b.textContent === {json.dumps(text)}).click()")
+
+
+def click_step(text: str) -> str:
+    """A script that clicks the offer with a text."""
+    offers = "[...document.querySelectorAll('.wbp .offer button')]"
+    return f"{offers}.find((b) => b.textContent === {json.dumps(text)}).click()"
+
+
+def answers(browser: Browser, step: str) -> list[float]:
+    """Milliseconds that a step and its undo take."""
+    taken = browser.run(TIMED % (f"!{UNDONE}", click_step(step)))
+    undone = browser.run(TIMED % (UNDONE, "document.querySelector('.wbp .undo').click()"))
+    browser.until("document.querySelector('.wbp').matches('[data-place=\"0\"]:not([data-offers=\"0\"]):not(.busy)')")
+    return [taken, undone]
 
 
 def mode(browser: Browser, name: str) -> None:

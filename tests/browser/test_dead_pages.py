@@ -7,22 +7,30 @@ import json
 import pytest
 
 import workbench as wb
+from tests.browser.chromium import Browser
 from tests.browser.lab import Page, notebook
-from tests.viz.panels.values import schedule
+from tests.viz.panels.values import SCHEDULES, schedule
 
 BAD = '<img src=x onerror="window.broken = 1"><script>window.broken = 2</script>'
 ERRORS = ("Error displaying widget", "model not found", "Loading widget")
-PICTURE = ".jp-OutputArea-output img[src^='data:image/png'], .wb-live-or-stored > img"
+PICTURE = ".jp-Notebook .jp-OutputArea-output img[src^='data:image/png']"
 
 
-def stored(name: str = "matmul") -> dict:
-    """A notebook with the output of a panel, as somebody else's JupyterLab would have saved it."""
-    data, metadata = wb.panel(schedule(name))._repr_mimebundle_()
-    made = notebook(f"panel  # {name}")
-    made["cells"][0]["outputs"] = [
-        {"output_type": "execute_result", "execution_count": 1, "data": data, "metadata": metadata or {}}
-    ]
+def stored() -> dict:
+    """A notebook with the outputs of four panels, as somebody else's JupyterLab would have saved it."""
+    made = notebook(*(f"panel  # {name}" for name in SCHEDULES))
+    for cell, name in zip(made["cells"], SCHEDULES, strict=True):
+        data, metadata = wb.panel(schedule(name))._repr_mimebundle_()
+        cell["outputs"] = [
+            {"output_type": "execute_result", "execution_count": 1, "data": data, "metadata": metadata or {}}
+        ]
     return made
+
+
+def pictures(browser: Browser) -> None:
+    """Wait until every program has a picture that is wider than an icon."""
+    seen = f"[...document.querySelectorAll({json.dumps(PICTURE)})].filter((e) => e.naturalWidth > 100).length"
+    browser.until(f"{seen} === {len(SCHEDULES)}")
 
 
 @pytest.fixture
@@ -41,7 +49,7 @@ def test_a_strangers_notebook_shows_the_picture_and_runs_nothing(opened, browser
     data["application/vnd.tensor-workbench.panel+json"]["title"] = BAD
     data["text/plain"] = BAD
     page = opened("stranger", strange)
-    browser.until(f"document.querySelector({json.dumps(PICTURE)})")
+    pictures(browser)
     assert not browser.run("window.notebook.content.widgets[0].model.trusted")
     page.command("tensor-workbench:show")
     browser.until("document.querySelector('#tensor-workbench-side img')")
@@ -54,32 +62,32 @@ def test_a_strangers_notebook_shows_the_picture_and_runs_nothing(opened, browser
 
 
 def test_a_trusted_notebook_without_its_kernel_shows_the_picture(lab, browser, keep_window):
-    page = lab.open(browser, "mine", "import workbench as wb\nwb.panel(wb.ops.trmm)")
-    page.execute(0)
+    page = lab.open(browser, "mine", *(f"import workbench as wb\nwb.panel({text})" for text in SCHEDULES.values()))
+    for cell in range(len(SCHEDULES)):
+        page.execute(cell)
     page.panel()
     page.command("docmanager:save")
     page = lab.open_file(browser, "mine")
-    browser.until(f"document.querySelector({json.dumps(PICTURE)})")
-    assert browser.run("window.notebook.content.widgets[0].model.trusted")
+    pictures(browser)
+    assert browser.run("window.notebook.content.widgets.every((w) => w.model.trusted)")
     browser.until("!document.querySelector('.wb-live-or-stored .lm-mod-hidden')")  # it looked for the model, in vain
-    text = browser.run("document.querySelector('.jp-OutputArea').textContent")
+    text = browser.run("document.querySelector('.jp-Notebook').textContent")
     assert not [word for word in ERRORS if word in text]
-    assert browser.run(f"document.querySelector({json.dumps(PICTURE)}).naturalWidth") > 100
     keep_window("trusted_without_kernel")
 
 
-@pytest.mark.parametrize("name", ["matmul", "convolution"])
-def test_nbconvert_gives_a_page_with_the_picture(name, tmp_path, browser, keep_window):
+def test_nbconvert_gives_a_page_with_the_pictures(tmp_path, browser, keep_window):
     import nbformat
     from nbconvert import HTMLExporter
 
-    page, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(stored(name)))
-    assert "<img" in page
+    page, _ = HTMLExporter().from_notebook_node(nbformat.from_dict(stored()))
+    assert page.count("<img") == len(SCHEDULES)
     assert not [word for word in ERRORS if word in page]
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     browser.go((tmp_path / "page.html").as_uri())
-    browser.until("[...document.querySelectorAll('img')].some((e) => e.naturalWidth > 100)")
-    keep_window(f"nbconvert_{name}")
+    seen = "[...document.querySelectorAll('img')].filter((e) => e.naturalWidth > 100).length"
+    browser.until(f"{seen} === {len(SCHEDULES)}")
+    keep_window("nbconvert")
 
 
 def test_an_operators_text_with_markup_is_shown_as_text(lab, browser):

@@ -7,17 +7,19 @@ import pytest
 from tests.browser.chromium import ALT, CONTROL, SHIFT, Browser
 from tests.browser.hands import APPLIED, steps, texts
 from tests.browser.lab import Page
+from tests.viz.panels.values import SCHEDULES
 
-CELL = "import workbench as wb\npanel = wb.panel(wb.schedule(wb.ops.conv2d, stride=1, pad=1, dilation=1))\npanel"
+CELL = "import workbench as wb\npanel = wb.panel({})\npanel"
+SIZES = {"stencil": (("1", "2"), ("2", "1"))}  # to tile both loops would be illegal
 HASH = "__import__('hashlib').sha256(wb.generate({}).source.encode()).hexdigest()"
 RAN = """(window.ran = 0, window.notebook.content.model.cells.get(1).stateChanged.connect((_, change) => {
     if (change.name === 'executionCount' && change.newValue) window.ran += 1 }), 0)"""
 FOCUSED = "document.activeElement.closest('{}')"
 
 
-@pytest.fixture(scope="module")
-def page(lab, browser) -> Page:
-    return lab.open(browser, "keyboard", CELL)
+@pytest.fixture(scope="module", params=SCHEDULES)
+def case(request, lab, browser) -> tuple[str, Page]:
+    return request.param, lab.open(browser, f"keyboard_{request.param}", CELL.format(SCHEDULES[request.param]))
 
 
 def chord(browser: Browser, key: str, modifiers: int = 0) -> None:
@@ -35,10 +37,10 @@ def tile(browser: Browser, width: str, height: str) -> None:
     """The two numbers below the last picture that has them."""
     chord(browser, "n")
     browser.until(FOCUSED.format(".wbp .numbers"))
-    browser.type(width)
-    browser.key("Tab")
-    browser.type(height)
-    browser.key("Tab")
+    for size in (width, height):
+        if size != "1":  # which stands there
+            browser.type(size)
+        browser.key("Tab")
     browser.key("Enter")
 
 
@@ -51,17 +53,19 @@ def palette(browser: Browser, words: str) -> None:
     browser.key("Enter")
 
 
-def test_two_steps_an_undo_and_a_new_kernel_without_a_mouse(page, browser, keep_window):
+def test_two_steps_an_undo_and_a_new_kernel_without_a_mouse(case, browser, keep_window):
+    name, page = case
     browser.run("window.notebook.content.activate()")
     browser.key("Escape")
     browser.key("Enter", CONTROL)
     page.panel()
-    tile(browser, "2", "3")
+    one, other = SIZES.get(name, (("2", "3"), ("2", "2")))
+    tile(browser, *one)
     said(browser, "applied")
     first = steps(page)
-    assert first[-1].startswith("tile(")
+    assert first[-1].startswith(("tile(", "split("))
     browser.until("document.querySelector('.wbp .offers details')")
-    tile(browser, "2", "2")
+    tile(browser, *other)
     page.becomes(f"len(panel.schedule.trace) > {len(first)}")
     browser.until(APPLIED)
     chord(browser, "u")
@@ -82,10 +86,11 @@ def test_two_steps_an_undo_and_a_new_kernel_without_a_mouse(page, browser, keep_
     assert page.ask("[str(s) for s in schedule.trace]") == first
     assert page.ask("len(panel.schedule.trace)") == 0
     assert page.ask(HASH.format("schedule")) == code
-    keep_window("keyboard")
+    keep_window(f"keyboard_{name}")
 
 
-def test_arrows_walk_and_are_told(page, browser):
+def test_arrows_walk_and_are_told(case, browser):
+    _, page = case
     page.panel()
     chord(browser, "d")
     browser.until(FOCUSED.format(".wbp svg.plot"))

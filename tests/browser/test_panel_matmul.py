@@ -1,4 +1,4 @@
-"""What needs to be seen once: gestures of one kind, strange names, themes."""
+"""What needs to be seen once: gestures of one kind, switches, strange names, themes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import workbench as wb
 from tests.browser.bench import Bench as Page
 from tests.browser.chromium import CONTROL
 from tests.browser.hands import attributes, choose, drag_on_plot, fresh, mode, steps, texts
@@ -50,6 +51,24 @@ def test_a_statement_is_split_off(page, browser):
     browser.until("!document.querySelector('.wbp .undo').disabled")
     assert steps(page) == ["distribute('C')"]
     browser.until("document.querySelectorAll('.wbp .nest').length === 2")
+
+
+def test_arrows_are_shown_by_kind_and_by_array(browser):
+    made = wb.operator("def two(float(N) x) -> (a, b, c) { a(i) = x(i)  b(i) = a(i)  c(i) = a(i) + b(i) }")
+    made = wb.schedule(made, N=6) | wb.merge("a", "b") | wb.merge("b", "c")
+    page = Page(browser, wb.panel(made, panes=("domain",)), whole=False)
+    browser.until("document.querySelector('.wbp .plot .arrow')")
+    count = "document.querySelectorAll('.wbp .plot .arrow').length"
+    names = sorted({a["array"] for a in page.panel.domain["arrows"]})
+    assert names == ["a", "b"] == sorted(attributes(browser, ".wbp .of-array", "data-array"))
+    seen = {None: browser.run(count)}
+    for name in names:
+        box = f"document.querySelector('.wbp .of-array[data-array={name}] input')"
+        browser.run(f"{box}.click()")
+        seen[name] = browser.run(count)
+        browser.run(f"{box}.click()")
+    assert browser.run(count) == seen[None]
+    assert 0 < seen["a"] < seen["b"] < seen[None]
 
 
 def test_other_axes_and_sliders(page, browser):
