@@ -107,3 +107,15 @@ def multiplies(statement: ProgramStatement) -> bool:
     """Whether the contribution is a product (or a sum, for min and max) of at least two reads."""
     value = statement.values[0]
     return isinstance(value, Binary) and sum(bool(r.subscripts) for r in reads_of(value)) >= 2
+
+
+def in_place(statement: ProgramStatement) -> bool:
+    """Whether it reads other cells of an array that it writes."""
+    written = {array for array, _ in statement.targets}
+    return any(a.array in written and not a.accumulates for a in statement.reads)
+
+
+def swept(shape: Structure) -> bool:
+    """Whether every iteration of the outermost of several loops writes the same cells."""
+    dims = shape.statement.dims
+    return len(dims) > 1 and all(w.along(dims[0]) == 0 for w in shape.writes)

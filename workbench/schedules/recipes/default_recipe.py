@@ -12,15 +12,13 @@ from collections.abc import Callable
 from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
-from workbench.schedules.recipes.fission import separated
 from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
 from workbench.schedules.recipes.threads import parallelized
-from workbench.schedules.recipes.time_tiles import time_tiled
-from workbench.schedules.recipes.turning import turned
 from workbench.schedules.recipes.windows import windowed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
+from workbench.schedules.structure import in_place, structure, swept
 from workbench.target import Target
 
 MOST_STATEMENTS = 80
@@ -36,10 +34,28 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
     machine = target or Target()
     if len(program.statements) > MOST_STATEMENTS:
         return naive_schedule(program)
-    start = separated(fused(without_copies(turned(naive_schedule(program))), machine), machine)
-    start = time_tiled(start, machine)
+    start = _prepared(naive_schedule(program), machine)
     chosen = _chosen(start, machine, WAYS)
     return chosen if chosen.verdict else _chosen(start, machine, tuple(map(_judged, WAYS)))
+
+
+def _prepared(schedule: Schedule, machine: Target) -> Schedule:
+    """Nests together or apart as blocks and lanes need them; what few programs need is loaded with the first one."""
+    own = schedule.program.statements
+    if any(map(in_place, own)):
+        from workbench.schedules.recipes.turning import turned
+
+        schedule = turned(schedule)
+    schedule = fused(without_copies(schedule), machine)
+    if sum(s.kind == "update" for s in own) > 1:
+        from workbench.schedules.recipes.fission import separated
+
+        schedule = separated(schedule, machine)
+    if any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements):
+        from workbench.schedules.recipes.time_tiles import time_tiled
+
+        schedule = time_tiled(schedule, machine)
+    return schedule
 
 
 def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:

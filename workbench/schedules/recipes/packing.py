@@ -12,7 +12,6 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.poly.program import Program
 from workbench.poly.tree import path
 from workbench.records import record
 from workbench.schedules.recipes.attempt import changed
@@ -22,7 +21,7 @@ from workbench.schedules.recipes.flattening import run_along, thinned
 from workbench.schedules.recipes.panels import paneled, plain_read
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse, parallelize, tile
-from workbench.schedules.structure import Structure, multiplies, structure
+from workbench.schedules.structure import Structure, in_place, multiplies, structure
 from workbench.target import Target
 
 WORK = 1 << 18
@@ -145,19 +144,13 @@ def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     if plan is None:
         return start
     before, schedule = schedule, _blocked(schedule, identifier, plan)
-    if _in_place(schedule.program, identifier) and poly.violations(
-        schedule.program, schedule.tree, changed(before, schedule)
-    ):
+    # Blocks of what is computed in place are seldom legal, and a look at them is cheaper than at the panels.
+    look = in_place(schedule.program.statement(identifier))
+    if look and poly.violations(schedule.program, schedule.tree, changed(before, schedule)):
         return start
     if plan.operand is not None:
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
     return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
-
-
-def _in_place(program: Program, identifier: str) -> bool:
-    """Whether a statement reads the array it updates: blocks are seldom legal then, and a look at them is cheap."""
-    own = program.statement(identifier)
-    return any(a.array == t for t, _ in own.targets for a in own.reads if not a.accumulates)
 
 
 def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:

@@ -14,13 +14,12 @@ from math import prod
 
 from workbench import poly
 from workbench.poly.advances import shifts
-from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.recipes.attempt import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import add_unit_loop, distribute, interchange, merge, parallelize, shift, skew, tile
-from workbench.schedules.structure import structure
+from workbench.schedules.structure import structure, swept
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -64,7 +63,9 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     inner = _groups(nest)
     time = {s: dim_of(nest, 0, s) for s in own}
     space = _space(inner)
-    if None in time.values() or space is None or not all(_again(program, s, d or "") for s, d in time.items()):
+    if any(time[s] not in program.statement(s).dims[:1] or not swept(structure(program, s)) for s in own):
+        return None
+    if space is None:
         return None
     trips = [structure(program, s).trip(d or "") for s, d in time.items()]
     size, row = _bytes(schedule, time, space)
@@ -73,11 +74,6 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     if poly.can_parallelize(program, schedule.tree, f"{program.statement(own[-1]).name}/{nest.loops[0].name}"):
         return None
     return _blocks(schedule, nest, inner, row, target)
-
-
-def _again(program: Program, statement: str, time: str) -> bool:
-    """Whether every sweep writes the same cells."""
-    return all(touch.along(time) == 0 for touch in structure(program, statement).writes)
 
 
 def _space(inner: tuple[Band, ...]) -> dict[str, str | None] | None:

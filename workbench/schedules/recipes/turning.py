@@ -12,6 +12,7 @@ from workbench.poly.turning_points import turning_point
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import partition
+from workbench.schedules.structure import in_place
 
 MOST_STATEMENTS = 4
 """Longer programs have other ways, and each cut adds two nests."""
@@ -22,7 +23,7 @@ def turned(schedule: Schedule) -> Schedule:
     if len(schedule.program.statements) > MOST_STATEMENTS:
         return schedule
     for s in schedule.program.statements:
-        if len(s.dims) > 1 and simple(schedule.program, schedule.tree, s.id):
+        if in_place(s) and len(s.dims) > 1 and simple(schedule.program, schedule.tree, s.id):
             points = [(d, p) for d in s.dims[1:] if (p := turning_point(schedule.program, s.id, d)) is not None]
             after = _cut(schedule, s.name, points) if points else schedule
             schedule = after if after is not schedule and after.verdict else schedule
