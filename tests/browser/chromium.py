@@ -126,7 +126,7 @@ class Browser:
         clip = {}
         if selector:
             box = self.box(selector)
-            clip = {"clip": {**box, "scale": 1.5}}
+            clip = {"clip": {**box, "scale": 1}}
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=bool(selector), **clip)["data"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(data))

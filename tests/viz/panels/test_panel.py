@@ -316,6 +316,9 @@ def test_next_steps_come_in_parts_and_what_else_is_asked_comes_between():
     whole = wb.next_steps(panel.schedule, seconds=60.0)
     known = {str(offer.step): bool(offer.verdict) for offer in whole}
     assert panel.offers["steps"]
+    before = panel.offers
+    assert answer(panel, "offer", part=0.01)["result"] == {"more": False}
+    assert panel.offers is before
     assert all(known[offer["text"]] == offer["legal"] for offer in panel.offers["steps"])
 
 

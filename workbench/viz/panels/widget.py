@@ -40,6 +40,7 @@ from workbench.viz.panels.views import film, view
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
 MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps")
+LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
@@ -201,9 +202,11 @@ class Panel(anywidget.AnyWidget):
         self.send(answer)
 
     def _offer(
-        self, kinds: list[str] | None = None, seconds: float = 0.4, part: float | None = None
+        self, kinds: list[str] | None = None, seconds: float = LOOKING_SECONDS, part: float | None = None
     ) -> dict[str, Any]:  # fmt: skip
         """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
+        if part is not None and self.offers and seconds <= LOOKING_SECONDS:
+            return {"more": False}  # another view has asked
         found = self._gathering
         if found is None or found.schedule is not self.schedule or not found.more:
             found = self._gathering = Gathering(self.schedule, kinds, min(seconds, 5.0))
