@@ -1,6 +1,6 @@
 """Faults planted into the text that recipes give to operators are found with the right line, or change nothing.
 
-Every fault of every kernel: `HYPOTHESIS_PROFILE=full python -m pytest tests/runtime/emulation/test_recipe_mutants.py`.
+Every fault of every kernel: `HYPOTHESIS_PROFILE=full python -m pytest -s tests/runtime/emulation/test_recipe_mutants.py`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def outcomes(name: str) -> dict[str, str]:
     return {f"{name}: {mutant}": judged(mutant, wb.sanitize(mutant.kernel, *arrays, **out)) for mutant in chosen}
 
 
-def test_faults_in_the_text_of_recipes_are_found_with_their_lines(report):
+def test_faults_in_the_text_of_recipes_are_found_with_their_lines():
     """What is called harmless gave the oracle's result in every order of threads, without any other finding."""
     found = {fault: outcome for name in NAMES for fault, outcome in outcomes(name).items()}
     counts = Counter(found.values())
-    report(", ".join(f"{what} {n}" for what, n in counts.most_common()))
+    print(", ".join(f"{what} {n}" for what, n in counts.most_common()))
     missed = [fault for fault, outcome in found.items() if outcome == "without line"]
     assert counts["found"] >= FOUND_SHARE * (counts["found"] + len(missed)), (counts, missed)
     assert counts["harmless"] <= len(found) // 3, [fault for fault, outcome in found.items() if outcome == "harmless"]
