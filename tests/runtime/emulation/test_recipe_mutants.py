@@ -1,6 +1,7 @@
 """Faults planted into the text that recipes give to operators are found with the right line, or change nothing.
 
-Every fault of every kernel: `HYPOTHESIS_PROFILE=full python -m pytest -s tests/runtime/emulation/test_recipe_mutants.py`.
+Every fault of every kernel, with the counts:
+`HYPOTHESIS_PROFILE=full python -m pytest -s tests/runtime/emulation/test_recipe_mutants.py`.
 """
 
 from __future__ import annotations
