@@ -20,6 +20,7 @@ FOLDER = Path(os.environ.get("WORKBENCH_BENCH_ENVIRONMENTS", ROOT / ".bench"))
 # Peer → what pip installs.
 PEERS: dict[str, tuple[str, ...]] = {
     "jax": ("jax==0.10.2", "numpy"),
+    "halide": ("halide==21.0.0", "numpy"),
     "onnxruntime": ("onnxruntime==1.31.1", "onnx==1.23.2", "numpy"),
 }
 
