@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from tests.properties.wild_steps import wild
+from tests.properties.wild_steps import one_read, wild
 from workbench import schedules
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.poly.tree import loops, path
@@ -93,6 +93,8 @@ def _staged(schedule: Schedule, random: Random) -> Transform | None:
     if not chosen:
         return None
     step = random.choice(chosen)
+    if random.random() < 0.3:
+        return one_read(schedule, step, random)
     return replace(step, filling="load") if random.random() < 0.3 else step
 
 

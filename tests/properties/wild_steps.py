@@ -12,8 +12,11 @@ from tests.properties.wild_orders import ORDERS
 from tests.properties.wild_threads import THREADS
 from workbench import schedules
 from workbench.errors import ScheduleError
+from workbench.poly.buffers import reads
 from workbench.poly.tree import loops, path
 from workbench.schedules import Schedule, Transform
+from workbench.schedules.steps import Stage
+from workbench.schedules.steps.staging import spelt_read
 
 HARMLESS = ("split", "unroll", "add_unit_loop", "fuse", "tile", "prefetch")  # these break little
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most
@@ -60,10 +63,20 @@ def _tile(schedule: Schedule, names: list[str], random: Random) -> Transform | N
 
 def _stage(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
     """A buffer that begins as somebody chose, not as is right."""
-    offered = list(schedules.steps.Stage.choices(schedule))
+    offered = list(Stage.choices(schedule))
     if not offered:
         return None
-    return replace(random.choice(offered), filling=random.choice(("load", "none", "neutral")))
+    step = random.choice(offered)
+    if random.random() < 0.3:
+        return one_read(schedule, step, random)
+    return replace(step, filling=random.choice(("load", "none", "neutral")))
+
+
+def one_read(schedule: Schedule, step: Stage, random: Random) -> Stage:
+    """The buffer for one read of the array alone."""
+    accesses = [a for s in schedule.program.statements for a in s.accesses if a.array == step.array]
+    found = sorted({spelt_read(step.array, a.subscripts) for a in accesses if reads(a, a.subscripts)})
+    return replace(step, array=random.choice(found), filling=None) if found else step
 
 
 def _partition(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
