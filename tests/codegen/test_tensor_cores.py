@@ -11,8 +11,8 @@ import workbench as wb
 from workbench.errors import ScheduleError
 from workbench.runtime.gpu_compiling import gpu_binary
 from workbench.runtime.nvrtc import nvrtc
+from workbench.schedules.fragment_banks import fragment_turns
 from workbench.schedules.recipes import gpu_products
-from workbench.schedules.recipes.gpu_fragment_banks import fragment_turns
 from workbench.schedules.tensor_cores import BFLOAT16, FLOAT16, TF32
 
 PRODUCTS = {
@@ -121,8 +121,10 @@ def test_rows_are_apart_so_that_no_lane_waits_for_another():
     assert fragment_turns(BFLOAT16.left, (40, 1), 2) == [1, 1, 1, 1]
     assert fragment_turns(BFLOAT16.right, (128, 1), 2) == [4, 4, 4, 4]
     assert fragment_turns(BFLOAT16.right, (136, 1), 2) == [1, 1, 1, 1]
-    aligned = [str(s) for s in on_cores(PRODUCTS["bf16"], M=64, N=64, K=64).trace if s.name == "storage_align"]
-    assert len(aligned) == 2
+    schedule = on_cores(PRODUCTS["bf16"], M=64, N=64, K=64)
+    loads = [a for a in wb.bank_conflicts(schedule).accesses if a.statement == "C"]
+    assert [(a.array, a.worst) for a in loads] == [("A_tile", 1), ("B_tile", 1)]
+    assert sum(s.name == "storage_align" for s in schedule.trace) == 2
 
 
 def test_replace_says_what_a_warp_needs():

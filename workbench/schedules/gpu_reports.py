@@ -12,6 +12,7 @@ from workbench.poly.thread_cells import in_registers
 from workbench.poly.tree import Tree
 from workbench.poly.warps import WarpAccess, block_of, memory_of, warp_accesses
 from workbench.records import record
+from workbench.schedules.fragment_banks import with_fragments
 from workbench.target import Target
 from workbench.target_gpus import GPUS, Gpu
 
@@ -75,7 +76,8 @@ def coalescing(schedule: Schedule, /) -> WarpReport:
 def bank_conflicts(schedule: Schedule, /) -> WarpReport:
     """Turns that the 32 banks of shared memory take for the accesses of warps: 1 is free of conflicts, 32 the worst.
 
-    Exact, as `coalescing` is, on the storage that buffers get in this order.
+    Exact, as `coalescing` is, on the storage that buffers get in this order.  Of what a warp's instruction loads one
+    fragment is looked at.
     """
     return _report(schedule, "shared")
 
@@ -87,7 +89,8 @@ def _report(schedule: Schedule, memory: str) -> WarpReport:
         )
     if memory == "global":
         return WarpReport(warp_accesses(schedule.program, schedule.tree, "global"), "sectors")
-    return WarpReport(warp_accesses(schedule.program, schedule.tree, "shared"), "turns")
+    found = warp_accesses(schedule.program, schedule.tree, "shared")
+    return WarpReport(with_fragments(schedule.program, schedule.tree, found), "turns")
 
 
 @record

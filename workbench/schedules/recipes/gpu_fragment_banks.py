@@ -10,37 +10,14 @@ from workbench.lang.expr import index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.normal_form import constant
 from workbench.poly.warp_costs import BANKS
+from workbench.schedules.fragment_banks import WORD, busiest, fragment_turns
 from workbench.schedules.recipes.gpu_lanes import WarpTile
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import storage_align
-from workbench.schedules.warp_instructions import LANES, Fragment, WarpInstruction
+from workbench.schedules.warp_instructions import LANES, WarpInstruction
 
-WORD, MOVED = 4, 16
-"""Bytes of one bank, and those that a thread copies at once."""
-
-
-def busiest(words: list[int]) -> int:
-    """Turns of one access: the most different words that one bank has."""
-    return max(len({w for w in words if w % BANKS == bank}) for bank in {w % BANKS for w in words})
-
-
-def fragment_turns(fragment: Fragment, strides: tuple[int, int], element_bytes: int) -> list[int]:
-    """Turns of each load of an operand whose rows and columns lie so many elements apart.
-
-    Two elements of 16 bits are one load where they lie side by side.
-    """
-    together = WORD // element_bytes if strides[_pair(fragment)] == 1 else 1
-    found = []
-    for register in range(0, fragment.registers, together):
-        cells = [fragment.place(lane, register) for lane in range(LANES)]
-        addresses = [(r * strides[0] + c * strides[1]) * element_bytes for r, c in cells]
-        found.append(busiest([a // WORD for a in addresses]))
-    return found
-
-
-def _pair(fragment: Fragment) -> int:
-    """The axis along which the elements of a register lie."""
-    return fragment.register[0].index(1) if 1 in fragment.register[0] else 0
+MOVED = 16
+"""Bytes that a thread copies at once."""
 
 
 def store_turns(length: int, stride: int, element_bytes: int) -> int:
