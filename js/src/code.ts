@@ -20,12 +20,17 @@ export class CodePane {
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
+  private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
 
   constructor(private readonly state: State) {}
 
   draw(): void {
+    const { compared, pinned } = this.state;
+    const plain = !compared && !this.against;
+    const now = [pinned, ...this.chosen, ...this.chosen.map((name) => this.written(name))];
+    if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
+    this.stands = plain ? now : [];
     this.closeChanges();
-    const { compared } = this.state;
     this.element.classList.toggle('wide', this.chosen.length > 1 || ((compared !== null || this.against) && this.beside));
     if (compared) return this.drawChanges(compared);
     if (this.pinned && this.state.pinned) return this.drawPinned(this.state.pinned);
@@ -66,10 +71,14 @@ export class CodePane {
     this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name as 'C')]?.focus();
   }
 
+  private written(name: string): Code | undefined {
+    return name === 'C' ? this.state.code : this.state.view<Code>(name);
+  }
+
   private column(name: string): HTMLElement {
     const known = this.listings.get(name) ?? new Listing(this.state, name === 'C');
     this.listings.set(name, known);
-    const code = name === 'C' ? this.state.code : this.state.view<Code>(name);
+    const code = this.written(name);
     if (!code) return h('div', { class: 'column' }, h('h3', {}, name), h('p', { class: 'soft' }, 'asking for it …'));
     known.draw(code);
     return known.element;

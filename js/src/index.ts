@@ -151,8 +151,10 @@ class Panel {
       this.remember();
       if (drawn) this.renew();
       else if (panes) this.place();
-      else this.parts(refused, offered, viewed, written);
-      this.light();
+      else {
+        this.parts(refused, offered, viewed, written);
+        this.light();
+      }
     });
   };
 
