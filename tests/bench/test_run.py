@@ -18,12 +18,20 @@ def sound(timing: Timing | None) -> bool:
     return timing is not None and 0 < timing.least <= timing.lower <= timing.seconds <= timing.upper
 
 
+def _without_pictures(page: str) -> list[str]:
+    """The lines of a page, without its pictures and the empty line after each."""
+    lines = page.strip().splitlines()
+    return [x for n, x in enumerate(lines) if not x.startswith("![") and not (n and lines[n - 1].startswith("!["))]
+
+
 def test_two_operators_leave_json_and_a_table(tmp_path, capsys):
     command = ["tmm 128x256x32", "bias + ReLU", *BRIEF, "--contenders", "numpy", "--output", str(tmp_path)]
     assert main(command) == 0
     (file,) = tmp_path.glob("*.json")
     record, printed = read(file), capsys.readouterr().out
-    assert printed.strip() == file.with_suffix(".md").read_text(encoding="utf-8").strip()
+    page = file.with_suffix(".md").read_text(encoding="utf-8")
+    assert printed.strip().splitlines() == _without_pictures(page)
+    assert all(f"({picture.name})" in page for picture in tmp_path.glob("*.svg"))
     rows = [row for row in record.rows if isinstance(row, Comparison)]
     assert [row.case for row in rows] == ["tmm 128x256x32", "bias + ReLU 4096x1024"]
     for row in rows:

@@ -87,9 +87,9 @@ def explained(schedule: Schedule, target: Target, sizes: Mapping[str, int], aske
 
     timed, removals = ablation(schedule, prepare, seconds=asked.seconds, steps=asked.ablation)
     machine = kernel.kernel.target
-    flops, threads = poly.flops(program), thread_count(asked.threads)
+    flops, threads = poly.flops(program.original), thread_count(asked.threads)
     place = None
-    if flops:
+    if poly.flops(program):
         roof = asked.ceilings or _ceilings(program, threads)
         place = roofline_data({program.name: of}, roof, machine, {program.name: timed.seconds})
     levels = tuple(level(program, tree, n, b) for n, b in zip(LEVELS, machine.cache_bytes, strict=True) if b)

@@ -46,7 +46,7 @@ def _roof(found: Explanation) -> list[str]:
         moved = ", ".join(f"{bytes_text(level.moved_bytes)} behind {level.name}" for level in found.levels)
         return [f"It does no arithmetic: what counts is traffic ({moved})."]
     tight, peak = found.entry.tightest, found.roofline.ceilings.flops_per_second
-    share, bound = found.flops_per_second / tight.bound, f"{count_text(tight.bound / 1e9)} GFLOP/s"
+    share, bound = (found.entry.measured or 0.0) / tight.bound, f"{count_text(tight.bound / 1e9)} GFLOP/s"
     if share > IMPOSSIBLE:
         return [
             f"It is above its roof of {bound}: measure the ceilings again, wb.ceilings(again=True), when all is quiet."
