@@ -55,6 +55,15 @@ def test_full_tiles_ahead_of_their_use_and_very_thin_ones(sizes):
     assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), *arrays(schedule))
 
 
+def test_one_kernel_for_all_sizes():
+    built = wb.build(wb.autoschedule(wb.operator(PRODUCTS["bf16"]), "h200"), target="cuda-on-cpu")
+    assert "asm(" in built.source
+    for sizes in ((130, 70, 50), (1, 3, 2)):
+        M, N, K = sizes
+        A, B = arrays(on_cores(PRODUCTS["bf16"], M=M, N=N, K=K))
+        assert wb.verify(built, A, B)
+
+
 def test_infinities_beyond_the_last_row_and_column_do_not_spread():
     schedule = on_cores(PRODUCTS["bf16"])
     A, B = arrays(schedule)
