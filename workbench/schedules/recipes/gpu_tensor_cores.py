@@ -64,7 +64,7 @@ def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: T
         try:
             with poly.budget(OPERATIONS):
                 steps = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
-                ahead = steps > STAGES and kernel.capability >= (8, 0)
+                ahead = steps >= STAGES and kernel.capability >= (8, 0)
                 after = _scheduled(schedule, identifier, plan, size, depth, kernel, ahead=ahead)
                 if after.verdict:
                     return after
