@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench import errors
+from workbench.deferred import uncollected
 from workbench.errors import unknown_name
 from workbench.face import METHODS, NAMES, SHOWN
 from workbench.lang.operator import Operator
@@ -115,7 +116,8 @@ def _here(target: str | Target) -> str | Target:
 
 def __getattr__(name: str) -> Any:
     if name in ROOMS:
-        return import_module(f"workbench.{name}")
+        with uncollected():
+            return import_module(f"workbench.{name}")
     if name not in NAMES:
         raise errors.UnknownName(f"workbench: {unknown_name('name', name, __all__)}")
     globals()[name] = value = _load(NAMES[name])
@@ -129,7 +131,8 @@ def __dir__() -> list[str]:
 def _load(where: str) -> Any:
     """The attribute that "module:attribute" names."""
     module, _, attribute = where.partition(":")
-    found = getattr(import_module(module), attribute)
+    with uncollected():
+        found = getattr(import_module(module), attribute)
     _give_pictures()
     _let_programs_be_called()
     _let_kernels_be_examined()

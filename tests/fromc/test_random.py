@@ -18,9 +18,12 @@ from tests.fromc.nests import random_function
 from tests.fromc.polybench import FOLDER, copied, results
 from tests.support import examples
 from workbench.fromc import raised_from
+from workbench.schedules.recipes import default_schedule
+from workbench.target import Target
 
 FUSIONS = ("none", "default", "max")
 MOST_STATEMENTS = 6  # isl's scheduler needs minutes for some programs that are longer
+TINY = Target(vector_bits=256, cores=2, cache_bytes=(256, 512, 4096))
 SHAPES = {"A": (24,), "B": (24, 24), "C": (24, 24)}
 
 
@@ -65,6 +68,21 @@ def test_what_isl_makes_of_a_random_nest_gives_the_same_bits(seed):
     own = values(program, seed, 5)
     for a, b in zip(results(kernel(*copied(own))), results(wb.evaluate_c(program, *own)), strict=True):
         np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
+
+
+@settings(max_examples=examples(quick=2, ci=5, full=300))
+@given(st.integers(0, 10**9))
+def test_what_the_default_recipe_makes_of_a_random_nest_gives_the_same_bits(seed):
+    """On a machine with so little memory near it that small arrays call for blocks."""
+    program = raised(seed)
+    assume(program is not None)
+    sizes = {"n": 9} if "n" in program.symbols else {}
+    kernel = wb.build(default_schedule(wb.lower(program, sizes), TINY), debug=True)
+    own = values(program, seed, 9)
+    with suppress(wb.errors.CallError):  # the text itself leaves an array
+        expected = results(wb.evaluate_c(program, *own))
+        for a, b in zip(results(kernel(*copied(own))), expected, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=random_function(seed))
 
 
 # -- broken texts

@@ -23,6 +23,7 @@ from workbench.lang.expr import (
     rebuild,
 )
 from workbench.lang.normal_form import is_index_arithmetic, simplify
+from workbench.poly.accumulating import added
 from workbench.poly.loops import Block as CodeBlock
 from workbench.poly.loops import Code, ForLoop, Let, Visit
 from workbench.poly.loops import If as CodeIf
@@ -64,8 +65,10 @@ def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, 
         Cell(array, tuple(address(e, names) for e in subscripts), program.arrays[array].dtype)
         for array, subscripts in statement.targets
     )
-    values = tuple(value(strict(v, safe), names) for v in statement.values)
-    reduction = statement.reduction if statement.kind == "update" else None
+    sums = added(statement)
+    own = statement.values if sums is None else (sums[1],)
+    reduction = sums[0] if sums else statement.reduction if statement.kind == "update" else None
+    values = tuple(value(strict(v, safe), names) for v in own)
     return Write(statement.id, cells, values, reduction, tuple(names.values()))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.codegen.c_unit import write_unit
-from workbench.codegen.invocations import called
 from workbench.codegen.kernel import Kernel
 from workbench.codegen.local_storage import stored
+from workbench.codegen.nest import Invoke, Nest, walk
 from workbench.codegen.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
+from workbench.schedules.micro_kernels import MicroKernel, registered
 from workbench.target import Target
 from workbench.target_gpus import GPUS
 
@@ -75,3 +76,8 @@ def title(schedule: Schedule) -> list[str]:
     """Comment lines: what it is, for which sizes, how it was scheduled."""
     sizes = ", ".join(f"{k} = {v}" for k, v in schedule.program.sizes.items()) or "symbolic sizes"
     return [f"{schedule.program.name}: {sizes}", f"schedule: {schedule.steps()}"]
+
+
+def called(nest: Nest) -> list[MicroKernel]:
+    """The micro-kernels a nest calls."""
+    return [registered(node.kernel) for node in walk(nest) if isinstance(node, Invoke)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.accumulators import chain
-from workbench.codegen.nest import Cell, For, If, Invoke, Nest, Write, children, rebuild, walk, writes
+from workbench.codegen.nest import Cell, For, If, Invoke, Nest, Write, children, rebuild, writes
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, conjunction, substitute
@@ -11,7 +11,7 @@ from workbench.lang.normal_form import constant, depends, simplify
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.matching import Fit, Work, fit
-from workbench.schedules.micro_kernels import MicroKernel, registered
+from workbench.schedules.micro_kernels import registered
 from workbench.schedules.steps.replacing import MARK
 from workbench.schedules.warp_instructions import WarpInstruction
 
@@ -21,11 +21,6 @@ def invoked(nest: Nest, program: Program, tree: Tree) -> Nest:
     for kernel, loop, ids in _marked(tree):
         nest = _replaced(nest, program, kernel, loop, ids)
     return nest
-
-
-def called(nest: Nest) -> list[MicroKernel]:
-    """The micro-kernels a nest calls."""
-    return [registered(node.kernel) for node in walk(nest) if isinstance(node, Invoke)]
 
 
 def _marked(tree: Tree) -> list[tuple[str, str, frozenset[str]]]:

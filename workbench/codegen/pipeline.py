@@ -9,15 +9,13 @@ from workbench.codegen.collapsing import collapsed
 from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.full_blocks import full_blocks
 from workbench.codegen.invariants import hoist_invariants
-from workbench.codegen.invocations import invoked
 from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
-from workbench.codegen.prefetches import prefetched
 from workbench.codegen.slanted_tiles import slanted_tiles
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.program import Program
-from workbench.poly.tree import Tree
+from workbench.poly.tree import Tree, unmarked
 from workbench.records import record
 from workbench.target import Target
 
@@ -43,6 +41,22 @@ class Rewrite:
     apply: Callable[[Nest, Lowering], Nest]
 
 
+def _has_marks(tree: Tree) -> bool:
+    return unmarked(tree) != tree
+
+
+def _invoked(nest: Nest, given: Lowering) -> Nest:
+    from workbench.codegen.invocations import invoked  # loaded with the first schedule that marks something
+
+    return invoked(nest, stored(given.program, given.tree), given.tree)
+
+
+def _prefetched(nest: Nest, given: Lowering) -> Nest:
+    from workbench.codegen.prefetches import prefetched
+
+    return prefetched(nest, given.tree)
+
+
 REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "storage of local arrays",
@@ -57,7 +71,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "micro-kernels",
         "blocks that `replace` marked become calls where they are whole",
-        lambda nest, given: invoked(nest, stored(given.program, given.tree), given.tree),
+        lambda nest, given: _invoked(nest, given) if _has_marks(given.tree) else nest,
     ),
     Rewrite(
         "slanted tiles",
@@ -77,7 +91,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "prefetches",
         "loops that `prefetch` marked ask the cache for what later iterations touch",
-        lambda nest, given: prefetched(nest, given.tree),
+        lambda nest, given: _prefetched(nest, given) if _has_marks(given.tree) else nest,
     ),
     Rewrite(
         "invariant values",

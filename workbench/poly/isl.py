@@ -19,9 +19,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-import islpy
-
 from workbench.errors import BudgetExceeded, WorkbenchError
+from workbench.poly.islpy_start import prepare
+
+prepare()
+import islpy  # noqa: E402
 
 AstBuild = islpy.AstBuild
 AstExpr = islpy.AstExpr

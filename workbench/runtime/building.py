@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
+from workbench.deferred import uncollected
 from workbench.errors import BuildError, WorkbenchError, shown
 from workbench.runtime.border import border_text, open_border
 from workbench.runtime.compiling import load
@@ -65,7 +66,8 @@ def build(
         return compiled(what, toolchain, threads=threads, debug=debug)
     machine = build_target(target, toolchain)
     omit = current().unchecked if unchecked is None else unchecked
-    kernel = generate(what, machine, unchecked=omit, unsafe=unsafe)
+    with uncollected():
+        kernel = generate(what, machine, unchecked=omit, unsafe=unsafe)
     # A schedule that is not legal is compiled as it stands, for the usual strides alone.
     rebuild = None if unsafe else _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
     return compiled(kernel, toolchain, threads=threads, debug=debug, rebuild=rebuild)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.deferred import uncollected
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
@@ -67,7 +68,8 @@ def _first_call(
     with table.lock(key):
         runner = runners.get(key)
         if runner is None:
-            made = make_plan(op, ready, sizes, outputs, unchecked=_omitted(unchecked))
+            with uncollected():
+                made = make_plan(op, ready, sizes, outputs, unchecked=_omitted(unchecked))
             runner = table.remember(runners, key, made)
     result = runner(ready, outputs)
     _copy_back(outputs, out)

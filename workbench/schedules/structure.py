@@ -8,6 +8,7 @@ from workbench import poly
 from workbench.lang.expr import Binary, Expr, Select, walk
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.polynomial import Polynomial
+from workbench.poly.accumulating import added
 from workbench.poly.addresses import step_of
 from workbench.poly.program import Program, ProgramStatement
 from workbench.records import record
@@ -76,7 +77,8 @@ class Structure:
 def structure(program: Program, statement: str) -> Structure:
     """The structure of one statement (by id)."""
     own = program.statement(statement)
-    reads = {r for r in reads_of(*own.values) if r.subscripts}
+    sums = added(own)
+    reads = {r for r in reads_of(*((sums[1],) if sums else own.values)) if r.subscripts}
     return Structure(
         own,
         tuple((d, poly.extent(program, own.id, d)) for d in own.dims),
@@ -105,14 +107,16 @@ def guarded(statement: ProgramStatement) -> bool:
 
 def multiplies(statement: ProgramStatement) -> bool:
     """Whether the contribution is a product (or a sum, for min and max) of at least two reads."""
-    value = statement.values[0]
+    sums = added(statement)
+    value = sums[1] if sums else statement.values[0]
     return isinstance(value, Binary) and sum(bool(r.subscripts) for r in reads_of(value)) >= 2
 
 
 def in_place(statement: ProgramStatement) -> bool:
     """Whether it reads other cells of an array that it writes."""
-    written = {array for array, _ in statement.targets}
-    return any(a.array in written and not a.accumulates for a in statement.reads)
+    written = dict(statement.targets)
+    others = [a for a in statement.reads if a.array in written and not a.accumulates]
+    return any(a.subscripts != written[a.array] for a in others)
 
 
 def swept(shape: Structure) -> bool:

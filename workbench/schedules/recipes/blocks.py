@@ -21,12 +21,16 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
-    try:
-        ready = beside(schedule, identifier, together=plan.form == "across" and plan.panel is None)
-        after = _across(ready, identifier, plan) if plan.form == "across" else _along(ready, identifier, plan)
-    except ScheduleError:
-        return schedule
-    return schedule if poly.violations(program, after.tree, changed(schedule, after)) else after
+    ways = (_across,) if plan.form == "across" else (_along, _abreast)
+    for way in ways:
+        try:
+            ready = beside(schedule, identifier, together=plan.form == "across" and plan.panel is None)
+            after = way(ready, identifier, plan)
+        except ScheduleError:
+            return schedule
+        if not poly.violations(program, after.tree, changed(schedule, after)):
+            return after
+    return schedule
 
 
 def simple(program: Program, tree: Tree, identifier: str) -> bool:
@@ -48,6 +52,12 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
 
 def _along(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     """Blocks of cells outside, then the reduction, its last loop in lanes, then the registers."""
+    schedule = _abreast(schedule, identifier, plan)
+    return vectorize(f"{schedule.program.statement(identifier).name}/{plan.vector}").on(schedule)
+
+
+def _abreast(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
+    """The same without lanes, for sums whose order is not free: several at a time hide the latency of an addition."""
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     rows = {d: s for d, s in plan.rows if s > 1}
     schedule = tile({f"{name}/{d}": s for d, s in rows.items()}).on(schedule) if rows else schedule
@@ -56,4 +66,4 @@ def _along(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
     for d in rows:
         schedule = unroll(f"{name}/{d}_i").on(schedule)
-    return vectorize(f"{name}/{plan.vector}").on(schedule)
+    return schedule

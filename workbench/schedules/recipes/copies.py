@@ -6,13 +6,14 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Read
 from workbench.poly.program import Program
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import inline
 from workbench.schedules.structure import structure
 
 
 def without_copies(schedule: Schedule) -> Schedule:
     """Inline the temporaries whose rows are rows of another array, such as a picture that is padded by nothing."""
     for array in copied(schedule.program):
+        from workbench.schedules.steps import inline  # with what it needs, for the few programs that have copies
+
         try:
             after = inline(array).on(schedule)
         except ScheduleError:

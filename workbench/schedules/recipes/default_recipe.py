@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.poly.accumulating import added
 from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
@@ -47,7 +48,7 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 
         schedule = turned(schedule)
     schedule = fused(without_copies(schedule), machine)
-    if sum(s.kind == "update" for s in own) > 1:
+    if sum(added(s) is not None for s in own) > 1:
         from workbench.schedules.recipes.fission import separated
 
         schedule = separated(schedule, machine)
@@ -61,7 +62,7 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:
     """Each reduction in the first way that changes it, the rest in lanes and among threads."""
     blocked: set[str] = set()
-    for identifier in [s.id for s in schedule.program.statements if s.kind == "update"]:
+    for identifier in [s.id for s in schedule.program.statements if s.kind == "update" or added(s)]:
         tried = (way(schedule, identifier, machine) for way in ways)
         after = next((s for s in tried if s is not schedule), schedule)
         if after is not schedule:

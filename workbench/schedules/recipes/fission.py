@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import ScheduleError
+from workbench.poly.accumulating import added
 from workbench.poly.tree import Leaf, Sequence, statements
 from workbench.schedules.edit import at, leaf_path
 from workbench.schedules.recipes.attempt import attempt
@@ -22,7 +23,7 @@ def separated(schedule: Schedule, target: Target) -> Schedule:
     for s in schedule.program.statements:
         place = leaf_path(schedule.tree, s.id)
         beside = statements(at(schedule.tree, place[:-1])) if place else ()
-        if s.kind == "update" and sum(schedule.program.statement(o).kind == "update" for o in beside) > 1:
+        if added(s) and sum(added(schedule.program.statement(o)) is not None for o in beside) > 1:
             schedule = _alone(schedule, s.id, target)
     return schedule
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from workbench import poly
+from workbench.poly.accumulating import added
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, statements
 from workbench.schedules.blocking import blocking
@@ -94,5 +95,5 @@ def common(program: Program, a: Tree, b: Tree) -> int:
 
 def heavy(program: Program, tree: Tree, target: Target) -> bool:
     """Whether a nest holds a reduction that will get blocks of its own."""
-    updates = [s for s in statements(tree) if program.statement(s).kind == "update"]
+    updates = [s for s in statements(tree) if program.statement(s).kind == "update" or added(program.statement(s))]
     return any(blocking(structure(program, s), target) is not None for s in updates)

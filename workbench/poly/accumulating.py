@@ -1,0 +1,41 @@
+"""What a statement adds to its cell, whether or not the order of additions is free."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from workbench.lang.expr import Binary, Expr, Read, Unary, reads
+from workbench.poly.program import ProgramStatement
+
+
+@lru_cache(maxsize=4096)
+def added(statement: ProgramStatement) -> tuple[str, Expr] | None:
+    """(operator, contribution) of an update, and of an assignment `C = C + x`; None for other statements.
+
+    `+` and `*` only for assignments: they mean what they say, one operation after the other, so that nothing is
+    re-associated by reading them so.
+
+    >>> from workbench.fromc import from_c
+    >>> text = "void f(int n, double s[1], double A[n]) { for (int i = 0; i < n; i++) s[0] = s[0] - A[i]; }"
+    >>> added(from_c(text).statements[0])[0]
+    '+'
+    """
+    if statement.kind == "update" and isinstance(statement.reduction, str):
+        return statement.reduction, statement.values[0]
+    if statement.kind != "assign" or len(statement.targets) != 1:
+        return None
+    (array, subscripts), value = statement.targets[0], statement.values[0]
+    match value:
+        case Binary("+" | "*" as op, left, right, _) if _is(left, array, subscripts):
+            found = op, right
+        case Binary("+" | "*" as op, left, right, _) if _is(right, array, subscripts):
+            found = op, left
+        case Binary("-", left, right, dtype) if _is(left, array, subscripts):
+            found = "+", Unary("-", right, dtype)
+        case _:
+            return None
+    return None if any(_is(read, array, subscripts) for read in reads(found[1])) else found
+
+
+def _is(expr: Expr, array: str, subscripts: tuple[Expr, ...]) -> bool:
+    return isinstance(expr, Read) and expr.tensor == array and expr.subscripts == subscripts
