@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
 from workbench.codegen.accumulators import inlined
 from workbench.codegen.launch_extents import Extents
@@ -134,11 +135,15 @@ def _call(site: For, part: Marked, source: Program, stored: Program, tree: Tree)
         return None
     left = [_left(top, base, span) for top, base, span in zip(tops, place.base, spans, strict=True)]
     body: Nest = write
+    covered = prod(AXES.values())
     for loop in reversed([x for x in loops if x.kind not in AXES]):
         row = next(x for x in part.loops if x.name == loop.loop).row(own.id)
         dim = next(d for d in fit.dims if evaluated(row, {d: 0}) is not None)
         count = len({evaluated(row, {dim: n}) for n in range(fit.spans[fit.dims.index(dim)])})
         body = replace(loop, lower=ZERO, upper=Const(count, INT64), step=1, kind="unroll", body=body)
+        covered *= count
+    if covered != prod(fit.spans):  # a loop is missing here: it was peeled, or has one iteration
+        return None
     sizes = (*(Const(s, INT64) for s in spans), *left)
     call: Nest = Invoke(part.kernel.name, tuple(o for o in operands if o is not None), sizes, body)
     for lane in reversed(lanes):
