@@ -162,3 +162,18 @@ def test_a_recurrence_along_both_axes_has_no_index_of_its_own():
     a, b = np.array([0, 1, 2, 1], "int32"), np.array([1, 2, 2], "int32")
     expected = [[0, -1, -2, -3], [-1, -1, -2, -3], [-2, 0, -1, -2], [-3, -1, 1, 0], [-4, -2, 0, 0]]
     assert evaluate(alignment, a, b).tolist() == expected
+
+
+def test_no_factor_is_taken_out_of_a_sum_with_infinities():
+    """`inf * 0 + inf * -1` is no number, though `inf * (0 - 1)` is one; nor does one product make another block."""
+    op = operator("def f(double(M) A, double(K,N) B, double(L) C) -> (D) { D(m,n) +=! A(m) * B(k,n) * C(l) }")
+    A = np.array([np.inf, 2.0, -np.inf])
+    B = np.array([[0.0, 1.0], [-1.0, 2.0]])
+    with np.errstate(invalid="ignore"):
+        every = A[:, None, None, None] * B[None, :, :, None] * np.array([1.0, 3.0])
+        np.testing.assert_array_equal(op.evaluate(A, B, np.array([1.0, 3.0])), every.sum(axis=(1, 3)))
+        assert np.isnan(op.evaluate(A, B, np.array([1.0, 3.0]))[0, 0])
+        large = np.full(3000, np.inf)
+        found = op.evaluate(large, np.ones((40, 500)), np.ones(2))
+    assert found.shape == (3000, 500)
+    assert np.isinf(found).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from math import prod
 from typing import Any
 
@@ -44,6 +45,8 @@ def weight_of_factors(parts: tuple[Expr, ...], ranges: tuple[Range, ...]) -> Wei
 
 def contracted(operands: list[Array], block: Block, reduced: tuple[int, ...]) -> Array:
     """Sum over the reduced axes of the product of arrays that broadcast against the block."""
+    if not all(np.isfinite(operand).all() for operand in operands):
+        return _term_by_term(operands, block, reduced)
     rank = len(block.names)
     arguments: list[Any] = []
     seen: set[int] = set()
@@ -58,3 +61,19 @@ def contracted(operands: list[Array], block: Block, reduced: tuple[int, ...]) ->
     result = np.einsum(*arguments, kept, optimize=("greedy", MEMORY_ELEMENTS))
     shape = [block.shape[axis] if axis in kept else 1 for axis in range(rank)]
     return np.asarray(result * result.dtype.type(repeats) if repeats != 1 else result).reshape(shape)
+
+
+def _term_by_term(operands: list[Array], block: Block, reduced: tuple[int, ...]) -> Array:
+    """The same with every product formed: with infinities `a * x + a * y` is not `a * (x + y)`."""
+    rank = len(block.names)
+    full = [operand.reshape((1,) * (rank - operand.ndim) + operand.shape) for operand in operands]
+    axis = max(reduced, key=lambda a: block.shape[a])
+    step = max(1, MEMORY_ELEMENTS * block.shape[axis] // prod(block.shape))
+    sums = []
+    for start in range(0, block.shape[axis], step):
+        piece = (*(slice(None),) * axis, slice(start, start + step))
+        product = reduce(np.multiply, [x if x.shape[axis] == 1 else x[piece] for x in full])
+        length = min(step, block.shape[axis] - start)
+        shape = tuple(length if a == axis else n for a, n in enumerate(block.shape))
+        sums.append(np.broadcast_to(product, shape).sum(axis=reduced, keepdims=True, dtype=product.dtype))
+    return reduce(np.add, sums)

@@ -45,8 +45,9 @@ def reduce(run: Execution, block: Block) -> None:
         flat, at, kept = _scattered(run, block, target)
         combine.at(flat, at, np.broadcast_to(result, block.shape).ravel()[kept])
         return
-    if run.factors and block.mask is None:
-        part = contracted([run.values(block).value(f) for f in run.factors], block, _reduced_axes(run, block))
+    factors = [run.values(block).value(f) for f in run.factors or ()] if block.mask is None else []
+    if factors:
+        part = contracted(factors, block, _reduced_axes(run, block))
     else:
         part = _folded(run, block, combine, neutral(reduction, cells.dtype))
     combine(view, part.astype(cells.array.dtype, copy=False), out=view)
