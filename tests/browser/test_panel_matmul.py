@@ -53,24 +53,6 @@ def test_a_statement_is_split_off(page, browser):
     browser.until("document.querySelectorAll('.wbp .nest').length === 2")
 
 
-def test_arrows_are_shown_by_kind_and_by_array(browser):
-    made = wb.operator("def two(float(N) x) -> (a, b, c) { a(i) = x(i)  b(i) = a(i)  c(i) = a(i) + b(i) }")
-    made = wb.schedule(made, N=6) | wb.merge("a", "b") | wb.merge("b", "c")
-    page = Page(browser, wb.panel(made, panes=("domain",)), whole=False)
-    browser.until("document.querySelector('.wbp .plot .arrow')")
-    count = "document.querySelectorAll('.wbp .plot .arrow').length"
-    names = sorted({a["array"] for a in page.panel.domain["arrows"]})
-    assert names == ["a", "b"] == sorted(attributes(browser, ".wbp .of-array", "data-array"))
-    seen = {None: browser.run(count)}
-    for name in names:
-        box = f"document.querySelector('.wbp .of-array[data-array={name}] input')"
-        browser.run(f"{box}.click()")
-        seen[name] = browser.run(count)
-        browser.run(f"{box}.click()")
-    assert browser.run(count) == seen[None]
-    assert 0 < seen["a"] < seen["b"] < seen[None]
-
-
 def test_other_axes_and_sliders(page, browser):
     fresh(page)
     before = attributes(browser, ".wbp .plot [data-point]", "data-point")
@@ -170,3 +152,22 @@ def test_the_dark_theme(page, browser, keep):
     assert browser.run("getComputedStyle(document.querySelector('.wbp')).backgroundColor") == "rgb(22, 25, 29)"
     keep("dark")
     browser.run("document.body.dataset.jpThemeLight = 'true'")
+
+
+def test_arrows_are_shown_by_kind_and_by_array(browser):
+    """The last test here: it opens a page of its own."""
+    made = wb.operator("def two(float(N) x) -> (a, b, c) { a(i) = x(i)  b(i) = a(i)  c(i) = a(i-1) + b(i) }")
+    made = wb.schedule(made, N=6) | wb.merge("a", "b") | wb.merge("b", "c")
+    page = Page(browser, wb.panel(made, panes=("domain",)), whole=False)
+    browser.until("document.querySelector('.wbp .plot .arrow')")
+    count = "document.querySelectorAll('.wbp .plot .arrow').length"
+    names = sorted({a["array"] for a in page.panel.domain["arrows"]})
+    assert names == ["a", "b"] == sorted(attributes(browser, ".wbp .of-array", "data-array"))
+    seen = {None: browser.run(count)}
+    for name in names:
+        box = f"document.querySelector('.wbp .of-array[data-array={name}] input')"
+        browser.run(f"{box}.click()")
+        seen[name] = browser.run(count)
+        browser.run(f"{box}.click()")
+    assert browser.run(count) == seen[None]
+    assert 0 < seen["a"] < seen["b"] < seen[None]
