@@ -32,6 +32,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitu
 from workbench.lang.identities import identity
 from workbench.lang.normal_form import constant, simplify
 from workbench.lang.operator import Role
+from workbench.poly.accumulating import as_written
 from workbench.poly.program import Array, Program
 
 
@@ -63,6 +64,9 @@ class Scalars:
     def write(self, write: Write, lane: Lane) -> Nest:
         """The claim and the write, for every lane."""
         own = replace(write, cells=tuple(map(self.cell, write.cells)), values=tuple(map(self.value, write.values)))
+        if write.reduction and write.statement and self.program.statement(write.statement).kind == "assign":
+            value = as_written(self.program.statement(write.statement), _read(own.cells[0]), own.values[0])
+            own = replace(own, reduction=None, values=(value,))
         claimed = self.after_claim(own, self.claims.get(write.statement))
         if write.atomic:
             claimed = Block((self.claim(_made("claim_atomic", INT32, [], [], "output")), claimed))

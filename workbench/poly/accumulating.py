@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from workbench.lang.expr import Binary, Expr, Read, Unary, reads
@@ -35,6 +36,18 @@ def added(statement: ProgramStatement) -> tuple[str, Expr] | None:
         case _:
             return None
     return None if any(_is(read, array, subscripts) for read in reads(found[1])) else found
+
+
+def as_written(statement: ProgramStatement, cell: Expr, contribution: Expr) -> Expr:
+    """The value of an assignment put together again from its cell and what `added` took out, whatever they are now."""
+    (array, subscripts), value = statement.targets[0], statement.values[0]
+    assert isinstance(value, Binary)
+    if value.op == "-":
+        assert isinstance(contribution, Unary)
+        return replace(value, left=cell, right=contribution.operand)
+    if _is(value.left, array, subscripts):
+        return replace(value, left=cell, right=contribution)
+    return replace(value, left=contribution, right=cell)
 
 
 def _is(expr: Expr, array: str, subscripts: tuple[Expr, ...]) -> bool:
