@@ -184,9 +184,9 @@ def _cut(tile: Slanted) -> Nest:
 
 def _along(tile: Slanted, moving: list[Expr]) -> Nest | None:
     """The reduction in three pieces: before the box, the box, after it."""
-    if len(tile.reductions) > 1:
+    loop, *others = tile.reductions
+    if others:
         return None
-    (loop,) = tile.reductions
     first, last = loop.lower, loop.upper
     for expr in moving:
         step = growth(expr, loop.variable)

@@ -105,8 +105,9 @@ class CompiledKernel:
     def _in_place(self, arrays: tuple[Any, ...]) -> Any:
         """A call as C writes it, with the sizes the kernel was compiled for."""
         if len(arrays) not in self._places:
-            names = ([p.name for p in side] for side in (self.signature.inputs, self.signature.outputs))
-            self._places[len(arrays)] = places(getattr(self.schedule, "program", None), *names, len(arrays))
+            inputs, outputs = ([p.name for p in side] for side in (self.signature.inputs, self.signature.outputs))
+            program = getattr(self.schedule, "program", None)
+            self._places[len(arrays)] = places(program, inputs, outputs, len(arrays))
         found = self._places[len(arrays)]
         if found is None or any(type(arrays[n]) is not int or arrays[n] != size for n, size in found.sizes):
             return self._careful(arrays, None, {})
