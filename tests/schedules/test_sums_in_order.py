@@ -43,7 +43,7 @@ def test_nothing_is_reassociated(name):
 )  # fmt: skip
 def test_what_is_added_is_read_without_changing_it(text, sign):
     of = wb.from_c(f"void f(int n, double C[n], double A[n]) {{ for (int i = 0; i < n; i++) {text}; }}")
-    found = added(of.statements[0])
+    found = added(of, of.statements[0])
     assert (found and found[0]) == sign
     A, C = np.random.default_rng(0).random(9), np.random.default_rng(1).random(9)
     np.testing.assert_array_equal(wb.build(wb.schedule(of), debug=True)(C.copy(), A), wb.evaluate_c(of, C.copy(), A))

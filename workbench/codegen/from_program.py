@@ -65,7 +65,7 @@ def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, 
         Cell(array, tuple(address(e, names) for e in subscripts), program.arrays[array].dtype)
         for array, subscripts in statement.targets
     )
-    sums = added(statement)
+    sums = added(program, statement)
     own = statement.values if sums is None else (sums[1],)
     reduction = sums[0] if sums else statement.reduction if statement.kind == "update" else None
     values = tuple(value(strict(v, safe), names) for v in own)

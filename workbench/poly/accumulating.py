@@ -6,21 +6,28 @@ from dataclasses import replace
 from functools import lru_cache
 
 from workbench.lang.expr import Binary, Expr, Read, Unary, reads
-from workbench.poly.program import ProgramStatement
+from workbench.poly.program import Program, ProgramStatement
+
+
+def added(program: Program, statement: ProgramStatement) -> tuple[str, Expr] | None:
+    """(operator, contribution) of an update, and of an assignment `C = C + x` that was written in C; None for others.
+
+    `+` and `*` only for assignments: they mean what they say, one operation after the other, so that nothing is
+    re-associated by reading them so.  (The operator language has updates for that.)
+
+    >>> from workbench.fromc import from_c
+    >>> program = from_c("void f(int n, double s[1], double A[n]) { for (int i = 0; i < n; i++) s[0] = s[0] - A[i]; }")
+    >>> added(program, program.statements[0])[0]
+    '+'
+    """
+    definition = program.original.definition
+    written_in_c = definition is not None and definition.language == "c"
+    return contribution(statement) if statement.kind == "update" or written_in_c else None
 
 
 @lru_cache(maxsize=4096)
-def added(statement: ProgramStatement) -> tuple[str, Expr] | None:
-    """(operator, contribution) of an update, and of an assignment `C = C + x`; None for other statements.
-
-    `+` and `*` only for assignments: they mean what they say, one operation after the other, so that nothing is
-    re-associated by reading them so.
-
-    >>> from workbench.fromc import from_c
-    >>> text = "void f(int n, double s[1], double A[n]) { for (int i = 0; i < n; i++) s[0] = s[0] - A[i]; }"
-    >>> added(from_c(text).statements[0])[0]
-    '+'
-    """
+def contribution(statement: ProgramStatement) -> tuple[str, Expr] | None:
+    """The same whatever language it was written in."""
     if statement.kind == "update" and isinstance(statement.reduction, str):
         return statement.reduction, statement.values[0]
     if statement.kind != "assign" or len(statement.targets) != 1:
@@ -38,16 +45,16 @@ def added(statement: ProgramStatement) -> tuple[str, Expr] | None:
     return None if any(_is(read, array, subscripts) for read in reads(found[1])) else found
 
 
-def as_written(statement: ProgramStatement, cell: Expr, contribution: Expr) -> Expr:
+def as_written(statement: ProgramStatement, cell: Expr, added_to_it: Expr) -> Expr:
     """The value of an assignment put together again from its cell and what `added` took out, whatever they are now."""
     (array, subscripts), value = statement.targets[0], statement.values[0]
     assert isinstance(value, Binary)
     if value.op == "-":
-        assert isinstance(contribution, Unary)
-        return replace(value, left=cell, right=contribution.operand)
+        assert isinstance(added_to_it, Unary)
+        return replace(value, left=cell, right=added_to_it.operand)
     if _is(value.left, array, subscripts):
-        return replace(value, left=cell, right=contribution)
-    return replace(value, left=contribution, right=cell)
+        return replace(value, left=cell, right=added_to_it)
+    return replace(value, left=added_to_it, right=cell)
 
 
 def _is(expr: Expr, array: str, subscripts: tuple[Expr, ...]) -> bool:

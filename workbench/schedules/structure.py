@@ -8,7 +8,7 @@ from workbench import poly
 from workbench.lang.expr import Binary, Expr, Select, walk
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.polynomial import Polynomial
-from workbench.poly.accumulating import added
+from workbench.poly.accumulating import added, contribution
 from workbench.poly.addresses import step_of
 from workbench.poly.program import Program, ProgramStatement
 from workbench.records import record
@@ -77,7 +77,7 @@ class Structure:
 def structure(program: Program, statement: str) -> Structure:
     """The structure of one statement (by id)."""
     own = program.statement(statement)
-    sums = added(own)
+    sums = added(program, own)
     reads = {r for r in reads_of(*((sums[1],) if sums else own.values)) if r.subscripts}
     return Structure(
         own,
@@ -107,7 +107,7 @@ def guarded(statement: ProgramStatement) -> bool:
 
 def multiplies(statement: ProgramStatement) -> bool:
     """Whether the contribution is a product (or a sum, for min and max) of at least two reads."""
-    sums = added(statement)
+    sums = contribution(statement)
     value = sums[1] if sums else statement.values[0]
     return isinstance(value, Binary) and sum(bool(r.subscripts) for r in reads_of(value)) >= 2
 

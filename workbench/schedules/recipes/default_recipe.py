@@ -48,7 +48,7 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 
         schedule = turned(schedule)
     schedule = fused(without_copies(schedule), machine)
-    if sum(added(s) is not None for s in own) > 1:
+    if sum(added(schedule.program, s) is not None for s in own) > 1:
         from workbench.schedules.recipes.fission import separated
 
         schedule = separated(schedule, machine)
@@ -62,7 +62,7 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:
     """Each reduction in the first way that changes it, the rest in lanes and among threads."""
     blocked: set[str] = set()
-    for identifier in [s.id for s in schedule.program.statements if s.kind == "update" or added(s)]:
+    for identifier in [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]:
         tried = (way(schedule, identifier, machine) for way in ways)
         after = next((s for s in tried if s is not schedule), schedule)
         if after is not schedule:

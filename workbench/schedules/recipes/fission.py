@@ -23,7 +23,8 @@ def separated(schedule: Schedule, target: Target) -> Schedule:
     for s in schedule.program.statements:
         place = leaf_path(schedule.tree, s.id)
         beside = statements(at(schedule.tree, place[:-1])) if place else ()
-        if added(s) and sum(added(schedule.program.statement(o)) is not None for o in beside) > 1:
+        program = schedule.program
+        if added(program, s) and sum(added(program, program.statement(o)) is not None for o in beside) > 1:
             schedule = _alone(schedule, s.id, target)
     return schedule
 

@@ -95,5 +95,6 @@ def common(program: Program, a: Tree, b: Tree) -> int:
 
 def heavy(program: Program, tree: Tree, target: Target) -> bool:
     """Whether a nest holds a reduction that will get blocks of its own."""
-    updates = [s for s in statements(tree) if program.statement(s).kind == "update" or added(program.statement(s))]
+    own = [program.statement(s) for s in statements(tree)]
+    updates = [s.id for s in own if s.kind == "update" or added(program, s)]
     return any(blocking(structure(program, s), target) is not None for s in updates)
