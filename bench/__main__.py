@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench import facts, latency
 from bench.contenders import BACKENDS, EVERYONE
-from bench.page import tables, write_page
+from bench.page import leave
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, crew
 from bench.suite import BACKEND_CASES, CASES, Case
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows,
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    _leave(record, options.output or BENCH / ("out" if options.quick else "results"))
+    leave(record, options.output or BENCH / ("out" if options.quick else "results"))
     return int(_went_wrong(rows))
 
 
@@ -118,16 +118,6 @@ def _compared(cases: Sequence[Case], contenders: Sequence[str], threads: int, ef
             ratios = [f"{name} {ratio(found.get('fresh'))}" for name, found in row.ratios.items() if found]
             _say(f"{threads} thread{'s' * (threads > 1)}, {case.name}: {', '.join(ratios) or 'no peer'}")
             yield row
-
-
-def _leave(record: Record, folder: Path) -> None:
-    """Write the files, print the table and where the files are."""
-    stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
-    file = folder / f"{stamp}-{facts.short_commit()}.json"
-    record.write(file)
-    page = write_page(record, file)
-    print(tables(record), flush=True)
-    _say(f"written: {file} and {page.name}")
 
 
 def _went_wrong(rows: Sequence[Row]) -> bool:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from bench.prepared import Unavailable
-from bench.serving import SETTLE_SECONDS, serve
+from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.timing import batches
 
 # Contender → the module with `prepare(name, arguments, threads)`: what to call, how to see its results, what it is.
 MODULES = {"jax": "bench.jax_peers", "onnxruntime": "bench.onnx_peers", "halide": "bench.halide_peers"}
 
 
-class Bench:
+class Bench(Server):
     """One prepared case of a peer."""
 
     def __init__(self, contender: str, threads: int) -> None:
@@ -31,26 +31,14 @@ class Bench:
         self.call: Callable[[], Any] | None = None
         self.arrays: Callable[[Any], list[Any]] = list
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what a request says."""
-        match request.pop("do"):
-            case "prepare":
-                return self.prepare(request["case"], Path(request["arguments"]))
-            case "results":
-                return self.results(Path(request["file"]))
-            case "time":
-                return self.time(**request)
-            case unknown:
-                raise ValueError(f"unknown request {unknown!r}")
-
-    def prepare(self, case: dict[str, Any], arguments: Path) -> dict[str, Any]:
+    def prepare(self, case: dict[str, Any], arguments: str) -> dict[str, Any]:
         """Make what is called, and call it once."""
         module = import_module(MODULES[self.contender])
         names = [n for n in (case["operator"], *case["torch"].split()) if hasattr(module, n)]
         if not names:
             raise Unavailable("has no such operator here")
         start = time.perf_counter()
-        self.call, self.arrays, about = module.prepare(names[0], loaded(arguments), self.threads)
+        self.call, self.arrays, about = module.prepare(names[0], loaded(Path(arguments)), self.threads)
         self.call()
         return {"first_seconds": time.perf_counter() - start, "function": about}
 

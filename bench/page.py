@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import polybench_table, table
+from bench import facts, polybench_table, table
 from bench.charts import chart, sections
 from bench.record import Record, read
 from workbench.viz import Picture
@@ -22,6 +22,16 @@ def write_page(record: Record, file: Path) -> Path:
     page = file.with_suffix(".md")
     page.write_text("\n\n".join([head, *shown, rest]).rstrip() + "\n", encoding="utf-8")
     return page
+
+
+def leave(record: Record, folder: Path, kind: str = "") -> None:
+    """Write the JSON and its page into a folder, print the tables and where the files are."""
+    stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
+    file = folder / f"{stamp}-{facts.short_commit()}{kind}.json"
+    record.write(file)
+    page = write_page(record, file)
+    print(tables(record), flush=True)
+    print(f"written: {file} and {page.name}", file=sys.stderr, flush=True)
 
 
 def tables(record: Record) -> str:

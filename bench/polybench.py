@@ -22,7 +22,7 @@ import numpy as np
 import workbench as wb
 from bench import facts, polybench_kernels
 from bench.crew import Worker
-from bench.page import tables, write_page
+from bench.page import leave
 from bench.polybench_compilers import COMPILERS, missing
 from bench.record import Comparison, Record, Result, Timing
 from workbench import poly
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = {**asdict(effort), "size": options.size, "kernels": "PolyBench/C 4.2.1, double"}
     date = datetime.now(UTC).isoformat(timespec="seconds")
     record = Record(facts.machine(), facts.software(), settings, {"before": before, "after": facts.load()}, rows, date)
-    _leave(record, options.output or BENCH / ("results" if options.size == "large" else "out"))
+    leave(record, options.output or BENCH / ("results" if options.size == "large" else "out"), "-polybench")
     reasons = [r.missing for row in rows for r in row.results.values()]
     return int(any(reason.startswith(("failed", "differs")) for reason in reasons))
 
@@ -177,15 +177,6 @@ def _ratio(theirs: Result, ours: Result) -> dict[str, float]:
 
 def _why(answer: dict[str, Any]) -> str:
     return answer.get("unavailable") or f"failed: {answer.get('failed', 'no answer')}"
-
-
-def _leave(record: Record, folder: Path) -> None:
-    stamp = record.date.replace(":", "").replace("-", "").removesuffix("+0000")
-    file = folder / f"{stamp}-{facts.short_commit()}-polybench.json"
-    record.write(file)
-    page = write_page(record, file)
-    print(tables(record), flush=True)
-    print(f"written: {file} and {page.name}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ import numpy as np
 import workbench as wb
 from bench import polybench_compilers, polybench_kernels
 from bench.prepared import Unavailable
-from bench.serving import SETTLE_SECONDS, serve
+from bench.serving import SETTLE_SECONDS, Server, serve
 from workbench.poly.tree import loops
 
 Call = Callable[..., Any]
 
 
-class Bench:
+class Bench(Server):
     """One prepared kernel."""
 
     def __init__(self, contender: str, threads: int) -> None:
@@ -36,18 +36,6 @@ class Bench:
         self.call: Call | None = None
         self.fresh: list[Any] = []
         self.own: list[Any] = []
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what a request says."""
-        match request.pop("do"):
-            case "prepare":
-                return self.prepare(**request)
-            case "results":
-                return self.results(Path(request["file"]))
-            case "time":
-                return self.time(**request)
-            case unknown:
-                raise ValueError(f"unknown request {unknown!r}")
 
     def prepare(self, kernel: str, sizes: dict[str, int], reassociate: bool) -> dict[str, Any]:
         """Schedule or compile, and make arguments."""

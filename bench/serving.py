@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from bench.pinning import pin
@@ -17,8 +18,36 @@ from bench.prepared import Unavailable
 SETTLE_SECONDS = 0.03
 
 
-def serve(bench: Any, threads: int) -> None:
-    """Let something with a method `answer` answer until there are no more requests."""
+class Server:
+    """What requests ask for, by the methods of a worker's bench."""
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request says."""
+        match request.pop("do"):
+            case "prepare":
+                return self.prepare(**request)
+            case "results":
+                return self.results(Path(request["file"]))
+            case "time":
+                return self.time(**request)
+            case unknown:
+                raise ValueError(f"unknown request {unknown!r}")
+
+    def prepare(self, **request: Any) -> dict[str, Any]:
+        """Make what is called."""
+        raise NotImplementedError
+
+    def results(self, file: Path) -> dict[str, Any]:
+        """Write the results into a file."""
+        raise NotImplementedError
+
+    def time(self, **request: Any) -> dict[str, Any]:
+        """Call it for a while."""
+        raise NotImplementedError
+
+
+def serve(bench: Server, threads: int) -> None:
+    """Let a bench answer until there are no more requests."""
     pin(threads)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -27,7 +56,7 @@ def serve(bench: Any, threads: int) -> None:
         answers.flush()
 
 
-def _safely(bench: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _safely(bench: Server, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return bench.answer(request)
     except (Unavailable, NotImplementedError) as reason:

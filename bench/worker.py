@@ -15,12 +15,12 @@ import numpy as np
 
 from bench.contenders import prepare
 from bench.prepared import Prepared, Unavailable
-from bench.serving import SETTLE_SECONDS, serve
+from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.suite import Case
 from bench.timing import batches
 
 
-class Bench:
+class Bench(Server):
     """What is on the bench of this process: one prepared case."""
 
     def __init__(self, contender: str, threads: int) -> None:
@@ -28,22 +28,10 @@ class Bench:
         self.threads = threads
         self.prepared: Prepared | None = None
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what a request says."""
-        match request.pop("do"):
-            case "prepare":
-                return self.prepare(Case(**request["case"]))
-            case "results":
-                return self.results(Path(request["file"]))
-            case "time":
-                return self.time(**request)
-            case unknown:
-                raise ValueError(f"unknown request {unknown!r}")
-
-    def prepare(self, case: Case) -> dict[str, Any]:
+    def prepare(self, case: dict[str, Any]) -> dict[str, Any]:
         """Prepare a case; what was on the bench before is gone."""
         self.prepared = None
-        self.prepared = prepare(self.contender, case, self.threads)
+        self.prepared = prepare(self.contender, Case(**case), self.threads)
         return {"first_seconds": self.prepared.first_seconds, "function": self.prepared.function}
 
     def results(self, file: Path) -> dict[str, Any]:

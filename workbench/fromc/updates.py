@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.lang.expr import Binary, Call, Expr, Read, Select, Unary, reads
+from workbench.lang.expr import Binary, Call, Expr, Read, Select, reads
+from workbench.poly.accumulating import taken_out
 
 EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max"}
 
@@ -12,14 +13,11 @@ def as_reduction(cell: Read, value: Expr) -> tuple[str, Expr] | None:
 
     `fmin`, `fmax` and the conditional forms count as minimum and maximum: without NaN they are.
     """
+    plain = taken_out(cell, value)
+    if plain is not None:
+        return plain
     match value:
-        case Binary("+" | "*" as op, left, right, _) if left == cell:
-            found = op, right
-        case Binary("+" | "*" as op, left, right, _) if right == cell:
-            found = op, left
-        case Binary("-", left, right, dtype) if left == cell:
-            found = "+", Unary("-", right, dtype)
-        case Binary("+" | "-" as op, left, right, dtype):
+        case Binary("+" | "-" as op, left, right, _):
             return _nested(cell, op, left, right, value)
         case Call(name, (left, right), _) if name in EXTREMES and cell in (left, right):
             found = EXTREMES[name], right if left == cell else left

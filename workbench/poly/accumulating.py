@@ -33,16 +33,21 @@ def contribution(statement: ProgramStatement) -> tuple[str, Expr] | None:
     if statement.kind != "assign" or len(statement.targets) != 1:
         return None
     (array, subscripts), value = statement.targets[0], statement.values[0]
+    return taken_out(Read(array, subscripts, value.dtype), value)
+
+
+def taken_out(cell: Read, value: Expr) -> tuple[str, Expr] | None:
+    """(operator, x) of `cell + x`, `x + cell`, `cell - x` or a product; None otherwise, and where x reads the cell."""
     match value:
-        case Binary("+" | "*" as op, left, right, _) if _is(left, array, subscripts):
+        case Binary("+" | "*" as op, left, right, _) if left == cell:
             found = op, right
-        case Binary("+" | "*" as op, left, right, _) if _is(right, array, subscripts):
+        case Binary("+" | "*" as op, left, right, _) if right == cell:
             found = op, left
-        case Binary("-", left, right, dtype) if _is(left, array, subscripts):
+        case Binary("-", left, right, dtype) if left == cell:
             found = "+", Unary("-", right, dtype)
         case _:
             return None
-    return None if any(_is(read, array, subscripts) for read in reads(found[1])) else found
+    return None if cell in set(reads(found[1])) else found
 
 
 def as_written(statement: ProgramStatement, cell: Expr, added_to_it: Expr) -> Expr:
@@ -52,10 +57,6 @@ def as_written(statement: ProgramStatement, cell: Expr, added_to_it: Expr) -> Ex
     if value.op == "-":
         assert isinstance(added_to_it, Unary)
         return replace(value, left=cell, right=added_to_it.operand)
-    if _is(value.left, array, subscripts):
+    if value.left == Read(array, subscripts, value.dtype):
         return replace(value, left=cell, right=added_to_it)
     return replace(value, left=added_to_it, right=cell)
-
-
-def _is(expr: Expr, array: str, subscripts: tuple[Expr, ...]) -> bool:
-    return isinstance(expr, Read) and expr.tensor == array and expr.subscripts == subscripts

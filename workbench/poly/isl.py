@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -24,6 +25,8 @@ from workbench.poly.islpy_start import prepare
 
 prepare()
 import islpy  # noqa: E402
+
+vars(islpy)["version"] = sys.modules["islpy.version"]  # what an import would have done
 
 AstBuild = islpy.AstBuild
 AstExpr = islpy.AstExpr
