@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from bench.environments import PEERS
 from tests.support import ROOT, imported_packages, sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -86,7 +87,8 @@ def test_what_the_library_imports_is_declared():
     assert found <= declared
 
 
-def test_what_the_tests_import_is_locked_or_an_extra():
-    known = {IMPORT_NAMES.get(n, n).replace("-", "_") for n in {*locked(), *requirements(*EXTRAS)}}
+def test_what_the_tests_import_is_locked_or_an_extra_or_a_peer():
+    peers = {canonicalize_name(Requirement(text).name) for packages in PEERS.values() for text in packages}
+    known = {IMPORT_NAMES.get(n, n).replace("-", "_") for n in {*locked(), *requirements(*EXTRAS), *peers}}
     ours = {"workbench", *FOLDERS, *(path.stem for path in sources(*FOLDERS))}
     assert imported_packages(*FOLDERS) - ours - sys.stdlib_module_names <= known | WITH_TORCH
