@@ -17,7 +17,9 @@ DEBUG = ("-O0", "-g", "-ffp-contract=off")
 LANGUAGE = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-w")
 ZIG = ("-fno-sanitize=undefined", "-fno-stack-protector")
 # GCC 12 turns a guarded copy into masked vectors and loses the mask: wrong values, found by staging a padded image.
-GCC = ("-fno-tree-loop-if-convert",)
+# It also forms addresses from 0 ("2*p - base"), takes them for null, and drops calls of functions that have them.
+NULL_IS_NO_PROOF = "-fno-delete-null-pointer-checks"
+GCC = ("-fno-tree-loop-if-convert", NULL_IS_NO_PROOF)
 
 WIDE_VECTORS = "-mprefer-vector-width=512"
 OPENMP = "-fopenmp"

@@ -10,6 +10,11 @@ from workbench.runtime.emulation import build_on_cpu
 from workbench.runtime.emulation.records import ORDERS
 
 TRIANGLE = wb.operator("def t(float(N,N) A) -> (S) { S(k) +=! A(k,l) where k in 0:N, l in 0:k }")
+STRIDES = wb.operator("""
+def p(uint16(N,7) X, uint16(N) Y, int32(6) J) -> (T) {
+    T(k,l) +=! X(2*l,2*k) * X(l + 2,k + 2) * Y(J(k + l)) where k in 0:4, l in 0:2
+}
+""")
 TWICE = wb.operator("""
 def p(float(N,M) A, float(M) B) -> (C) {
     C(i,k) = A(i,k)
@@ -46,3 +51,11 @@ def test_a_block_of_one_thread_uses_nothing_that_is_under_way():
     ahead = schedule | wb.stage("A", "k") | wb.pipeline("k", async_=True) | wb.bind("i", "block.y")
     A = np.arange(15, dtype=np.float32).reshape(5, 3)
     np.testing.assert_array_equal(executed(ahead, "forward", A), 2 * A)
+
+
+def test_a_kernel_is_called_although_its_addresses_count_from_nowhere():
+    """GCC 12 writes X[2*l][2*k] as an offset from address 0, concludes that nobody comes there, and calls nothing."""
+    X, Y = (np.arange(91, dtype=np.uint16) % 5 + 1).reshape(13, 7), np.arange(1, 14, dtype=np.uint16)
+    J = np.array([0, 1, 2, 0, 1, 2], np.int32)
+    schedule = wb.schedule(STRIDES, N=13) | wb.bind("k", "thread.x")
+    np.testing.assert_array_equal(executed(schedule, "forward", X, Y, J), STRIDES.evaluate(X, Y, J))

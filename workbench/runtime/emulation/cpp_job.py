@@ -15,7 +15,7 @@ from workbench.runtime.entries import LIBRARY, SOURCE
 from workbench.runtime.job import Job
 from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.toolchain import TUNE_HERE, Toolchain
+from workbench.runtime.toolchain import NULL_IS_NO_PROOF, TUNE_HERE, Toolchain
 from workbench.settings import current
 
 # No C++ library is needed, neither its headers nor at run time.
@@ -55,7 +55,8 @@ class CppJob(Job):
         tuned = [f for f in TUNE_HERE if f in self.toolchain.accepted][:1]
         zig = self.toolchain.family == "zig"
         watched = (*WATCHED, *(ZIG_SANITIZED if zig else SANITIZED))
-        return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *tuned)), *(ZIG if zig else ()))
+        own = ZIG if zig else (NULL_IS_NO_PROOF,) if self.toolchain.family == "gcc" else ()
+        return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *tuned)), *own)
 
     def command(self) -> tuple[str, ...]:
         """The command line, for the directory that holds the source."""
