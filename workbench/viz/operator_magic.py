@@ -34,6 +34,9 @@ def register(shell: Any) -> None:
     matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
     if matchers is not None and not any(getattr(m, "matcher_identifier", "") == _IDENTIFIER for m in matchers):
         matchers.append(_matcher(shell))
+    from workbench.viz.cell_checks import listen  # which is made of what stands below
+
+    listen(shell)
 
 
 def define(shell: Any, line: str, cell: str | None) -> Operator | None:
@@ -43,9 +46,9 @@ def define(shell: Any, line: str, cell: str | None) -> Operator | None:
     """
     text, name = (line, "") if cell is None else (cell, line.strip())
     try:
-        found = _defined(text, first_line=1 if cell is None else 2)
-        if name and not name.isidentifier():
-            raise OperatorError(f"%%{MAGIC} takes a name for the operator, or nothing, not {name!r}")
+        found = defined(text, first_line=1 if cell is None else 2)
+        if name and (reason := wrong_name(name)):
+            raise OperatorError(reason)
     except OperatorError as error:
         message = f"OperatorError: {error}"
         error._render_traceback_ = lambda: [message]  # type: ignore[attr-defined]
@@ -57,8 +60,22 @@ def define(shell: Any, line: str, cell: str | None) -> Operator | None:
     return chosen
 
 
-def _defined(text: str, *, first_line: int) -> dict[str, Operator]:
-    """The operators; errors count lines from the first one of the cell."""
+def wrong_name(name: str) -> str:
+    """Why an operator cannot be called so; empty if it can."""
+    return "" if name.isidentifier() else f"%%{MAGIC} takes a name for the operator, or nothing, not {name!r}"
+
+
+def cell_parts(cell: str) -> tuple[int, str, str]:
+    """The number of the magic's line, counted from 1, the name behind the magic, and the text below it."""
+    found = _CELL.match(cell)
+    head = found[0] if found else ""
+    line = head.lstrip().partition("\n")[0]
+    first = head[: len(head) - len(head.lstrip())].count("\n") + 1
+    return first, line.partition(MAGIC)[2].strip(), cell[len(head) :]
+
+
+def defined(text: str, *, first_line: int) -> dict[str, Operator]:
+    """The operators of a text; errors count its lines from `first_line`.  OperatorError if there is none."""
     try:
         found = operators(text)
     except OperatorError:

@@ -1,14 +1,15 @@
 // The extension adds to JupyterLab what a widget cannot: launcher, commands, a place beside the notebooks, stored
-// pictures, highlighting.  Without it everything else works, in the cells.
+// pictures, highlighting, errors while one types.  Without it everything else works, in the cells.
 
 import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
-import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { IEditorExtensionRegistry, IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { ACTIONS, chords, perform, possible, remember } from './actions';
+import { underlineErrors } from './checking';
 import { PANEL } from './finding';
 import { Following, style } from './following';
 import { insertBelow } from './inserting';
@@ -149,4 +150,12 @@ const highlighting: JupyterFrontEndPlugin<void> = {
   activate: (_: JupyterFrontEnd, languages: IEditorLanguageRegistry, tracker: INotebookTracker) => highlight(languages, tracker),
 };
 
-export default [places, actions, launcher, pictures, cells, highlighting];
+const checking: JupyterFrontEndPlugin<void> = {
+  id: `${ID}:checking`,
+  description: 'Underlines errors in cells that begin with %%operator while one types.',
+  autoStart: true,
+  requires: [IEditorExtensionRegistry, INotebookTracker],
+  activate: (_: JupyterFrontEnd, extensions: IEditorExtensionRegistry, tracker: INotebookTracker) => underlineErrors(extensions, tracker),
+};
+
+export default [places, actions, launcher, pictures, cells, highlighting, checking];

@@ -19,7 +19,8 @@ from workbench.schedules import Schedule
 from workbench.viz.panels import assembly
 from workbench.viz.panels.assembly import rows_of, sass_rows
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.rewriting import checked_text, problems
+from workbench.viz.operator_problems import problems
+from workbench.viz.panels.rewriting import checked_text
 
 compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="install gcc or clang")
 

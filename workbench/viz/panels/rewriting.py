@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from workbench.errors import LoweringError, OperatorError, ScheduleError, WorkbenchError
@@ -12,12 +11,9 @@ from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
 from workbench.viz.operator_magic import candidates
+from workbench.viz.operator_problems import problems
 
 LONGEST = 20_000
-
-_PROBLEM = re.compile(r"^line (\d+), column (\d+): (.*)$")
-_CARET = re.compile(r"^\s*\|\s*(\^~*)$")
-_FIX = re.compile(r"^\s*fix: (.*)$")
 
 
 def text_payload(schedule: Schedule) -> dict[str, Any]:
@@ -36,21 +32,6 @@ def checked_text(text: str) -> dict[str, Any]:
     except OperatorError as error:
         return {"problems": problems(str(error)), "names": names}
     return {"problems": [], "names": names}
-
-
-def problems(report: str) -> list[dict[str, Any]]:
-    """The parts of an OperatorError's text, each with its place."""
-    found: list[dict[str, Any]] = []
-    for line in report.splitlines():
-        if begin := _PROBLEM.match(line):
-            where = {"line": int(begin[1]), "column": int(begin[2]), "length": 1}
-            found.append({**where, "message": begin[3], "fix": ""})
-        elif found and (caret := _CARET.match(line)):
-            found[-1]["length"] = len(caret[1])
-        elif found and (fix := _FIX.match(line)):
-            found[-1]["fix"] = fix[1]
-    whole = {"line": 1, "column": 1, "length": 1, "message": report.partition("\n")[0], "fix": ""}
-    return found or [whole]
 
 
 def _operator_of(text: str) -> Operator:

@@ -1,0 +1,50 @@
+"""`%%operator` cells while one types: the kernel says over a comm what is wrong at which token of a cell's text.
+
+A page that opens the comm `workbench.operator` and sends `{"ask": number, "text": cell}` is answered
+`{"answer": number, "problems": [...]}`; where the front end has subshells also while another cell runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import OperatorError
+from workbench.viz.operator_magic import MAGIC, cell_parts, defined, wrong_name
+from workbench.viz.operator_problems import problem_at, problems
+
+TARGET = "workbench.operator"
+LONGEST = 20_000
+
+
+def listen(shell: Any) -> None:
+    """Answer whoever opens the comm; a shell that has none (a terminal) is left as it is."""
+    manager = getattr(getattr(shell, "kernel", None), "comm_manager", None)
+    if manager is not None:
+        manager.register_target(TARGET, _opened)
+
+
+def _opened(comm: Any, _: Any) -> None:
+    def answer(message: dict[str, Any]) -> None:
+        asked = message["content"]["data"]
+        comm.send({"answer": asked.get("ask"), "problems": checked_cell(str(asked.get("text", "")))})
+
+    comm.on_msg(answer)
+
+
+def checked_cell(cell: str) -> list[dict[str, Any]]:
+    """Problems of a cell as running it would raise them, none where it has no text yet.
+
+    Each is `{line, column, length, message, fix}`, lines and columns counted from 1 in the whole cell.
+    """
+    first, name, text = cell_parts(cell)
+    if name and (reason := wrong_name(name)):
+        return [problem_at(first, cell.splitlines()[first - 1].rindex(name) + 1, len(name), reason)]
+    if not text.strip():
+        return []
+    if len(text) > LONGEST:
+        return [problem_at(first, 1, 1, f"the cell has {len(text)} characters; %%{MAGIC} checks at most {LONGEST}")]
+    try:
+        defined(text, first_line=first + 1)
+    except OperatorError as error:
+        return problems(str(error))
+    return []
