@@ -68,6 +68,10 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     schedule = vectorized(schedule, blocked, machine)
+    if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
+        from workbench.schedules.recipes.chains import overlapped
+
+        schedule = overlapped(schedule)
     return parallelized(schedule)
 
 

@@ -1,0 +1,87 @@
+"""Chains: recurrences that wait for their own last value run several at a time."""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.poly.accumulating import added
+from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, path, statements
+from workbench.schedules.edit import at
+from workbench.schedules.recipes.attempt import attempt
+from workbench.schedules.recipes.lanes import innermost
+from workbench.schedules.recipes.threads import iterations
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import distribute, interchange, skew, split, unroll, unroll_jam
+from workbench.schedules.structure import in_place
+from workbench.schedules.transform import Transform
+
+AT_ONCE = 4
+"""Chains side by side: enough to hide additions, few enough for rows that start pages apart."""
+
+ABREAST = 8
+"""The same for neighbouring rows of which each stays behind the one before: most of their lines are shared."""
+
+SKEWS = (1, 2, 3)
+"""How far a row may stay behind the row before, where rows wait for one another."""
+
+
+def overlapped(schedule: Schedule) -> Schedule:
+    """Iterations of the next loop outside, some at a time, wherever the innermost loop carries a value.
+
+    before → after:  for i: for j: y(i, j) += y(i, j - 1)   →   for i_o: for j: for i_i < 4: y(i, j) += y(i, j - 1)
+
+    Where rows wait for one another, each stays some cells behind the row before (a wavefront across the rows).
+    """
+    for s in schedule.program.statements:
+        around = path(schedule.tree, s.id)
+        waits = in_place(s) or added(schedule.program, s) is not None
+        if waits and len(around) > 1 and all(x.kind in ("serial", "parallel") for x in around):
+            schedule = _several(schedule, s.id)
+    return schedule
+
+
+def _several(schedule: Schedule, identifier: str) -> Schedule:
+    """Some iterations of the last loop but one together around the statement's innermost loop, if that is legal."""
+    outer, inner = path(schedule.tree, identifier)[-2:]
+    own = schedule.program.statement(identifier).name
+    rows = iterations(schedule, outer.row(identifier), identifier)
+    if rows < 2 * AT_ONCE or not _carries(schedule, own, inner):
+        return schedule
+    place = innermost(schedule.tree, identifier)
+    band = at(schedule.tree, place)
+    assert isinstance(band, Band)
+    ways: list[list[Transform]] = [_steps(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place))]
+    if len(band.loops) > 1:
+        jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (AT_ONCE, min(ABREAST, rows // 2)))
+        behind = [skew(f"{own}/{inner.name}", by=f"{own}/{outer.name}", factor=f) for f in SKEWS]
+        ways = [[jam], *([b, many] for b in behind)]
+    tried = (attempt(schedule, *way) for way in ways)
+    return next((s for s in tried if s is not schedule and _side_by_side(s, identifier)), schedule)
+
+
+def _side_by_side(schedule: Schedule, identifier: str) -> bool:
+    """Whether none of the chains that were put together waits for another in the same step."""
+    own = schedule.program.statement(identifier).name
+    return not _carries(schedule, own, path(schedule.tree, identifier)[-1])
+
+
+def _parts(tree: Tree, place: tuple[int, ...]) -> tuple[Tree, ...]:
+    """What stands side by side where the innermost band of a statement stands."""
+    parent = at(tree, place[:-1])
+    return parent.children if isinstance(parent, Sequence) else (at(tree, place),)
+
+
+def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...]) -> list[Transform]:
+    """A block of iterations of the outer loop for each part; innermost and written out where the part is a chain."""
+    program, few = schedule.program, f"{outer.rpartition('/')[2]}_i"
+    names = [program.statement(statements(part)[0]).name for part in parts]
+    steps: list[Transform] = [split(outer, AT_ONCE), *(distribute(name, loop=few) for name in names[1:])]
+    for name, part in zip(names, parts, strict=True):
+        around = list(loops(part))
+        if len(around) == 1 and around[0].kind == "serial" and _carries(schedule, name, around[0]):
+            steps += [interchange(f"{name}/{around[0].name}", f"{name}/{few}"), unroll(f"{name}/{few}")]
+    return steps
+
+
+def _carries(schedule: Schedule, statement: str, loop: Loop) -> bool:
+    """Whether an iteration of the statement's loop waits for an earlier one."""
+    return not poly.can_vectorize(schedule.program, schedule.tree, f"{statement}/{loop.name}")
