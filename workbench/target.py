@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.records import record
+from workbench.target_cpus import CPUS
 from workbench.target_gpus import GENERIC, GPUS, Gpu
 
 Dialect = Literal["c", "cuda", "hip"]
@@ -23,7 +24,8 @@ class Target:
     and L3 seen by one core, `cores` the physical cores usable, `isa` the feature names (`avx2`, `fma`, `neon`, ...).
     `parallel` names the construct a parallel loop becomes; `march` the compiler's `-march` value.
 
-    The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks.
+    The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks; that of a
+    known kind of processor (`Target("neon")`) means one of that kind.
     """
 
     name: str = "c"
@@ -46,7 +48,10 @@ class Target:
             object.__setattr__(self, "dialect", self.name)
             object.__setattr__(self, "vector_bits", 32)
         elif isinstance(self.name, str) and self.name != "c" and self == Target._plain(self.name):
-            raise WorkbenchError(unknown_name("target", self.name, ["c", *GPUS]))
+            if self.name not in CPUS:
+                raise WorkbenchError(unknown_name("target", self.name, ["c", *CPUS, *GPUS]))
+            for name, value in CPUS[self.name].items():
+                object.__setattr__(self, name, value)
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
             if not fits(value):
@@ -80,6 +85,11 @@ class Target:
     def shared_bytes(self) -> int:
         """Bytes of shared memory that a block may ask for; 0 where no GPU is named."""
         return 0 if self.gpu is None else self.gpu.block_shared_bytes
+
+    @property
+    def is_arm(self) -> bool:
+        """Whether it is a 64-bit ARM."""
+        return "neon" in self.isa
 
     def lanes(self, bits: int) -> int:
         """Elements of `bits` width that fit one vector register."""

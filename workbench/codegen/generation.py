@@ -12,6 +12,7 @@ from workbench.codegen.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
 from workbench.schedules.micro_kernels import MicroKernel, registered
 from workbench.target import Target
+from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
 
 if TYPE_CHECKING:
@@ -60,15 +61,16 @@ def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
 
 
 def as_target(target: str | Target) -> Target:
-    """A Target, the plain one of a dialect, or a GPU by name."""
+    """A Target, the plain one of a dialect, or a processor or GPU by name."""
     if isinstance(target, Target):
         if target.dialect not in DIALECTS:
             raise CodegenError(f"no code is written in {target.dialect} yet; known dialects: {', '.join(DIALECTS)}")
         return target
-    if isinstance(target, str) and target in GPUS:
+    if isinstance(target, str) and target in (*CPUS, *GPUS):
         return Target(target)
     if not isinstance(target, str) or target not in DIALECTS:
-        raise CodegenError(f"unknown target {shown(target)}; known: {', '.join((*DIALECTS, *GPUS))}, or a wb.Target")
+        known = ", ".join((*DIALECTS, *CPUS, *GPUS))
+        raise CodegenError(f"unknown target {shown(target)}; known: {known}, or a wb.Target")
     return DIALECTS[target]
 
 

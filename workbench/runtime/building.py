@@ -16,6 +16,7 @@ from workbench.runtime.job import Job
 from workbench.runtime.launch import CompiledKernel, Rebuild
 from workbench.runtime.locks import Lock
 from workbench.runtime.machine import this_machine
+from workbench.runtime.processor import this_processor
 from workbench.runtime.toolchain import Toolchain
 from workbench.schedules import Schedule
 from workbench.settings import THREADS_LIMIT, current
@@ -42,7 +43,8 @@ def build(
     """Compile a schedule, or a kernel generated before, and load it.
 
     `target` is "c" for this machine, "cuda" (or the name of a GPU, "h200") for this machine's GPU, "cuda-on-cpu" for
-    the CUDA text executed on this processor, or a Target; a Kernel keeps its own.  `threads` fixes the number of
+    the CUDA text executed on this processor, the name of a kind of processor ("neon"), or a Target; a Kernel keeps its
+    own.  A kernel for another architecture is executed by an emulator.  `threads` fixes the number of
     threads of every call (None: the settings say).
     `debug` compiles without optimisation, with line numbers.  `unchecked` leaves out the checks of indices found in
     data (None: the settings say).  Raises BuildError if there is no compiler, or it refuses, crashes or hangs;
@@ -63,14 +65,30 @@ def build(
         return _on_gpu(what, target, unchecked=unchecked, unsafe=unsafe)
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
+        if _is_elsewhere(what.target):
+            return _elsewhere(what, threads)
         return compiled(what, toolchain, threads=threads, debug=debug)
     machine = build_target(target, toolchain)
     omit = current().unchecked if unchecked is None else unchecked
+    if _is_elsewhere(machine):
+        return _elsewhere(generate(what, replace(machine, parallel="pool"), unchecked=omit, unsafe=unsafe), threads)
     with uncollected():
         kernel = generate(what, machine, unchecked=omit, unsafe=unsafe)
     # A schedule that is not legal is compiled as it stands, for the usual strides alone.
     rebuild = None if unsafe else _rebuilder(what, machine, threads, debug=debug, unchecked=omit)
     return compiled(kernel, toolchain, threads=threads, debug=debug, rebuild=rebuild)
+
+
+def _is_elsewhere(target: Target) -> bool:
+    """Whether code for the target cannot run on this processor, because the architecture is another."""
+    here = this_processor().architecture in ("aarch64", "arm64")
+    return bool(target.isa) and target.dialect == "c" and target.is_arm != here
+
+
+def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
+    from workbench.runtime.elsewhere import build_elsewhere  # kernels for this machine do without
+
+    return build_elsewhere(kernel, threads=threads)
 
 
 def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:

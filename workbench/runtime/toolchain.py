@@ -70,6 +70,8 @@ class Toolchain:
 
     def _machine(self, target: Target) -> tuple[str, ...]:
         wide = (WIDE_VECTORS,) if target.vector_bits >= 512 and WIDE_VECTORS in self.accepted else ()
+        if "sve" in target.isa and target.vector_bits > 128:
+            wide = (f"-msve-vector-bits={target.vector_bits}",)
         if target.march == "native":
             return (*[f for f in TUNE_HERE if f in self.accepted][:1], *wide)
         return (f"-mcpu={target.march}" if self.family == "zig" else f"-march={target.march}", *wide)

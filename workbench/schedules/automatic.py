@@ -16,6 +16,7 @@ from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
 from workbench.target import Target
+from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
 
 Fusion = Literal["none", "default", "max"]
@@ -34,7 +35,7 @@ def autoschedule(
 
     With `fusion` the order is that of isl's scheduler ("none": one nest a statement group, "default", "max": fuse
     whatever is legal), said as named steps from the naive schedule, or as one `affine` step where no named steps are
-    found; without, it is the default recipe of the target: "c", "cuda", a GPU's name ("h200") or a Target.
+    found; without, it is the default recipe of the target: "c", "cuda", a name ("neon", "h200") or a Target.
     """
     machine = _machine(target)
     program = as_program(op, given_sizes(sizes, symbols))
@@ -62,8 +63,7 @@ def _machine(target: str | Target) -> Target | None:
         return target
     if target == "c":
         return None
-    if not isinstance(target, str) or target not in ("cuda", "hip", *GPUS):
-        raise ScheduleError(
-            f"unknown target {shown(target)}; known: {', '.join(('c', 'cuda', 'hip', *GPUS))}, or a wb.Target"
-        )
+    if not isinstance(target, str) or target not in ("cuda", "hip", *CPUS, *GPUS):
+        known = ", ".join(("c", "cuda", "hip", *CPUS, *GPUS))
+        raise ScheduleError(f"unknown target {shown(target)}; known: {known}, or a wb.Target")
     return Target(target)
