@@ -32,9 +32,9 @@ ERROR = wb.operator("def f(float(N) X) -> (E, T) { E(i) = erf(X(i))\n T(i) = tan
 @pytest.fixture(scope="module", autouse=True)
 def emulator() -> None:
     try:
-        elsewhere.emulation()
+        elsewhere.emulation(sve=True)
     except BuildError:
-        pytest.skip("install qemu-user and gcc-aarch64-linux-gnu: kernels for ARM cannot be executed here")
+        pytest.skip("install qemu-user, gcc-aarch64-linux-gnu and clang: kernels for ARM cannot be executed here")
 
 
 @pytest.mark.parametrize(("machine", "name"), [(m, n) for m, names in MACHINES.items() for n in names])
@@ -69,11 +69,11 @@ def test_an_index_out_of_range_is_told_as_anywhere():
 
 def test_registers_have_the_stated_length():
     """Lanes of SVE are those of the target: the text says so, and the compiler is told."""
-    found = elsewhere.emulation()
     for machine, lanes in (("neon", 4), ("sve256", 8), ("sve512", 16)):
         target = Target(machine)
         source = wb.generate(wb.autoschedule(wb.ops.matmul, machine, M=64, N=64, K=64), machine).source
         assert max(int(n) for n in re.findall(r"wb_v(\d+)f32", source)) == lanes
+        found = elsewhere.emulation(sve="sve" in target.isa)
         assert (f"-msve-vector-bits={32 * lanes}" in found.toolchain.flags(target)) == ("sve" in target.isa)
 
 
@@ -85,6 +85,13 @@ def test_text_for_another_machine_needs_neither_compiler_nor_emulator(monkeypatc
     with pytest.raises(BuildError, match="install qemu-user"):
         wb.build(schedule, "neon")
     elsewhere.emulation.cache_clear()
+
+
+def test_compilers_that_get_masks_of_short_vectors_wrong_are_refused():
+    """`(a < b) & (b < c)` of 8 lanes where a register has 16."""
+    wrong = elsewhere.emulation().toolchain
+    with pytest.raises(BuildError, match="masks of short SVE vectors"):
+        wrong.flags(Target("sve512"))
 
 
 def test_an_unknown_machine_is_refused_with_the_known_ones():

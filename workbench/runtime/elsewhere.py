@@ -30,7 +30,8 @@ from workbench.target import Target
 
 EMULATOR = "qemu-aarch64"
 COMPILER = "aarch64-linux-gnu-gcc"
-ADVICE = "install qemu-user, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross (Debian and Ubuntu have packages)"
+SVE_COMPILER = ("clang", "--target=aarch64-linux-gnu")
+ADVICE = "install qemu-user, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, and clang for SVE (packages of Debian)"
 RUN_SECONDS = 600.0
 
 _MAIN = """
@@ -85,14 +86,16 @@ class Emulation:
 
 
 @cache
-def emulation() -> Emulation:
+def emulation(*, sve: bool = False) -> Emulation:
     """The cross compiler and the emulator of this machine; BuildError that says what to install."""
     emulator = shutil.which(EMULATOR) or shutil.which(f"{EMULATOR}-static")
-    compiler = shutil.which(COMPILER)
-    if emulator is None or compiler is None or this_processor().architecture != "x86_64":
+    compiler = shutil.which(COMPILER)  # its libraries serve clang, too
+    clang = shutil.which(SVE_COMPILER[0])
+    if emulator is None or compiler is None or (sve and clang is None) or this_processor().architecture != "x86_64":
         raise BuildError(f"kernels for another architecture run under an emulator: {ADVICE}")
-    found = examined((compiler,))
-    return Emulation(replace(found, name=COMPILER, accepted=frozenset()), emulator)
+    found = examined((clang,)) if sve and clang is not None else examined((compiler,))
+    command = (*found.command, *SVE_COMPILER[1:]) if sve else found.command
+    return Emulation(replace(found, command=command, accepted=frozenset()), emulator)
 
 
 def build_elsewhere(kernel: Kernel, *, threads: int | None = None) -> CompiledKernel:
@@ -101,7 +104,7 @@ def build_elsewhere(kernel: Kernel, *, threads: int | None = None) -> CompiledKe
     Calls take and give what those of any kernel do; each starts the emulator.  BuildError without compiler or
     emulator, KernelError if the program crashes.
     """
-    found = emulation()
+    found = emulation(sve="sve" in kernel.target.isa)
     if kernel.target.parallel == "openmp":
         raise BuildError(f"kernel {kernel.name!r} was written for OpenMP; generate it with parallel='pool'")
     home = tempfile.TemporaryDirectory(prefix="workbench-")

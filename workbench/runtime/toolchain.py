@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.errors import BuildError
 from workbench.records import record
 from workbench.target import Target
 
@@ -71,6 +72,8 @@ class Toolchain:
     def _machine(self, target: Target) -> tuple[str, ...]:
         wide = (WIDE_VECTORS,) if target.vector_bits >= 512 and WIDE_VECTORS in self.accepted else ()
         if "sve" in target.isa and target.vector_bits > 128:
+            if self.family == "gcc":  # 12.2: (a < b) & (b < c) of vectors shorter than the register is wrong
+                raise BuildError(f"{self.name} compiles masks of short SVE vectors wrongly; choose clang, or 128 bits")
             wide = (f"-msve-vector-bits={target.vector_bits}",)
         if target.march == "native":
             return (*[f for f in TUNE_HERE if f in self.accepted][:1], *wide)
