@@ -4,6 +4,7 @@ import { unifiedMergeView, MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, c, look } from './cm';
+import { ColoursBar } from './colours';
 import { button, h } from './dom';
 import { Listing } from './listing';
 import { bodyOf } from './state';
@@ -20,9 +21,12 @@ export class CodePane {
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
+  private readonly colours: ColoursBar;
   private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
 
-  constructor(private readonly state: State) {}
+  constructor(private readonly state: State) {
+    this.colours = new ColoursBar(state.colours, () => state.colour(state.selection), (kept) => state.uncolour(kept));
+  }
 
   draw(): void {
     const { compared, pinned } = this.state;
@@ -41,6 +45,7 @@ export class CodePane {
   private languages(): HTMLElement {
     return h('div', { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' }, ...LANGUAGES.map((name) =>
       button(name, () => this.toggle(name), { class: 'language', 'aria-pressed': String(this.chosen.includes(name)), title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside` })),
+    this.colours.element,
     this.state.pinned ? button('against the pinned', () => { this.pinned = true; this.draw(); }, { class: 'language against', title: 'what is different from the pinned schedule' }) : null);
   }
 
@@ -98,6 +103,8 @@ export class CodePane {
   }
 
   light(): void {
+    const { line, statement } = this.state.selection;
+    this.colours.draw(line !== undefined || statement !== undefined);
     if (!this.state.compared && !this.against) for (const name of this.chosen) this.listings.get(name)?.light();
   }
 

@@ -36,3 +36,10 @@ function fill<E extends Element>(element: E, attributes: Attributes, children: C
 export function button(text: string, action: (event: MouseEvent) => void, more: Attributes = {}): HTMLButtonElement {
   return h('button', { type: 'button', click: action, ...more }, text);
 }
+
+/** A file of the browser, saved where it saves files. */
+export function download(name: string, content: BlobPart, type: string): void {
+  const link = h('a', { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -4,7 +4,9 @@ import { search, searchKeymap } from '@codemirror/search';
 import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
-import { button, h } from './dom';
+import { keepsLine } from './colours';
+import type { Kept } from './colours';
+import { button, download, h } from './dom';
 import type { State } from './state';
 import type { Code, Line, Selection } from './types';
 
@@ -14,7 +16,10 @@ const active = StateField.define<DecorationSet>({
   update: (now, transaction) => transaction.effects.reduce((found, e) => (e.is(setActive) ? e.value : found), now.map(transaction.changes)),
   provide: (field) => EditorView.decorations.from(field),
 });
+const ENDINGS: Record<string, string> = { C: 'c', CUDA: 'cu', assembly: 's', PTX: 'ptx', SASS: 'sass' };
 const lit = Decoration.line({ class: 'active' });
+const KEPT = ['kept', 'kept first'].map((name) => [0, 1, 2, 3, 4, 5].map((n) =>
+  Decoration.line({ class: name, attributes: { 'data-kept': String(n + 1), style: `--kept: var(--wb-s${n})` } })));
 
 class LineNumber extends WidgetType {
   constructor(readonly number: number) { super(); }
@@ -42,12 +47,19 @@ export class Listing {
     this.close();
     const before = this.whole ? 0 : code.start;
     const more = code.start ? button(this.whole ? 'only the function' : `${code.start} lines before the function`, () => { this.whole = !this.whole; this.fill(code); this.light(); }, { class: 'fold' }) : null;
-    const heading = h('h3', {}, code.language, h('span', { class: 'soft' }, code.notes.join(' · ')), h('span', { class: 'space' }), more);
+    const heading = h('h3', {}, code.language, h('span', { class: 'soft' }, code.notes.join(' · ')), h('span', { class: 'space' }), more, code.reason ? null : this.saving(code));
     if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
     this.element.replaceChildren(heading, this.view.dom);
+  }
+
+  private saving(code: Code): HTMLElement {
+    const name = `${this.state.model.get('title')}.${ENDINGS[code.language] ?? 'txt'}`;
+    const text = code.lines.map((line) => line.runs.map(([part]) => part).join('')).join('\n');
+    const save = () => { download(name, `${text}\n`, 'text/plain'); this.state.say(`${name} is saved, ${code.lines.length} lines`); };
+    return button('save', save, { class: 'save', title: `the whole text as ${name}` });
   }
 
   private editor(lines: Line[], language: string): EditorState {
@@ -62,7 +74,11 @@ export class Listing {
         EditorView.domEventHandlers({
           mousemove: (event) => this.state.hover(this.selection(at(event))),
           mouseleave: () => this.state.hover(null),
-          click: (event) => { const chosen = this.selection(at(event)); if (chosen) this.state.select(chosen); },
+          click: (event) => {
+            const chosen = this.selection(at(event));
+            if (chosen && event.shiftKey) this.state.colour(chosen);
+            else if (chosen) this.state.select(chosen);
+          },
           keydown: (event) => this.keys(event, lines),
         }),
       ],
@@ -102,6 +118,7 @@ export class Listing {
   private keys(event: KeyboardEvent, lines: Line[]): boolean {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Escape') this.state.select({});
+    if (event.key === 'c' && !event.ctrlKey && !event.metaKey) this.state.colour(this.state.selection);
     if (!step || event.altKey || event.ctrlKey || event.metaKey) return false;
     const ours = lines.filter((line) => this.selection(line));
     const now = ours.indexOf(this.litLines(ours)[0]);
@@ -123,6 +140,13 @@ export class Listing {
     return loop.length ? loop : own;
   }
 
+  /** Which lines keep a colour: of texts made from C, what was made from its lines that do. */
+  private keptLines(lines: Line[], kept: Kept): Line[] {
+    if (!lines.some((line) => line.of)) return lines.filter((line) => keepsLine(kept, line));
+    const of = new Set(this.state.code.lines.filter((line) => keepsLine(kept, line)).map((line) => line.number));
+    return lines.filter((line) => of.has(line.of ?? 0));
+  }
+
   light(): void {
     if (!this.view || !this.drawn) return;
     const { view } = this;
@@ -131,12 +155,19 @@ export class Listing {
     const before = this.whole ? 0 : this.drawn.start;
     const lines = this.drawn.lines.slice(before);
     const chosen = new Set(this.litLines(lines));
-    lines.forEach((line, i) => { if (chosen.has(line)) ranges.push(lit.range(view.state.doc.line(i + 1).from)); });
-    const key = ranges.map((r) => r.from).join();
+    const colours = new Map(this.state.colours.kept.flatMap((kept) => this.keptLines(lines, kept).map((line) => [line, kept.colour] as const)));
+    lines.forEach((line, i) => {
+      const { from } = view.state.doc.line(i + 1);
+      const colour = colours.get(line);
+      if (chosen.has(line)) ranges.push(lit.range(from));
+      if (colour !== undefined) ranges.push(KEPT[colours.get(lines[i - 1]) === colour ? 0 : 1][colour].range(from));
+    });
+    const key = ranges.map((r) => `${r.from} ${r.value.spec.class} ${r.value.spec.attributes?.style}`).join();
     if (key === this.shown) return;
     this.shown = key;
     view.dispatch({ effects: setActive.of(Decoration.set(ranges)) });
-    if (ranges.length && !this.state.hovered) this.reveal(ranges[0].from);
+    const first = ranges.find((range) => range.value === lit);
+    if (first && !this.state.hovered) this.reveal(first.from);
   }
 
   /** A line that was selected elsewhere is scrolled to, within the pane. */

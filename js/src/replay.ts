@@ -1,6 +1,6 @@
 // The order of execution on a slider: what has run is filled, what runs now is ringed.
 
-import { button, h } from './dom';
+import { button, download, h } from './dom';
 import { concurrent } from './moments';
 import type { State } from './state';
 
@@ -49,9 +49,7 @@ export class ReplayBar {
     const made = (await this.state.answer('film', { kind })) as { name: string; type: string; data: string } | undefined;
     if (!made) return;
     const bytes = Uint8Array.from(atob(made.data), (c) => c.charCodeAt(0));
-    const link = h('a', { href: URL.createObjectURL(new Blob([bytes], { type: made.type })), download: made.name });
-    link.click();
-    window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    download(made.name, bytes, made.type);
     this.state.say(`${made.name} is saved, ${Math.round(bytes.length / 1024)} KB`);
   }
 

@@ -1,5 +1,7 @@
 // What the panes share: the model, its data, what is lit, and the ways to change them.
 
+import { Colours } from './colours';
+import type { Kept } from './colours';
 import { Data } from './data';
 import { ask } from './kernel';
 import { Lit, lit } from './lighting';
@@ -49,6 +51,7 @@ export class State {
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
   hiddenArrays = new Set<string>(); // whose dependences are not drawn
   compared: Compared | null = null;
+  readonly colours = new Colours();
   machine: Machine;
   pinned: Pinned | null = null;
   pointed = ''; // the nest that the mouse was last over
@@ -122,6 +125,16 @@ export class State {
     this.model.set('selection', same(selection, this.selection) ? {} : selection);
     this.model.save_changes();
     this.light();
+  }
+
+  /** What is given keeps a colour from now on, or no longer. */
+  colour(selection: Selection): void {
+    this.say(this.colours.toggle(selection, this.code));
+    this.light();
+  }
+
+  uncolour({ loop, statement }: Kept): void {
+    this.colour(loop ? { loop, statement } : { statement });
   }
 
   /** What screen readers hear, and everybody reads below the panes. */

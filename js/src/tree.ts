@@ -1,7 +1,9 @@
 // The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
 
+import { keepsNode } from './colours';
 import { h } from './dom';
 import { SHAPES } from './cells';
+import { walk } from './lighting';
 import type { State } from './state';
 import type { Selection, TreeNode } from './types';
 
@@ -17,8 +19,17 @@ export class TreePane {
   }
 
   light(): void {
-    const { nodes } = this.state.lit;
-    this.element.querySelectorAll<HTMLElement>('.node').forEach((e) => e.classList.toggle('active', nodes.has(e.dataset.node ?? '')));
+    const { lit: { nodes }, colours, tree } = this.state;
+    const known = new Map([...walk(tree)].map((node) => [node.id, node]));
+    this.element.querySelectorAll<HTMLElement>('.node').forEach((e) => {
+      const node = known.get(e.dataset.node ?? '');
+      const kept = colours.kept.find((k) => node && keepsNode(k, node));
+      e.classList.toggle('active', nodes.has(e.dataset.node ?? ''));
+      const row = e.firstElementChild as HTMLElement;
+      row.classList.toggle('kept', Boolean(kept));
+      row.dataset.kept = kept ? String(kept.colour + 1) : '';
+      row.style.setProperty('--kept', kept ? `var(--wb-s${kept.colour})` : '');
+    });
   }
 
   private node(node: TreeNode, parent: TreeNode | null): HTMLElement {
@@ -27,7 +38,7 @@ export class TreePane {
       class: `row ${node.type} ${node.kind ?? ''}`,
       draggable: node.type === 'mark' ? undefined : 'true',
       mouseenter: () => this.state.hover(own), mouseleave: () => this.state.hover(null),
-      click: () => this.state.select(own),
+      click: (event: MouseEvent) => (event.shiftKey ? this.state.colour(own) : this.state.select(own)),
       dragstart: (event: DragEvent) => {
         event.stopPropagation();
         event.dataTransfer?.setData('text/plain', node.type === 'loop' ? `loop:${node.step}` : `nest:${node.name}`);
@@ -75,6 +86,7 @@ export class TreePane {
     const child = node.children.length === 1 ? node.children[0] : null;
     if (event.key === 'ArrowDown' && event.altKey && node.type === 'loop' && child?.type === 'loop') this.interchange(child.step!, node.step!);
     else if (event.key === 'ArrowUp' && event.altKey && node.type === 'loop' && parent?.type === 'loop') this.interchange(node.step!, parent.step!);
+    else if (event.key === 'c' && !event.ctrlKey && !event.metaKey) this.state.colour(node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] });
     else if (event.key === 'ArrowDown') all[at + 1]?.focus();
     else if (event.key === 'ArrowUp') all[at - 1]?.focus();
     else if (event.key === 'Enter' || event.key === ' ') item.querySelector<HTMLElement>('.row')?.click();

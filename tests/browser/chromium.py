@@ -48,6 +48,7 @@ class Browser:
         port = self._port()
         self.console: list[str] = []
         self.pump: Callable[[], None] = lambda: None  # what else has to go on while one waits for the page
+        self.dragged: dict[str, Any] | None = None
         self._number = 0
         self._socket = websocket.create_connection(self._page(port), timeout=60, max_size=None)
         for domain in ("Page", "Runtime", "Log"):
@@ -85,6 +86,8 @@ class Browser:
         if message.get("method") == "Page.javascriptDialogOpening":  # "leave the page?"
             leave = {"id": 0, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
             self._socket.send(json.dumps(leave))
+        if message.get("method") == "Input.dragIntercepted":
+            self.dragged = message["params"]["data"]
         if message.get("method") == "Runtime.exceptionThrown":
             details = message["params"]["exceptionDetails"]
             self.console.append(f"thrown: {details.get('exception', {}).get('description', details['text'])}")
@@ -175,6 +178,21 @@ class Browser:
             at = tuple(a + (b - a) * i / pauses for a, b in zip(start, end, strict=True))
             self.mouse("mouseMoved", at, button="left", buttons=1)
         self.mouse("mouseReleased", end, button="left", clickCount=1)
+
+    def drop(self, source: tuple[float, float], target: tuple[float, float]) -> None:
+        """Drag what may be dragged from one place to another and let it fall, as a hand with a mouse does."""
+        self.call("Input.setInterceptDrags", enabled=True)
+        self.dragged = None
+        self.mouse("mouseMoved", source)
+        self.mouse("mousePressed", source, button="left", buttons=1, clickCount=1)
+        for away in (4, 12):
+            self.mouse("mouseMoved", (source[0] + away, source[1]), button="left", buttons=1)
+        if self.dragged is None:
+            raise BrowserError("nothing can be dragged there")
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", type=kind, x=target[0], y=target[1], data=self.dragged)
+        self.mouse("mouseReleased", target, button="left", clickCount=1)
+        self.call("Input.setInterceptDrags", enabled=False)
 
     def key(self, key: str, modifiers: int = 0) -> None:
         """One key, down and up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -181,6 +182,44 @@ def test_two_drags_and_an_undo_are_python_that_a_new_kernel_runs(case, browser, 
     page.panel()
     assert page.ask("panel.schedule.trace") == []
     page.remove(1)
+
+
+def test_a_nest_dropped_on_another_is_merged_with_it_or_refused(case, browser, keep):
+    name, page = case
+    fresh(page)
+    while browser.run("Boolean(document.querySelector('.wbp .apart'))"):
+        place = at_place(browser)
+        browser.click(".wbp .apart")
+        browser.until(f"document.querySelector('.wbp').dataset.place !== '{place}' && {APPLIED}")
+    apart, nests = steps(page), texts(browser, ".wbp .nest .chips")
+    first, second, legal = neighbours(page)
+    place = at_place(browser)
+    chips = [f".wbp .chip[data-statement={json.dumps(end)}]" for end in (first, second)]
+    browser.run(f"document.querySelector({json.dumps(chips[0])}).scrollIntoView({{block: 'start'}})")
+    browser.drop(*(box_middle(browser, chip) for chip in chips))
+    if not legal:
+        browser.until("!document.querySelector('.wbp .refusal').hidden")
+        assert f"merge('{first}', '{second}')" in texts(browser, ".wbp .refusal")[0]
+        return
+    browser.until(f"document.querySelector('.wbp').dataset.place !== '{place}' && {APPLIED}")
+    assert steps(page) == [*apart, f"merge('{first}', '{second}')"]
+    browser.until(f"document.querySelectorAll('.wbp .nest').length === {len(nests) - 1}")
+    keep(f"{name}_merged")
+
+
+def neighbours(page: Page) -> tuple[str, str, bool]:
+    """Two neighbouring nests by the names of their first statements, and whether they may be merged: such, if any."""
+    names = page.ask("[panel.domain['statements'][n['statements'][0]]['name'] for n in panel.domain['nests']]")
+    pairs = [list(pair) for pair in pairwise(names)]
+    merges = page.ask(f"[[*p, bool(panel.schedule.can(__import__('workbench').merge(*p)))] for p in {pairs!r}]")
+    first, second, legal = max(merges, key=lambda found: found[2])
+    return first, second, legal
+
+
+def box_middle(browser: Browser, selector: str) -> tuple[float, float]:
+    """The middle of an element as the page stands."""
+    box = browser.box(selector)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def at_place(browser: Browser) -> str:

@@ -37,6 +37,16 @@ def test_a_loop_dropped_on_another_takes_its_place(page, browser):
     assert steps(page)[-1] == "interchange('n', 'm')"
 
 
+def test_a_statement_of_the_tree_dropped_on_another_nest_is_merged(page, browser):
+    fresh(page)
+    browser.click(".wbp .apart")
+    browser.until("document.querySelectorAll('.wbp .nest').length === 2")
+    browser.run("document.querySelector('.wbp .tree').scrollIntoView({block: 'center'})")
+    browser.drop(*(browser.middle(".wbp .tree .row.statement", n) for n in (1, 0)))
+    browser.until("document.querySelectorAll('.wbp .nest').length === 1")
+    assert steps(page) == ["distribute('C')", "merge('C.init', 'C')"]
+
+
 def test_the_name_of_an_axis_dropped_on_the_other_interchanges(page, browser):
     fresh(page)
     browser.run("document.querySelector('.wbp .plot').scrollIntoView({block: 'center'})")

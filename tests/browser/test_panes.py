@@ -177,6 +177,78 @@ def test_languages_stand_side_by_side_and_light_together(shown, browser, keep):
     keep("languages")
 
 
+# Only lines that are near to what is seen are in the page.
+SCROLLED = """(async (column) => {
+    const own = document.querySelector(`.wbp .column:nth-child(${column})`);
+    const scroller = own.querySelector('.cm-scroller');
+    for (let y = 0; !own.querySelector('.line.kept') && y < scroller.scrollHeight; y += 200) {
+        scroller.scrollTop = y;
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    } })(%d)"""
+KEPT = "[...document.querySelectorAll('.wbp .column:nth-child(%d) .line.kept')]"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="install gcc or clang")
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_what_keeps_a_colour_has_it_in_every_text_and_after_a_step(name, shown, browser, keep):
+    made = schedule(name)
+    others = (1, 2) if name == "matmul" else (2,)  # to be CUDA a loop has to be bound
+    made = made | wb.bind("m", "block.x") if name == "matmul" else made
+    own = max(made.program.statements, key=lambda s: len(s.dims)).name
+    page = shown(wb.panel(made, panes=("code", "tree", "steps")), whole=False)
+    browser.until("document.querySelector('.wbp .listing')")
+    for n in others:
+        browser.click(".wbp .language", n)
+    browser.until(f"document.querySelectorAll('.wbp .listing').length === {1 + len(others)}")
+    loop = page.ask(f"[n['name'] for n in panel.tree if {own!r} in n['statements']][0]")
+    page.ask(f"setattr(panel, 'selection', {{'loop': {loop!r}, 'statement': {own!r}}})")
+    browser.until("document.querySelector('.wbp .keep-colour:not(:disabled)')")
+    browser.click(".wbp .keep-colour")
+    page.ask(f"setattr(panel, 'selection', {{'statement': {own!r}}})")
+    browser.until("document.querySelector('.wbp .line.active')")
+    browser.run("document.querySelector('.wbp .listing').focus()")
+    browser.key("c")
+    browser.until("document.querySelectorAll('.wbp button.kept').length === 2")
+    page.ask("setattr(panel, 'selection', {})")
+    browser.until("!document.querySelector('.wbp .line.active')")
+    lines = page.panel.code["lines"]
+    wanted = {
+        "1": {x["number"] for x in lines if x["loop"] == loop and own in x["statements"]},
+        "2": {x["number"] for x in lines if x["statements"] == [own] and not x["loop"]},
+    }
+    for number, expected in wanted.items():
+        lit = f"{KEPT % 1}.filter((e) => e.dataset.kept === '{number}').map((e) => Number(e.dataset.line))"
+        assert expected
+        assert set(browser.run(lit)) == expected
+    browser.run(SCROLLED % (1 + len(others)))
+    of = {line["number"]: line["of"] for line in page.panel.views["assembly"]["lines"]}
+    made_from = {of[n] for n in browser.run(f"{KEPT % (1 + len(others))}.map((e) => Number(e.dataset.line))")}
+    assert made_from
+    assert made_from <= wanted["1"] | wanted["2"]
+    nodes = browser.run("[...document.querySelectorAll('.wbp .row.kept')].map((e) => e.closest('.node').dataset.name)")
+    assert nodes == [loop, own]
+    keep(f"{name}_colours")
+    legal = "[s for s in wb.next_steps(panel.schedule).legal if str(s).startswith(('skew', 'unroll', 'vectorize'))]"
+    page.ask(f"panel.apply({legal}[0])")
+    browser.until(f"document.querySelector('.wbp').dataset.place !== '0' && {KEPT % 1}.length")
+    browser.click(".wbp button.kept", 0)
+    browser.until("document.querySelectorAll('.wbp button.kept').length === 1")
+
+
+def test_the_text_of_a_kernel_is_a_file(shown, browser):
+    page = shown(wb.panel(schedule("triangular"), panes=("code",)), whole=False)
+    browser.until("document.querySelector('.wbp .save')")
+    browser.run(
+        "(() => { window.saved = []; HTMLAnchorElement.prototype.click = function () {"
+        " fetch(this.href).then((r) => r.text()).then((text) => saved.push([this.download, text])) } })()"
+    )
+    browser.click(".wbp .save")
+    browser.until("window.saved.length")
+    name, source = browser.run("window.saved[0]")
+    assert name == "trmm.c"
+    assert source == wb.generate(page.panel.schedule).source
+
+
 # -- very many points --------------------------------------------------------------------------------------------------
 
 PILED = """def piled(float(N,N) x) -> (y) {

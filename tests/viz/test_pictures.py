@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from base64 import b64decode
 from dataclasses import replace
 from io import BytesIO
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.runtime import Finding, Measurement, Report, Verification
 from workbench.viz.markup import Markup, element, escape
-from workbench.viz.palette import COLOURS, colour, shape
+from workbench.viz.palette import COLOURS, STATEMENT_COLOURS, colour, shape
 from workbench.viz.pictures import Picture
 from workbench.viz.scene import Box, Line, Marker, Path, Polygon, Scene, Text
 
@@ -112,10 +114,49 @@ def _contrast(a, b):
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _luminance(colour_):
+def _linear(colour_):
     parts = [int(colour_[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+def _luminance(colour_):
+    linear = _linear(colour_)
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+# What who lacks one kind of cones sees of a colour of linear light: Machado, Oliveira and Fernandes, A physiologically
+# based model for simulation of color vision deficiency, 2009, table 1.
+DEFICIENT = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.3039)),
+}
+TO_XYZ = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041))
+WHITE = (0.95047, 1.0, 1.08883)
+
+
+@pytest.mark.parametrize("deficient", DEFICIENT)
+@pytest.mark.parametrize("theme", [0, 1])
+def test_statements_are_told_apart_without_one_kind_of_cones(deficient, theme):
+    seen = [_seen(COLOURS[f"s{i}"][theme], DEFICIENT[deficient]) for i in range(STATEMENT_COLOURS)]
+    for a, b in combinations(range(STATEMENT_COLOURS), 2):
+        assert math.dist(seen[a], seen[b]) > (11 if b < 3 else 4.5), (a, b)
+        assert shape(a) != shape(b)  # where two are near
+
+
+def _seen(colour_, deficient):
+    """A colour in CIE L*a*b*, in which distances are as large as they look."""
+    linear = [max(0.0, value) for value in _times(deficient, _linear(colour_))]
+    x, y, z = (_root(value / white) for value, white in zip(_times(TO_XYZ, linear), WHITE, strict=True))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def _root(value):
+    return value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116
+
+
+def _times(matrix, vector):
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
 
 
 def test_png_in_the_dark():
