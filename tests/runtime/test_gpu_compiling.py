@@ -79,6 +79,15 @@ def test_every_function_compiles(dtype):
 
 
 @needs_nvrtc
+def test_a_division_by_a_size_that_makes_it_zero_compiles_without_a_warning():
+    """As the covariance of one row has it."""
+    op = wb.operator("def f(float(N) A) -> (B) { B(i) = A(i) / (N - 1) }")
+    kernel = wb.generate(bound(wb.schedule(op, N=1)), target="cuda")
+    compiles(kernel, *ARCHITECTURES)
+    assert "wb_fdivide_f32(A[0], (float)(1 - 1))" in kernel.source
+
+
+@needs_nvrtc
 def test_resources_are_what_the_text_says():
     kernel = wb.generate(staged_matmul(2), target="cuda")
     resources = kernel.resources

@@ -12,7 +12,7 @@ from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads
 from workbench.lang.identities import identity
-from workbench.lang.normal_form import polynomial, simplify
+from workbench.lang.normal_form import constant, polynomial, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
 
@@ -88,6 +88,8 @@ class Values:
             return self.division(op, a, b, dtype)
         if op in ("<<", ">>"):
             return self.shift(op, a, b, dtype)
+        if op == "/" and _is_zero(b):  # compilers warn where they see it
+            return f"{self.helpers.scalar('fdivide', dtype)}({self.text(a)}, {self.text(b)})", ATOM
         rank = PRECEDENCE[op]
         # compilers warn where && stands in || or + in & without parentheses
         least = (PRECEDENCE["&&"] + 1 if op == "||" else 10) if op in ("||", "&", "|", "^") else rank
@@ -237,3 +239,13 @@ def cell_text(values: Values, cell: Cell) -> str:
         if local.cell == cell:
             return values.register(local)
     return values.element(cell.array, cell.subscripts)
+
+
+def _is_zero(expr: Expr) -> bool:
+    """Whether arithmetic on constants gives 0."""
+    match expr:
+        case Const(value, _):
+            return value == 0
+        case Cast(a, _):
+            return _is_zero(a)
+    return expr.dtype.is_integral and constant(expr) == 0

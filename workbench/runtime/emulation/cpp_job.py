@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -32,7 +33,9 @@ ZIG_SANITIZED = ("-Xclang", "-fsanitize=thread", "-Xclang", "-fsanitize=array-bo
 OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc", "-lgcc"), "clang": ("-lm",), "zig": ("-lm",)}
 ZIG = ("-fno-stack-protector", "-fno-sanitize=undefined")
 
-PRELUDE = ("fibers.hpp", "{watch}", "cuda_names.hpp", "crews.hpp", "cuda_values.hpp")
+# After the first comes what watches, or does not.
+PRELUDE = ("fibers.hpp", "cuda_names.hpp", "crews.hpp", "cuda_values.hpp")
+THREAD_ARRAY = re.compile(r"^( +(?:__align__\(16\) )?)(\w+) (\w+)\[(\d+)\]( = \{\})?;$", re.MULTILINE)
 
 _PROBE = """#include <math.h>
 template <class T> T half(T x) { return x / 2; }
@@ -65,17 +68,28 @@ class CppJob(Job):
 
 
 def unit_text(source: str, kernels: tuple[str, ...], *, watched: bool) -> str:
-    """The text to compile: the prelude, the CUDA text as it is, an entry for each kernel."""
+    """The text to compile: the prelude, the CUDA text as it is, an entry for each kernel.
+
+    In a `watched` text arrays of a thread are declared as arrays that notice who touches them.
+    """
     entries = "".join(f"WB_CPU_KERNEL({name})\n" for name in dict.fromkeys(kernels))
     before = _prelude(watched=watched) + instructions_in(source)
+    if watched:
+        source = THREAD_ARRAY.sub(_noticing, source)
     return f'{before}\n#line 1 "kernel.cu"\n{source}\n#line 1 "entries"\n{entries}'
+
+
+def _noticing(declared: re.Match[str]) -> str:
+    """`float own[4];` as `::wb_cpu::Array<float, 4> own(__LINE__);`."""
+    indent, kind, name, count, zeros = declared.groups()
+    return f"{indent}::wb_cpu::Array<{kind}, {count}> {name}(__LINE__{', true' if zeros else ''});"
 
 
 @cache
 def _prelude(*, watched: bool) -> str:
-    watch = "watching.hpp" if watched else "unwatched.hpp"
+    watch = ("watching.hpp", "thread_arrays.hpp") if watched else ("unwatched.hpp",)
     folder = files("workbench.runtime.emulation")
-    return "".join((folder / name.format(watch=watch)).read_text(encoding="utf-8") for name in PRELUDE)
+    return "".join((folder / name).read_text(encoding="utf-8") for name in (PRELUDE[0], *watch, *PRELUDE[1:]))
 
 
 def cpp_toolchain() -> Toolchain:

@@ -39,9 +39,11 @@ struct uint3 {
 
 namespace wb_cpu {
 
-enum Limits { STACK_BYTES = 256 << 10, WARP = 32, MOST_FINDINGS = 64, CALLS = 8 };
+/* A thread may have arrays of 512 KiB (cuda_printer.py); a page of a stack that nobody touches takes no memory. */
+enum Limits { STACK_BYTES = 1280 << 10, WARP = 32, MOST_FINDINGS = 64, CALLS = 8 };
 struct Cell;
 struct Crew;
+struct Own;
 
 enum State { FRESH, READY, AT_BLOCK, AT_WARP, DONE };
 enum Order { FORWARD, REVERSE, RANDOM };
@@ -106,6 +108,7 @@ struct Thread {
     unsigned joined[WARP];
     int64_t calls[CALLS];
     int depth, fence;
+    Own *owns;
 };
 
 /* The threads of the block that one worker executes. */
@@ -303,6 +306,7 @@ WB_CPU_SLOW void run_block(Crew &crew, int64_t number) {
         thread.state = FRESH;
         thread.predicate = thread.depth = 0;
         thread.copy_count = thread.group = 0;
+        thread.owns = 0;
     }
     shuffle_order(crew, (Order)launch.order);
     for (;;) {

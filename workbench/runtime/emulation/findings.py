@@ -30,6 +30,7 @@ KINDS: dict[int, Kind] = {
 }
 VERBS = ("reads", "writes", "updates", "copies into")
 JOINED: dict[Kind, str] = {"race": " on ", "unfinished copy": " into ", "wrong result": " in "}
+# The region of a subscript that the compiler checks; less the line where it is declared, that of a thread's array.
 DECLARED = -2
 # Arrays lie farther apart (watcher.py).
 NEAR = 32 << 20
@@ -146,19 +147,20 @@ def _read(
     first = _thread(raw, found.block_a, found.thread_a)
     second = _thread(raw, found.block_b, found.thread_b) if found.thread_b >= 0 else None
     text, other_text = _line(source, line), _line(source, other)
-    array, index = _element(found, regions, text)
+    array, index = _element(found, regions, text, source)
     what = _words(kind, found, first, second, other)
     return Finding(kind, launch.name, line, text, (first, second), other, other_text, array, index, method, what)
 
 
-def _element(found: RawFinding, regions: tuple[Watched, ...], text: str) -> tuple[str, int | None]:
+def _element(found: RawFinding, regions: tuple[Watched, ...], text: str, source: str) -> tuple[str, int | None]:
     """(array, index of the element); where none is touched, the nearest array and the index it would have there."""
     if 0 <= found.region < len(regions):
         own = regions[found.region]
         return own.name, found.offset // own.grain
-    if found.region == DECLARED:
+    if found.region <= DECLARED:
         index = found.offset - (1 << 32) if 1 << 31 <= found.offset < 1 << 32 else found.offset
-        return _declared(text), index
+        line = DECLARED - found.region
+        return _declared(_line(source, line) if line else text), index
     near = [own for own in regions if own.name and abs(found.offset - own.low) < NEAR]
     if KINDS[found.kind] != "out of bounds" or not near:
         return "", None
@@ -185,7 +187,7 @@ def _line(source: str, number: int) -> str:
 
 
 def _declared(text: str) -> str:
-    """The array of a subscript outside of its declared extent, if the line has only one."""
+    """The array of a declaration, or of a subscript outside of its declared extent, if the line has only one."""
     names = set(re.findall(r"\b([A-Za-z_]\w*)\s*\[", text))
     return names.pop() if len(names) == 1 else ""
 
@@ -195,7 +197,7 @@ def _words(kind: Kind, found: RawFinding, first: ThreadId, second: ThreadId | No
     if kind == "uninitialised":
         near = f"; the nearest element that has a value was written{line}" if other else ""
         return f"{first} {verb} what nobody has written{near}"
-    if found.region == DECLARED:
+    if found.region <= DECLARED:
         return f"{first} takes an element outside of the declared extent"
     if second is None:
         return f"{first} {verb} {found.bytes} bytes that belong to no array"

@@ -57,6 +57,7 @@ WB_CPU_SLOW void {name}_lanes(int64_t line, float *d, const uint32_t *a, const u
     Words<{words[0]}> lefts[WARP];
     Words<{words[1]}> rights[WARP];
     float left[{m}][{k}], right[{k}][{n}];
+    WB_CPU_SEES(d, sizeof(float) * {kernel.result.registers}, UPDATE, line);
     exchange(line, a, lefts);
     exchange(line, b, rights);
 {_spread("left", kernel.left, dtype, kernel.mantissa)}{_spread("right", kernel.right, dtype, kernel.mantissa)}\

@@ -13,7 +13,8 @@
 namespace wb_cpu {
 
 enum What { READ, WRITE, UPDATE, COPY };
-enum { MOST_LOGGED = 1 << 23, NEAREST = 4096 };
+/* In place of a region: an array that the text declares. */
+enum { MOST_LOGGED = 1 << 23, NEAREST = 4096, DECLARED = -2 };
 
 struct Touch {
     int64_t site;
@@ -139,10 +140,13 @@ WB_CPU bool on_stack(const Thread &thread, uint64_t p) {
     return p >= (uint64_t)thread.stack && p < (uint64_t)thread.stack + STACK_BYTES;
 }
 
+WB_CPU_SLOW void see_own(uint64_t p, int bytes, What what, int64_t site);
+
 /* An access of the thread that runs; one outside of all arrays ends the launch before it is made. */
 WB_CPU_SLOW void see(uint64_t p, int bytes, What what, int64_t site) {
     Thread *thread = here;
-    if (!thread || on_stack(*thread, p) || bytes <= 0) return;
+    if (!thread || bytes <= 0) return;
+    if (on_stack(*thread, p)) return see_own(p, bytes, what, site);
     Crew &crew = *thread->crew;
     int number = region_of(*crew.launch, p);
     site = site_of(*thread, site);
@@ -260,7 +264,7 @@ WB_CPU_HOOK void *__tsan_memset(void *to, int value, size_t n) {
         wb_cpu::Thread *thread = wb_cpu::here; \
         if (!thread) return; \
         int64_t site = wb_cpu::site_of(*thread, WB_CPU_PLACE); \
-        wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, site, -2, (uint64_t)index, 0); \
+        wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, site, wb_cpu::DECLARED, (uint64_t)index, 0); \
         wb_cpu::give_up(); \
     }
 WB_CPU_BOUNDS(__ubsan_handle_out_of_bounds)
