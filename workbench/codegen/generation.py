@@ -10,7 +10,7 @@ from workbench.codegen.local_storage import stored
 from workbench.codegen.nest import Invoke, Nest, walk
 from workbench.codegen.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
-from workbench.schedules.micro_kernels import MicroKernel, registered
+from workbench.schedules.micro_kernels import MicroKernel, ProcessorKernel, registered
 from workbench.target import Target
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
@@ -46,7 +46,11 @@ def generate(
     nest = lower_nest(program, schedule.tree, machine)
     unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=not unchecked)
     calls = dict.fromkeys(flag for kernel in called(nest) for flag in kernel.flags)
-    return Kernel(program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes, tuple(calls))
+    needs = dict.fromkeys(x for kernel in called(nest) if isinstance(kernel, ProcessorKernel) for x in kernel.isa)
+    return Kernel(
+        program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes, tuple(calls),
+        tuple(needs),
+    )  # fmt: skip
 
 
 def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:

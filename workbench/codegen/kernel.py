@@ -89,8 +89,9 @@ class Kernel:
     """Generated code: text, how to call it, and where it came from.
 
     `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the
-    linker's flags for the micro-kernels it calls.  On a GPU the text has several functions: `launches` says how the
-    host starts them, `buffers` what the workspace holds (`workbench/codegen/launches.py`).
+    linker's flags for the micro-kernels it calls, `needs` the features of a processor that they need.  On a GPU the
+    text has several functions: `launches` says how the host starts them, `buffers` what the workspace holds
+    (`workbench/codegen/launches.py`).
     """
 
     name: str
@@ -101,6 +102,7 @@ class Kernel:
     schedule: object = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     launches: tuple[Step, ...] = ()
     buffers: tuple[Buffer, ...] = ()
 

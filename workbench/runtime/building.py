@@ -88,6 +88,7 @@ def _is_elsewhere(target: Target) -> bool:
 def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
     from workbench.runtime.elsewhere import build_elsewhere  # kernels for this machine do without
 
+    refuse_missing_features(kernel)
     return build_elsewhere(kernel, threads=threads)
 
 
@@ -128,6 +129,14 @@ def build_target(target: str | Target, toolchain: Toolchain) -> Target:
     return machine
 
 
+def refuse_missing_features(kernel: Kernel) -> None:
+    """BuildError if a micro-kernel needs what the target's processor does not have."""
+    missing = [x for x in kernel.needs if x not in kernel.target.isa]
+    if missing:
+        has = ", ".join(kernel.target.isa) or "none that is known"
+        raise BuildError(f"{kernel.name}: its micro-kernels need {', '.join(missing)}; the processor's features: {has}")
+
+
 def compiled(
     kernel: Kernel,
     toolchain: Toolchain,
@@ -144,6 +153,7 @@ def compiled(
         raise BuildError(
             f"kernel {kernel.name!r} is in {kernel.target.dialect}; a C compiler takes C. {where}".rstrip()
         )
+    refuse_missing_features(kernel)
     text = f"{kernel.source}\n{border_text(kernel.signature)}"
     library = load(Job(kernel.name, text, toolchain, kernel.target, debug, kernel.libraries))
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]

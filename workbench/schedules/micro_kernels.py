@@ -15,6 +15,7 @@ from workbench.records import record
 
 MARK = "replace"  # the mark above loops that a micro-kernel executes
 BUILT_IN = "workbench.schedules.tensor_cores"  # registered when somebody first asks
+PRODUCTS = "workbench.schedules.products"  # those of processors, each registered when somebody first asks for it
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -62,6 +63,13 @@ class MicroKernel:
         return (*(p for p in self.operator.parameters if p in self.operator.tensors and p != own), own)
 
 
+@record
+class ProcessorKernel(MicroKernel):
+    """A micro-kernel for processors that have the features `isa`, named as in a Target (`amx_int8`)."""
+
+    isa: tuple[str, ...] = ()
+
+
 K = TypeVar("K", bound=MicroKernel)
 _known: dict[str, MicroKernel] = {}
 
@@ -75,7 +83,7 @@ def register(kernel: K) -> K:
 
 
 def known_kernels() -> tuple[MicroKernel, ...]:
-    """Every registered micro-kernel."""
+    """Every registered micro-kernel; those of a processor's instructions once they were asked for by name."""
     import_module(BUILT_IN)
     return tuple(_known.values())
 
@@ -85,5 +93,11 @@ def registered(name: str) -> MicroKernel:
     if name not in _known:
         import_module(BUILT_IN)
     if name not in _known:
-        raise ScheduleError(unknown_name("micro-kernel", name, sorted(_known)) + "; wb.register(...) adds one")
+        products = import_module(PRODUCTS)
+        names = products.product_names()
+        if name not in names:
+            known = sorted({*_known, *names})
+            raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
+        own, pair = names[name]
+        products.product_kernel(own, *pair)
     return _known[name]

@@ -14,6 +14,7 @@ from workbench.poly.program import Program
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
 from workbench.schedules.recipes.fusion import fused
+from workbench.schedules.recipes.instructions import instructed
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
 from workbench.schedules.recipes.threads import parallelized
@@ -27,7 +28,7 @@ MOST_STATEMENTS = 80
 
 
 Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: tuple[Way, ...] = (windowed, packed, block)
+WAYS: tuple[Way, ...] = (instructed, windowed, packed, block)
 
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:

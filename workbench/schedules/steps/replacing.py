@@ -13,7 +13,7 @@ from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.matching import Fit, Work, fit
-from workbench.schedules.micro_kernels import MARK, MicroKernel, known_kernels, registered
+from workbench.schedules.micro_kernels import MARK, MicroKernel, ProcessorKernel, known_kernels, registered
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
 from workbench.schedules.warp_fits import WarpFit, warp_fit
@@ -65,8 +65,9 @@ class Replace(Transform):
                 continue
             own = schedule.program.statement(statements(part)[0])
             for kernel in known_kernels():
-                if isinstance(kernel, WarpInstruction) and kernel.mantissa:
-                    continue  # it rounds, for who asks
+                asked = isinstance(kernel, WarpInstruction) and kernel.mantissa
+                if asked or isinstance(kernel, ProcessorKernel):
+                    continue  # it rounds, or needs a machine that is not known here: for who asks
                 if isinstance(matched(schedule, own, part.loops, kernel), Fit | WarpFit):
                     yield cls(spelt(schedule.program, schedule.tree, site), kernel.name)
 
