@@ -46,6 +46,8 @@ BASE = Helper(
 #define WB_VECTOR_BYTES 64
 #elif defined(__AVX2__)
 #define WB_VECTOR_BYTES 32
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+#define WB_VECTOR_BYTES (__ARM_FEATURE_SVE_BITS / 8)
 #else
 #define WB_VECTOR_BYTES 16
 #endif
