@@ -19,9 +19,9 @@ PAIRS: dict[str, dict[str, int]] = {
     "layer_norm": {"M": 33, "N": 300},
     "dot": {"N": 9000},
     "argmax": {"M": 40, "N": 60},
-    "bias_relu": {"M": 20, "N": 132},
+    "bias_relu": {"M": 5, "N": 300},
     "cumsum": {"M": 300, "N": 9},
-    "jacobi_2d": {"N": 130, "M": 140, "steps": 3},
+    "jacobi_2d": {"N": 20, "M": 140, "steps": 3},
     "embedding_gradient": {"N": 50, "D": 20, "V": 9},
 }
 """Operator → sizes: products, one of them on tensor cores, a transposition, rows, grids, a scan, time steps, updates

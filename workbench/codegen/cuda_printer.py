@@ -109,15 +109,20 @@ class CudaPrinter(Printer):
                 lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
                 self.depth -= 1
                 return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
-            case Define(variable, value, _):
-                name = self.values.names("index", variable)
-                head = f"const int64_t {name} = {self.values.text(value)};"
-                return ["{", *indented([head, *self.code(body)]), "}"]
+            case Define():
+                return self.defined(node, self.code(body))
             case If(condition):
                 lines = [f"if ({self.values.text(condition)}) {{", *indented(unbraced(self.code(body)))]
                 if otherwise is not None:
                     lines += ["} else {", *indented(unbraced(self.code(otherwise)))]
                 return [*lines, "}"]
+
+    def defined(self, node: Define, inside: list[str]) -> list[str]:
+        """The lines inside a definition with the constant, where they use it: compilers warn if they do not."""
+        name = self.values.names("index", node.variable)
+        if not mentions(inside, name):
+            return ["{", *indented(unbraced(inside)), "}"]
+        return ["{", *indented([f"const int64_t {name} = {self.values.text(node.value)};", *inside]), "}"]
 
     def unrolled(self, loop: For) -> bool:
         return loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32
@@ -178,6 +183,8 @@ class CudaPrinter(Printer):
                 return self.instruction(nest)
             case Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body, lane)
+            case Define(variable, _, body):
+                return self.defined(nest, self.scoped(variable, body, lane))
         return super().lines(nest, lane)
 
     def instruction(self, call: Invoke) -> list[str]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from workbench.codegen.kernel import Kernel
 
 BARRIER = "__syncthreads();"
-CELL = r"\w+_(?:local|tile|own)\w*\["
 START = r"\s*(?:wb_copy_async\(&|\*\(\w+ \*\)&)?"
-TARGET = re.compile(rf"^({START}{CELL})(.*?)(\](?: = |, &).*)$")
-SOURCE = re.compile(rf"^({START}{CELL}.*?\](?: = |, &)(?:\*\(const \w+ \*\)&)?\w+\[)(.*?)(\].*)$")
+MOVED = r"\](?: = |, &)(?:\*\(const \w+ \*\)&)?"
+# An element, or several side by side, that becomes another one, or a part of one: `A_tile[…] = A_w.x;`.
+TARGET = re.compile(rf"^({START}\w+\[)(.*?)({MOVED}\w+(?:\[[^\[\]]*\](?:, \d+\))?|\.\w);)$")
+SOURCE = re.compile(rf"^({START}\w+\[.*?{MOVED}\w+\[)([^\[\]]*)(\](?:, \d+\))?;)$")
 LOADED = re.compile(r"^(\s*const \w+ \w+ = \*\(const \w+ \*\)&\w+\[)(.*?)(\];)$")
 BOUND = re.compile(r"( < [^;]+?)(; \w+(?:\+\+| \+= ))")
 GUARD = re.compile(r"^(\s*if \(.* (?:<|<=) .*)(\) \{)$")
