@@ -58,7 +58,7 @@ def in_lab(lab: Server, browser: Browser) -> Callable[[str], Page]:
     """Open a notebook with a panel of one of the four programs, alone in the window."""
 
     def opened(name: str) -> Page:
-        page = lab.open(browser, name, f"import workbench as wb\npanel = wb.panel({SCHEDULES[name]})\npanel")
+        page = lab.again(browser, f"import workbench as wb\npanel = wb.panel({SCHEDULES[name]})\npanel")
         page.execute(0)
         page.panel()
         return page

@@ -19,7 +19,8 @@ from tests.support import PACKAGE, ROOT
 
 EXTENSIONS = PACKAGE / "labextension"
 NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-CURRENT = "window.jupyterapp.shell.currentWidget"
+# anywidget gives a script two seconds to begin, however busy the machine is.
+LATE = "Failed to initialize model"
 _READY = """(async () => { const c = window.notebook.sessionContext; await c.ready; await c.session.kernel.info;
     if (document.activeElement) document.activeElement.blur(); return c.session.kernel.id })()"""
 _CLOSE = """(async () => {
@@ -31,6 +32,15 @@ _CLOSE = """(async () => {
 _OPEN = """(async () => {
     window.notebook = await window.jupyterapp.commands.execute('docmanager:open', %s);
     await window.notebook.revealed })()"""
+_REPLACE = """(async (cells) => {
+    const { model } = window.notebook.content;
+    model.sharedModel.transact(() => {
+        model.sharedModel.deleteCellRange(0, model.sharedModel.cells.length);
+        model.sharedModel.insertCells(0, cells.map((source) => ({cell_type: 'code', source, metadata: {}})));
+    });
+    window.notebook.content.activeCellIndex = 0;
+    const { kernel } = window.notebook.sessionContext.session;
+    await kernel.requestExecute({code: 'globals().pop("panel", None)', silent: true}).done })(%s)"""
 _ASK = """(async () => {
     const future = window.notebook.sessionContext.session.kernel.requestExecute(
         {code: '', silent: true, store_history: false, user_expressions: {x: %s}});
@@ -126,6 +136,17 @@ class Server:
             self.visit(browser, "lab?reset")
         browser.run(_CLOSE)
         browser.run(_OPEN % json.dumps({"path": path}))
+        return Page(browser)
+
+    def again(self, browser: Browser, *cells: str) -> Page:
+        """A notebook with these cells whose kernel is that of the one before, if there was one: it starts faster."""
+        usable = f"{self._here} && window.shared && !window.shared.isDisposed && window.shared === window.notebook"
+        if not browser.run(usable):
+            page = self.open(browser, "again", *cells)
+            browser.run("(window.shared = window.notebook, 0)")
+            return page
+        browser.run("window.jupyterapp.shell.activateById(window.notebook.id)")
+        browser.run(_REPLACE % json.dumps(cells))
         return Page(browser)
 
     def remembers(self, text: str) -> None:
@@ -228,4 +249,13 @@ class Page:
 
     def panel(self) -> None:
         """Wait for a panel with points, its next steps known."""
-        self.browser.until("document.querySelector('.wbp .plot') && document.querySelector('.wbp .offers details')", 60)
+        shown = "document.querySelector('.wbp .plot')"
+        late = [line for line in self.browser.console if LATE in line]
+        try:
+            self.browser.until(shown, 20)
+        except BrowserError:
+            if late == [line for line in self.browser.console if LATE in line]:
+                raise
+            self.browser.console[:] = [line for line in self.browser.console if LATE not in line]
+            self.execute(0)  # as one does who sees no picture
+        self.browser.until(f"{shown} && document.querySelector('.wbp .offers details')", 60)

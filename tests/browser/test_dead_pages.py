@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
+from functools import cache
 
 import pytest
 
@@ -16,14 +18,18 @@ ERRORS = ("Error displaying widget", "model not found", "Loading widget")
 PICTURE = ".jp-Notebook .jp-OutputArea-output img[src^='data:image/png']"
 
 
+@cache
+def outputs() -> tuple[tuple[dict, dict], ...]:
+    """What four panels leave in a notebook."""
+    shown = [wb.panel(schedule(name))._repr_mimebundle_() for name in SCHEDULES]
+    return tuple((data, metadata or {}) for data, metadata in shown)
+
+
 def stored() -> dict:
     """A notebook with the outputs of four panels, as somebody else's JupyterLab would have saved it."""
     made = notebook(*(f"panel  # {name}" for name in SCHEDULES))
-    for cell, name in zip(made["cells"], SCHEDULES, strict=True):
-        data, metadata = wb.panel(schedule(name))._repr_mimebundle_()
-        cell["outputs"] = [
-            {"output_type": "execute_result", "execution_count": 1, "data": data, "metadata": metadata or {}}
-        ]
+    for cell, (data, metadata) in zip(made["cells"], deepcopy(outputs()), strict=True):
+        cell["outputs"] = [{"output_type": "execute_result", "execution_count": 1, "data": data, "metadata": metadata}]
     return made
 
 

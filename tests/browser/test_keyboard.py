@@ -19,7 +19,7 @@ FOCUSED = "document.activeElement.closest('{}')"
 
 @pytest.fixture(scope="module", params=SCHEDULES)
 def case(request, lab, browser) -> tuple[str, Page]:
-    return request.param, lab.open(browser, f"keyboard_{request.param}", CELL.format(SCHEDULES[request.param]))
+    return request.param, lab.again(browser, CELL.format(SCHEDULES[request.param]))
 
 
 def chord(browser: Browser, key: str, modifiers: int = 0) -> None:

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.viz.values import naive, parsed, tiled
 from workbench import viz
+from workbench.errors import WorkbenchError
 from workbench.viz.c_tokens import Run, code_lines
 from workbench.viz.code_view import body_start
 
@@ -77,3 +78,15 @@ def test_a_kernel_without_a_schedule_shows_its_text():
 
     bare = replace(wb.generate(naive(M=2, N=2, K=2), "c"), schedule=None)
     assert "int" in viz.code(bare).html
+
+
+@pytest.mark.parametrize("target", ["c", "cuda"])
+def test_a_schedule_shows_the_text_that_is_generated_of_it(target):
+    schedule = wb.schedule(wb.ops.conv2d, stride=1, pad=1, dilation=1) | wb.bind("O/n", "block.x")
+    schedule = schedule | wb.bind("P/n", "block.x")
+    assert str(viz.code(schedule, target)) == wb.generate(schedule, target).source.rstrip("\n")
+
+
+def test_what_has_no_text_is_refused():
+    with pytest.raises(WorkbenchError, match=r"takes a Schedule|shows a Schedule"):
+        viz.code(wb.ops.matmul)

@@ -277,3 +277,12 @@ def test_an_unproved_or_illegal_schedule_says_so_first():
     step = Together((wb.interchange("A.1/i", "t"),))
     schedule = step.on(wb.schedule(seidel(), N=64, T=8))
     assert viz.picture(schedule).text.startswith("illegal")
+
+
+@pytest.mark.parametrize("name", ["conv2d", "batched_matmul", "layer_norm", "jacobi_2d", "softmax"])
+def test_words_of_cells_do_not_lie_on_one_another(name):
+    known = {"stride": 1, "pad": 1, "dilation": 1} if name == "conv2d" else {}
+    drawn = viz.cells(wb.schedule(wb.ops.load(name), **known)).drawing
+    texts = [m for m in drawn.marks if isinstance(m, Text) and m.bold]
+    for a, b in combinations(texts, 2):
+        assert abs(a.y - b.y) > 10 or a.x + a.width <= b.x or b.x + b.width <= a.x, (a.text, b.text)

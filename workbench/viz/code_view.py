@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel
+from workbench.errors import WorkbenchError, shown
 from workbench.poly.tree import loops
 from workbench.runtime.launch import CompiledKernel
 from workbench.schedules import Schedule
+from workbench.target import Target
 from workbench.viz.c_tokens import CodeLine, Run, code_lines
 from workbench.viz.coordinates import subject
 from workbench.viz.domain_data import domain_data
@@ -24,9 +27,15 @@ LINE = 18.0
 COLUMN = 420.0  # pixels for the domain beside the code: its panels stand one below another
 
 
-def code(value: Kernel | CompiledKernel) -> Picture:
-    """The generated source, what stands before the kernel's function folded away, beside the iteration domain."""
+def code(value: Schedule | Kernel | CompiledKernel, target: str | Target = "c") -> Picture:
+    """The generated source, what stands before the kernel's function folded away, beside the iteration domain.
+
+    Of a schedule it is the text for `target`.  WorkbenchError for what has no text, and what `generate` raises.
+    """
+    value = generate(value, target) if isinstance(value, Schedule) else value
     kernel = value.kernel if isinstance(value, CompiledKernel) else value
+    if not isinstance(kernel, Kernel):
+        raise WorkbenchError(f"code shows a Schedule or a Kernel, as wb.generate makes it, not {shown(value)}")
     schedule = kernel.schedule if isinstance(kernel.schedule, Schedule) else None
     lines = code_lines(kernel.source, _loop_names(schedule), _comments(schedule))
     start = body_start(kernel)
@@ -49,16 +58,16 @@ def body_start(kernel: Kernel) -> int:
 def code_scene(lines: tuple[CodeLine, ...], start: int, label: str) -> Scene:
     """The function as a drawing; what was folded is one remark."""
     marks: list[Mark] = []
-    shown = lines[start:]
+    below = lines[start:]
     margin = (len(str(len(lines))) + 2) * FONT * MONO_WIDTH
-    for i, line in enumerate(shown):
+    for i, line in enumerate(below):
         y = LINE * (i + 1)
         marks.append(Text(margin - 14, y, str(line.number), FONT - 1, "soft", "end", mono=True))
         marks += _texts(line, margin, y)
     if start:
-        marks.append(Text(margin, LINE * (len(shown) + 1), f"({start} lines before it)", FONT - 1, "soft", italic=True))
-    width = margin + max((_length(line) for line in shown), default=0) * FONT * MONO_WIDTH
-    return Scene(width, LINE * (len(shown) + 1.5), tuple(marks), f"C text of {label}")
+        marks.append(Text(margin, LINE * (len(below) + 1), f"({start} lines before it)", FONT - 1, "soft", italic=True))
+    width = margin + max((_length(line) for line in below), default=0) * FONT * MONO_WIDTH
+    return Scene(width, LINE * (len(below) + 1.5), tuple(marks), f"C text of {label}")
 
 
 def _texts(line: CodeLine, margin: float, y: float) -> list[Text]:
