@@ -18,19 +18,27 @@ from workbench.codegen.nest import (
     walk,
     writes,
 )
-from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Expr, Read, substitute
+from workbench.lang.dtypes import BOOL, INT64
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, substitute
 from workbench.lang.expr import walk as walk_expr
-from workbench.lang.normal_form import constant, depends, growth
+from workbench.lang.normal_form import constant, depends, growth, simplify
 from workbench.records import record
 
 
 @record
 class Lane:
-    """The vector loop around: its variable and how many of its values one iteration executes."""
+    """The vector loop around: its variable and how many of its values one iteration executes, those before `limit`."""
 
     variable: str = ""
     count: int = 1
+    limit: Expr | None = None
+
+    @property
+    def present(self) -> Expr:
+        """How many lanes there are; the others stand at or beyond the limit."""
+        if self.limit is None:
+            return Const(self.count, INT64)
+        return simplify(Binary("-", self.limit, Index(self.variable, INT64), INT64))
 
 
 SCALAR = Lane()
@@ -125,6 +133,7 @@ def registers(
             lane.count,
             lane.variable,
             bool(lane.variable) and not along,
+            lane.limit,
         )
         for cell in write.cells
     )

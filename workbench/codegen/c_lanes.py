@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_helpers import MASKS
+from workbench.codegen.c_partial import first_lanes, has_masks
 from workbench.codegen.c_values import Values
 from workbench.codegen.convexity import conjuncts, convex
 from workbench.codegen.nest import Local
@@ -47,9 +48,7 @@ class Lanes:
     slow: int = 0
 
     def varying(self, expr: Expr) -> bool:
-        return mentions(expr, self.lane.variable) or any(
-            self.held_vector(n) is not None for n in reads(expr)
-        )
+        return mentions(expr, self.lane.variable) or any(self.held_vector(n) is not None for n in reads(expr))
 
     def held_vector(self, read: Read) -> Local | None:
         for local in self.values.held:
@@ -200,9 +199,21 @@ class Lanes:
             return None
         dtype = UINT16 if read.dtype.is_half else read.dtype
         element = self.values.element(read.tensor, read.subscripts)
+        if self.lane.limit is not None:
+            return self.first(dtype, element) if stride == 1 and has_masks(dtype, self.lane.count) else None
         if stride == 2:
             return f"{self.values.helpers.every_second(dtype, self.lane.count)}(&{element})"
         return f"*(const {self.type(dtype)}_u *)&{element}"
+
+    def first(self, dtype: DType, element: str) -> str:
+        """The lanes that exist, from memory."""
+        name = first_lanes(self.values.helpers, dtype, self.lane.count)
+        return f"{name}(&{element}, {self.values.text(self.lane.present)})"
+
+    def lane_loop(self) -> str:
+        """The head of a loop over the lanes that exist."""
+        more = "" if self.lane.limit is None else f" && wb_l < {self.values.inside(self.lane.present, 9)}"
+        return f"for (int wb_l = 0; wb_l < {self.lane.count}{more}; wb_l++)"
 
     def stride(self, read: Read) -> int | None:
         """Elements from one lane to the next, if that is constant."""
@@ -221,7 +232,8 @@ class Lanes:
         shifted = self.at_lane(expr)
         t = self.type(expr.dtype)
         text = self.values.text(shifted)
-        return f"({{ {t} wb_t; for (int wb_l = 0; wb_l < {self.lane.count}; wb_l++) wb_t[wb_l] = {text}; wb_t; }})"
+        start = "" if self.lane.limit is None else " = {0}"
+        return f"({{ {t} wb_t{start}; {self.lane_loop()} wb_t[wb_l] = {text}; wb_t; }})"
 
     def at_lane(self, expr: Expr) -> Expr:
         """The expression with the lane variable moved by the lane's number; held vectors become their lanes."""

@@ -159,7 +159,7 @@ class Printer:
         if loop.kind == "parallel" and not self.inside_parallel and self.parallel != "serial":
             return self.parallel_loop(loop)
         if loop.lanes > 1:
-            lane = Lane(loop.variable, loop.lanes)
+            lane = Lane(loop.variable, loop.lanes, loop.limit)
             self.vector_loops += 1
         copy = transposed_copy(self.values, loop) if not lane.variable else None
         if copy is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_lanes import Lanes, address_stride
+from workbench.codegen.c_partial import put_first
 from workbench.codegen.c_transposes import along_memory, at_row, put_four, register_at, rows_of
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_writes import joined_tuple
@@ -56,10 +57,12 @@ def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
     element = values.element(local.cell.array, local.cell.subscripts)
     if local.lanes == 1:
         return element
-    if contiguous(values, local):
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes, local.limit))
+    if not contiguous(values, local):
+        return lanes.by_lane(_read(local))
+    if local.limit is None:
         return f"*(const {values.helpers.type(storage(dtype), local.lanes)}_u *)&{element}"
-    lanes = Lanes(values, Lane(local.lane_variable, local.lanes))
-    return lanes.by_lane(_read(local))
+    return lanes.first(dtype, element)
 
 
 def _read(local: Local) -> Read:
@@ -77,7 +80,7 @@ def after(values: Values, node: Accumulate) -> list[str]:
         return flush(values, node)
     first = node.locals[0]
     rows = along_memory(values, first) if len(node.locals) == 1 and first.lanes > 1 else None
-    if rows is not None and not contiguous(values, first):
+    if rows is not None and not contiguous(values, first) and first.limit is None:
         return in_fours(values, first, rows)
     body = []
     for local in node.locals:
@@ -85,11 +88,19 @@ def after(values: Values, node: Accumulate) -> list[str]:
         if local.lanes == 1:
             body.append(f"{element} = {values.register(local)};")
         elif contiguous(values, local):
-            name = values.helpers.type(storage(local.cell.dtype), local.lanes)
-            body.append(f"*({name}_u *)&{element} = {values.register(local)};")
+            body.append(_stored(values, local, element))
         else:
             body += scattered(values, local, values.register(local))
     return looped(values, node.locals[0].dims, body)
+
+
+def _stored(values: Values, local: Local, element: str) -> str:
+    """Neighbouring cells take a register, or as many of its lanes as there are."""
+    dtype, register = storage(local.cell.dtype), values.register(local)
+    if local.limit is None:
+        return f"*({values.helpers.type(dtype, local.lanes)}_u *)&{element} = {register};"
+    present = Lane(local.lane_variable, local.lanes, local.limit).present
+    return f"{put_first(values.helpers, dtype, local.lanes)}(&{element}, {register}, {values.text(present)});"
 
 
 def in_fours(values: Values, local: Local, rows: For) -> list[str]:
@@ -105,10 +116,9 @@ def in_fours(values: Values, local: Local, rows: For) -> list[str]:
 
 def scattered(values: Values, local: Local, register: str) -> list[str]:
     """One store a lane."""
-    lanes = Lanes(values, Lane(local.lane_variable, local.lanes))
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes, local.limit))
     element = values.element(local.cell.array, tuple(map(lanes.at_lane, local.cell.subscripts)))
-    count = local.lanes
-    return [f"for (int wb_l = 0; wb_l < {count}; wb_l++) {element} = {register}[wb_l];"]
+    return [f"{lanes.lane_loop()} {element} = {register}[wb_l];"]
 
 
 def flush(values: Values, node: Accumulate) -> list[str]:

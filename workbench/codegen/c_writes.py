@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.codegen.c_atomics import atomic_update
 from workbench.codegen.c_lanes import Lanes, address_stride
+from workbench.codegen.c_partial import has_masks, put_first
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
 from workbench.lang.dtypes import BOOL, UINT8, UINT16, DType
@@ -31,9 +32,7 @@ def parenthesised(text: str) -> str:
     return f"({text})" if "?" in text else text
 
 
-def joined_tuple(
-    values: Values, monoid: Monoid, cells: list[str], texts: list[str], dtypes: list[DType]
-) -> list[str]:
+def joined_tuple(values: Values, monoid: Monoid, cells: list[str], texts: list[str], dtypes: list[DType]) -> list[str]:
     """Lines that combine a tuple into its cells, every field from the old fields."""
     left = declare(values, monoid.left, cells, dtypes, "wb_a")
     right = declare(values, monoid.right, texts, dtypes, "wb_b")
@@ -41,9 +40,7 @@ def joined_tuple(
     return ["{", *(f"    {line}" for line in (*left, *right, *body)), "}"]
 
 
-def declare(
-    values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str
-) -> list[str]:
+def declare(values: Values, names: tuple[str, ...], texts: list[str], dtypes: list[DType], prefix: str) -> list[str]:
     """One constant for each field of an operand."""
     lines = []
     for name, text, dtype in zip(names, texts, dtypes, strict=True):
@@ -75,15 +72,13 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
     cell, local = write.cells[0], held[0]
     vector = stored(lanes, write.values[0], cell.dtype)
     if write.reduction is None:
-        return [
-            line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)
-        ]
+        return [line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)]
     if local is not None:
         return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
     if write.atomic:
         return by_lanes(lanes, write)
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
-    if step != 1 or cell.dtype.is_half or cell.dtype == BOOL:
+    if step != 1 or cell.dtype.is_half or cell.dtype == BOOL or lanes.lane.limit is not None:
         return by_lanes(lanes, write)
     name = lanes.type(cell.dtype)
     target = f"*({name}_u *)&{values.element(cell.array, cell.subscripts)}"
@@ -121,10 +116,13 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr) -> list[str]:
     if step != 1:
         return by_lanes(lanes, Write("", (cell,), (value,)))
     memory = {True: UINT8, False: UINT16 if cell.dtype.is_half else cell.dtype}[cell.dtype == BOOL]
+    if lanes.lane.limit is not None:
+        if not has_masks(memory, lanes.lane.count):
+            return by_lanes(lanes, Write("", (cell,), (value,)))
+        put, place = put_first(values.helpers, memory, lanes.lane.count), values.element(cell.array, cell.subscripts)
+        return [f"{put}(&{place}, {stored(lanes, value, cell.dtype)}, {values.text(lanes.lane.present)});"]
     name = lanes.type(memory)
-    return [
-        f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"
-    ]
+    return [f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"]
 
 
 def by_lanes(lanes: Lanes, write: Write) -> list[str]:
@@ -138,7 +136,7 @@ def by_lanes(lanes: Lanes, write: Write) -> list[str]:
         atomic=write.atomic,
     )
     body = scalar_write(lanes.values, moved)
-    return [f"for (int wb_l = 0; wb_l < {lanes.lane.count}; wb_l++) {{", *(f"    {x}" for x in body), "}"]
+    return [f"{lanes.lane_loop()} {{", *(f"    {x}" for x in body), "}"]
 
 
 def lane_tuple(lanes: Lanes, write: Write, monoid: Monoid, held: list[Local | None]) -> list[str]:

@@ -45,8 +45,8 @@ class Write:
 class For:
     """`for (variable = lower; variable < upper; variable += step)`.
 
-    `lanes` > 1 makes it a vector loop: one iteration executes `lanes` neighbouring values of the variable.
-    `loop` is the schedule's name of the loop.
+    `lanes` > 1 makes it a vector loop: one iteration executes `lanes` neighbouring values of the variable, but none
+    that reaches `limit`.  `loop` is the schedule's name of the loop.
     """
 
     variable: str
@@ -57,6 +57,7 @@ class For:
     step: int = 1
     kind: LoopKind = "serial"
     lanes: int = 1
+    limit: Expr | None = None
 
 
 @record(slots=True)
@@ -98,8 +99,8 @@ class Hold:
 class Local:
     """Registers that stand for cells during `body`: an array over the unrolled loops `dims`.
 
-    `lanes` > 1 makes each a vector: of neighbouring cells if `lane_variable` is in the cell's subscripts,
-    else of partial results of one cell.
+    `lanes` > 1 makes each a vector: of neighbouring cells if `lane_variable` is in the cell's subscripts (those before
+    its `limit` only), else of partial results of one cell.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Local:
     lanes: int = 1
     lane_variable: str = ""
     partial: bool = False
+    limit: Expr | None = None
 
 
 @record(slots=True)
@@ -217,18 +219,22 @@ def map_expressions(nest: Nest, change: Callable[[Expr], Expr]) -> Nest:
     def cell(c: Cell) -> Cell:
         return replace(c, subscripts=tuple(map(change, c.subscripts)))
 
+    def ending(limit: Expr | None) -> Expr | None:
+        return None if limit is None else change(limit)
+
     def node(n: Nest) -> Nest:
         match n:
             case Write():
                 return map_write(n, change)
             case For():
-                return replace(n, lower=change(n.lower), upper=change(n.upper))
+                return replace(n, lower=change(n.lower), upper=change(n.upper), limit=ending(n.limit))
             case If():
                 return replace(n, condition=change(n.condition))
             case Define() | Hold():
                 return replace(n, value=change(n.value))
             case Accumulate():
-                return replace(n, locals=tuple(replace(x, cell=cell(x.cell)) for x in n.locals))
+                kept = (replace(x, cell=cell(x.cell), limit=ending(x.limit)) for x in n.locals)
+                return replace(n, locals=tuple(kept))
             case Prefetch():
                 return replace(n, cells=tuple(map(cell, n.cells)))
             case Invoke():

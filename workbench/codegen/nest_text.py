@@ -72,6 +72,7 @@ def _loop(loop: For) -> str:
     notes = [f"loop {loop.loop}"] if loop.loop not in ("", loop.variable) else []
     notes += [] if loop.kind == "serial" else [loop.kind]
     notes += [f"{loop.lanes} lanes"] if loop.lanes > 1 else []
+    notes += [f"none from {show(loop.limit)} on"] if loop.limit is not None else []
     text = f"for {loop.variable} from {show(loop.lower)} below {show(loop.upper)}{step}"
     return f"{text}  ({', '.join(notes)})" if notes else text
 

@@ -50,11 +50,11 @@ class Scalars:
             case Write():
                 return self.write(nest, lane)
             case For():
-                inner = Lane(nest.variable, nest.lanes) if nest.lanes > 1 else lane
+                inner = Lane(nest.variable, nest.lanes, nest.limit) if nest.lanes > 1 else lane
                 body = self.visit(nest.body, inner)
                 if nest.kind == "parallel":
                     body = Block((self.claim(_made("claim_parallel", INT32, [], [], "output")), body))
-                return replace(nest, kind="serial", lanes=1, body=body)
+                return replace(nest, kind="serial", lanes=1, limit=None, body=body)
             case Invoke(_, _, _, body) | Prefetch(_, body):
                 return self.visit(body, lane)
             case Accumulate():
@@ -78,7 +78,10 @@ class Scalars:
         name = f"{lane.variable}.lane"
         moved = Binary("+", Index(lane.variable, INT64), Index(name, INT64), INT64)
         body = _substituted(nest, {lane.variable: moved})
-        return For(name, name, Const(0, INT64), Const(lane.count, INT64), body)
+        count: Expr = Const(lane.count, INT64)
+        if lane.limit is not None:
+            count = Call("min", (count, lane.present), INT64)
+        return For(name, name, Const(0, INT64), count, body)
 
     def after_claim(self, write: Write, array: Array | None) -> Nest:
         """The write with its claim before it, if it claims anything."""
@@ -139,10 +142,10 @@ class Scalars:
 
     def around(self, local: Local, write: Write, claim: Array | None = None) -> Nest:
         """What happens before or after, for every register and lane."""
-        lane = Lane(local.lane_variable, local.lanes) if local.lanes > 1 else SCALAR
+        lane = Lane(local.lane_variable, local.lanes, local.limit) if local.lanes > 1 else SCALAR
         nest = self.lanes(self.after_claim(write, claim), lane)
         for loop in reversed(local.dims):
-            nest = replace(loop, kind="serial", lanes=1, body=nest)
+            nest = replace(loop, kind="serial", lanes=1, limit=None, body=nest)
         return nest
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.codegen.accumulators import Lane
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import (
     Accumulate,
@@ -39,7 +40,7 @@ class Printer:
     arrays: dict[str, Array]
     names: Names = field(default_factory=Names)
     held: set[str] = field(default_factory=set)
-    lane: tuple[str, int] | None = None
+    lane: Lane | None = None
     parallel: bool = False
 
     def function(self, nest: Nest, symbols: tuple[str, ...]) -> str:
@@ -80,7 +81,7 @@ class Printer:
         outermost = loop.kind == "parallel" and not self.parallel
         name, saved = self.names("index", loop.variable), self.lane
         self.parallel |= outermost
-        self.lane = (loop.variable, loop.lanes) if loop.lanes > 1 else saved
+        self.lane = Lane(loop.variable, loop.lanes, loop.limit) if loop.lanes > 1 else saved
         thread = [f"wb_log.thread = {name}"] if outermost else []
         body = _deeper([*thread, *(self.lines(loop.body) or ["pass"])])
         self.lane, self.parallel = saved, self.parallel and not outermost
@@ -96,10 +97,13 @@ class Printer:
 
     def in_lanes(self, lines: list[str]) -> list[str]:
         """The lines for every lane of the vector loop around: all lanes finish before what follows."""
-        return lines if self.lane is None else self.each_lane(*self.lane, lines)
+        return lines if self.lane is None else self.each_lane(self.lane, lines)
 
-    def each_lane(self, variable: str, count: int, lines: list[str]) -> list[str]:
-        moved = f"{self.names('index', variable)} = {self.base(variable)} + wb_log.lane"
+    def each_lane(self, lane: Lane, lines: list[str]) -> list[str]:
+        own, count = self.names("index", lane.variable), str(lane.count)
+        moved = f"{own} = {self.base(lane.variable)} + wb_log.lane"
+        if lane.limit is not None:
+            count = f"min({count}, {self.text(lane.limit)} - {self.base(lane.variable)})"
         return [f"for wb_log.lane in range({count}):", *_deeper([moved, *lines]), "wb_log.lane = None"]
 
     def write(self, write: Write) -> list[str]:
@@ -113,7 +117,7 @@ class Printer:
         """Memory that registers are filled from or go back to."""
         lines = ["wb_log.begin('', ())", *(f"wb_log.touch({kind!r}, {self.place(local.cell)})" for kind in kinds)]
         if local.lanes > 1 and not local.partial:
-            lines = self.each_lane(local.lane_variable, local.lanes, lines)
+            lines = self.each_lane(Lane(local.lane_variable, local.lanes, local.limit), lines)
         for loop in reversed(local.dims):
             lines = [self.head(loop), *_deeper(lines)]
         return lines

@@ -18,7 +18,8 @@ from workbench.codegen.accumulators import (
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Invoke, Nest, Write, rebuild, walk, writes
 from workbench.codegen.nest import children as parts_of
 from workbench.codegen.tile_company import with_company
-from workbench.codegen.tiles import Tile, cut, emit_tile, match_tile, stripped
+from workbench.codegen.tile_emission import emit_tile, stripped
+from workbench.codegen.tiles import Tile, cut, match_tile
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr

@@ -32,6 +32,10 @@ class Blocking:
     panel: tuple[str, int] | None = None
 
 
+IN_FLIGHT = 8
+"""Multiply-adds that a core begins before the first one is done: two a cycle, four cycles."""
+
+
 def blocking(shape: Structure, target: Target) -> Blocking | None:
     """The block sizes of a reduction, or None if no dim runs through memory in order."""
     lanes = target.lanes(max(32, *(8 * v.dtype.bytes for v in shape.statement.values)))
@@ -49,11 +53,28 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
         return Blocking("across", vector, _strip(shape, vector, lanes), (), None)
     rows, vectors = (6, 2) if target.vector_registers <= 16 else (8, 3)
     trip = shape.trip(vector)
-    while trip is not None and vectors > 1 and trip < vectors * lanes:
-        vectors -= 1
+    vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
     return Blocking(
-        "across", vector, vectors * lanes, ((row, _fitting(shape.trip(row), rows)),), _panel(shape)
+        "across", vector, vectors * lanes, ((row, _height(shape.trip(row), rows, vectors)),), _panel(shape)
     )
+
+
+def _height(trip: int | None, most: int, vectors: int) -> int:
+    """Rows of a tile, so that all rows take the fewest cycles; those that are left are taken two by two.
+
+    A tile issues a multiply-add for each vector and row, but no sooner than its last ones are done.
+    """
+    if trip is None or trip >= 8 * most:
+        return most
+
+    def slots(rows: int) -> int:
+        return max(rows * vectors, IN_FLIGHT)
+
+    def cost(rows: int) -> int:
+        left = trip % rows
+        return trip // rows * slots(rows) + left // 2 * slots(2) + left % 2 * slots(1)
+
+    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (cost(s), -s))
 
 
 def _strip(shape: Structure, vector: str, lanes: int) -> int:

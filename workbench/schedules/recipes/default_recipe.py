@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from workbench.poly.accumulating import added
 from workbench.poly.program import Program
+from workbench.schedules.recipes.ahead import asked_ahead
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
 from workbench.schedules.recipes.fusion import fused
@@ -73,7 +74,7 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         from workbench.schedules.recipes.chains import overlapped
 
         schedule = overlapped(schedule)
-    return parallelized(schedule)
+    return asked_ahead(parallelized(schedule), machine)
 
 
 def _judged(way: Way) -> Way:

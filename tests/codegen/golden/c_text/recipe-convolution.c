@@ -41,58 +41,46 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         *(wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r[f_i][w_i / 8];
                     }
             } else {
-                for (int64_t w_i = 0; w_i < wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i += 8) {
-                    wb_v8f32 O_r2[5];
+                if (20 - 16 * w_o > 8) {
+                    wb_v8f32 O_r3[5][2];
                     WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r2[f_i] = wb_all_v8f32(0.0f);
+                        WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                            O_r3[f_i][w_i / 8] = wb_all_v8f32(0.0f);
+                        }
                     }
                     for (int64_t c = 0; c < 3; c++) {
                         for (int64_t kh = 0; kh < 3; kh++) {
                             for (int64_t kw = 0; kw < 2; kw++) {
                                 WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                                    O_r2[f_i] += (*(const wb_v8f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                    WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                                        O_r3[f_i][w_i / 8] += (wb_v8f32_first(&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw], 20 - 16 * w_o - w_i) * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                    }
                                 }
                             }
                         }
                     }
-                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        *(wb_v8f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r2[f_i];
-                    }
-                }
-                for (int64_t w_i = wb_whole(wb_min_i64(20 - 16 * w_o, 16), 8); w_i < wb_whole(wb_min_i64(20 - 16 * w_o, 16), 4); w_i += 4) {
-                    wb_v4f32 O_r3[5];
-                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r3[f_i] = wb_all_v4f32(0.0f);
-                    }
-                    for (int64_t c = 0; c < 3; c++) {
-                        for (int64_t kh = 0; kh < 3; kh++) {
-                            for (int64_t kw = 0; kw < 2; kw++) {
-                                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                                    O_r3[f_i] += (*(const wb_v4f32_u *)&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * wb_all_v4f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++)
+                        WB_UNROLL for (int64_t w_i = 0; w_i < 16; w_i += 8) {
+                            wb_v8f32_put_first(&O[f_i*140 + h*20 + 16 * w_o + w_i], O_r3[f_i][w_i / 8], 20 - 16 * w_o - w_i);
+                        }
+                } else {
+                    for (int64_t w_i = 0; w_i < 20 - 16 * w_o; w_i += 8) {
+                        wb_v8f32 O_r2[5];
+                        WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                            O_r2[f_i] = wb_all_v8f32(0.0f);
+                        }
+                        for (int64_t c = 0; c < 3; c++) {
+                            for (int64_t kh = 0; kh < 3; kh++) {
+                                for (int64_t kw = 0; kw < 2; kw++) {
+                                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                                        O_r2[f_i] += (wb_v8f32_first(&I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw], 20 - 16 * w_o - w_i) * wb_all_v8f32(K[f_i*18 + c*6 + kh*2 + kw]));
+                                    }
                                 }
                             }
                         }
-                    }
-                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        *(wb_v4f32_u *)&O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r3[f_i];
-                    }
-                }
-                for (int64_t w_i = wb_whole(wb_min_i64(20 - 16 * w_o, 16), 4); w_i < wb_min_i64(20 - 16 * w_o, 16); w_i++) {
-                    float O_r4[5];
-                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O_r4[f_i] = 0.0f;
-                    }
-                    for (int64_t c = 0; c < 3; c++) {
-                        for (int64_t kh = 0; kh < 3; kh++) {
-                            for (int64_t kw = 0; kw < 2; kw++) {
-                                WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                                    O_r4[f_i] += I_[c*189 + (h + kh)*21 + 16 * w_o + w_i + kw] * K[f_i*18 + c*6 + kh*2 + kw];
-                                }
-                            }
+                        WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
+                            wb_v8f32_put_first(&O[f_i*140 + h*20 + 16 * w_o + w_i], O_r2[f_i], 20 - 16 * w_o - w_i);
                         }
-                    }
-                    WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
-                        O[f_i*140 + h*20 + 16 * w_o + w_i] = O_r4[f_i];
                     }
                 }
             }

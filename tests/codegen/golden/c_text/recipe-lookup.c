@@ -17,43 +17,19 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
     (void)workspace;
     (void)threads;
     for (int64_t b = 0; b < 3; b++) {
-        {
-            wb_v8f32 O_r[2];
-            WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
-                /* O.init: O(b, d) +=! T(I(b, l), d) */
-                O_r[d_i / 8] = wb_all_v8f32(0.0f);
-            }
-            for (int64_t l = 0; l < 4; l++) {
-                WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
-                    /* O: O(b, d) +=! T(I(b, l), d) */
-                    O_r[d_i / 8] += *(const wb_v8f32_u *)&T[I_[b*4 + l]*19 + d_i];
-                }
-            }
-            WB_UNROLL for (int64_t d_i = 0; d_i < 16; d_i += 8) {
-                *(wb_v8f32_u *)&O[b*19 + d_i] = O_r[d_i / 8];
+        wb_v8f32 O_r[3];
+        WB_UNROLL for (int64_t d_i = 0; d_i < 24; d_i += 8) {
+            /* O.init: O(b, d) +=! T(I(b, l), d) */
+            O_r[d_i / 8] = wb_all_v8f32(0.0f);
+        }
+        for (int64_t l = 0; l < 4; l++) {
+            WB_UNROLL for (int64_t d_i = 0; d_i < 24; d_i += 8) {
+                /* O: O(b, d) +=! T(I(b, l), d) */
+                O_r[d_i / 8] += wb_v8f32_first(&T[I_[b*4 + l]*19 + d_i], 19 - d_i);
             }
         }
-        {
-            wb_v2f32 O_r2[1];
-            WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
-                O_r2[d_i / 2] = wb_all_v2f32(0.0f);
-            }
-            for (int64_t l = 0; l < 4; l++) {
-                WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
-                    O_r2[d_i / 2] += *(const wb_v2f32_u *)&T[I_[b*4 + l]*19 + d_i + 16];
-                }
-            }
-            WB_UNROLL for (int64_t d_i = 0; d_i < 2; d_i += 2) {
-                *(wb_v2f32_u *)&O[b*19 + d_i + 16] = O_r2[d_i / 2];
-            }
-        }
-        for (int64_t d_i = 18; d_i < 19; d_i++) {
-            float O_r3;
-            O_r3 = 0.0f;
-            for (int64_t l = 0; l < 4; l++) {
-                O_r3 += T[I_[b*4 + l]*19 + d_i];
-            }
-            O[b*19 + d_i] = O_r3;
+        WB_UNROLL for (int64_t d_i = 0; d_i < 24; d_i += 8) {
+            wb_v8f32_put_first(&O[b*19 + d_i], O_r[d_i / 8], 19 - d_i);
         }
     }
     return wb_failed;

@@ -61,46 +61,37 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                             *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = C_r[i_i][j_i / 8];
                         }
                 } else {
-                    for (int64_t j_i = 0; j_i < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i += 8) {
-                        wb_v8f32 C_r2[6];
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            C_r2[i_i] = *(const wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i];
-                        }
+                    if (18 - 16 * j_o > 8) {
+                        wb_v8f32 C_r3[6][2];
+                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++)
+                            WB_UNROLL for (int64_t j_i = 0; j_i < 16; j_i += 8) {
+                                C_r3[i_i][j_i / 8] = wb_v8f32_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], 18 - 16 * j_o - j_i);
+                            }
                         for (int64_t k = wb_min_i64(6 * i_o + 6, 13); k < 13; k++) {
                             WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                                C_r2[i_i] += (wb_all_v8f32(A[k*13 + 6 * i_o + i_i]) * *(const wb_v8f32_u *)&B[k*18 + 16 * j_o + j_i]);
+                                WB_UNROLL for (int64_t j_i = 0; j_i < 16; j_i += 8) {
+                                    C_r3[i_i][j_i / 8] += (wb_all_v8f32(A[k*13 + 6 * i_o + i_i]) * wb_v8f32_first(&B[k*18 + 16 * j_o + j_i], 18 - 16 * j_o - j_i));
+                                }
                             }
                         }
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = C_r2[i_i];
-                        }
-                    }
-                    for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 4); j_i += 4) {
-                        wb_v4f32 C_r3[6];
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            C_r3[i_i] = *(const wb_v4f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i];
-                        }
-                        for (int64_t k = wb_min_i64(6 * i_o + 6, 13); k < 13; k++) {
+                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++)
+                            WB_UNROLL for (int64_t j_i = 0; j_i < 16; j_i += 8) {
+                                wb_v8f32_put_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], C_r3[i_i][j_i / 8], 18 - 16 * j_o - j_i);
+                            }
+                    } else {
+                        for (int64_t j_i = 0; j_i < 18 - 16 * j_o; j_i += 8) {
+                            wb_v8f32 C_r2[6];
                             WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                                C_r3[i_i] += (wb_all_v4f32(A[k*13 + 6 * i_o + i_i]) * *(const wb_v4f32_u *)&B[k*18 + 16 * j_o + j_i]);
+                                C_r2[i_i] = wb_v8f32_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], 18 - 16 * j_o - j_i);
                             }
-                        }
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            *(wb_v4f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = C_r3[i_i];
-                        }
-                    }
-                    for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 4); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i++) {
-                        float C_r4[6];
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            C_r4[i_i] = C[(6 * i_o + i_i)*18 + 16 * j_o + j_i];
-                        }
-                        for (int64_t k = wb_min_i64(6 * i_o + 6, 13); k < 13; k++) {
+                            for (int64_t k = wb_min_i64(6 * i_o + 6, 13); k < 13; k++) {
+                                WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
+                                    C_r2[i_i] += (wb_all_v8f32(A[k*13 + 6 * i_o + i_i]) * wb_v8f32_first(&B[k*18 + 16 * j_o + j_i], 18 - 16 * j_o - j_i));
+                                }
+                            }
                             WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                                C_r4[i_i] += A[k*13 + 6 * i_o + i_i] * B[k*18 + 16 * j_o + j_i];
+                                wb_v8f32_put_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], C_r2[i_i], 18 - 16 * j_o - j_i);
                             }
-                        }
-                        WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
-                            C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = C_r4[i_i];
                         }
                     }
                 }

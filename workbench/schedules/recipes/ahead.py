@@ -1,0 +1,75 @@
+"""Rows ahead: while a row is computed with, the cache is asked for one that comes later.
+
+    for m: { for n: top max= X(m, n);  for n: Y(m, n) = exp(X(m, n) - top) }
+
+reads each row of X from memory, then computes with it and reads nothing from there, so that memory and arithmetic take
+turns.  Asking for a later row in the last loop lets them work at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.poly.program import Program
+from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, statements
+from workbench.schedules.edit import children
+from workbench.schedules.recipes.attempt import attempt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import prefetch
+from workbench.schedules.structure import structure
+from workbench.target import Target
+
+ROWS = 2
+"""How many rows ahead: one more than that on which the next loop begins."""
+
+LEAST = 1 << 10
+"""Bytes of a row below which the processor looks far enough ahead itself."""
+
+
+def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
+    """Requests for later rows in every nest that takes several passes over the rows of a large array."""
+    for outer, parts in _passes(schedule.tree):
+        found: dict[str, tuple[str, Loop, int]] = {}
+        seen: set[str] = set()
+        for part in parts:
+            inner = list(loops(part))
+            if len(inner) != 1 or not isinstance(part, Band):
+                continue
+            read = dict(_rows(schedule.program, outer, inner[0], statements(part), target))
+            name = schedule.program.statement(statements(part)[0]).name
+            found |= {array: (name, inner[0], cells) for array, cells in read.items() if array in seen}
+            seen |= set(read)
+        for array, (name, loop, cells) in found.items():
+            lanes = target.lanes(32) if loop.kind == "vector" else 1
+            schedule = attempt(schedule, prefetch(array, f"{name}/{loop.name}", max(1, ROWS * cells // lanes)))
+    return schedule
+
+
+def _passes(tree: Tree) -> Iterator[tuple[Loop, tuple[Tree, ...]]]:
+    """(the loop around, what stands one after another in it) for every nest of several parts."""
+    if isinstance(tree, Band) and isinstance(tree.child, Sequence):
+        yield tree.loops[-1], tree.child.children
+    for child in children(tree):
+        yield from _passes(child)
+
+
+def _rows(
+    program: Program, outer: Loop, inner: Loop, identifiers: tuple[str, ...], target: Target
+) -> Iterator[tuple[str, int]]:
+    """(array, cells of a row) for each array of which the inner loop reads a row and the outer one the next.
+
+    Only what does not stay in the second cache anyway, and of which some rows fit there.
+    """
+    for s in identifiers:
+        shape, across, along = structure(program, s), outer.row(s), inner.row(s)
+        dims = [getattr(x, "name", "") for x in (across, along)]
+        trips = [shape.trip(d) for d in dims] if all(d in shape.statement.dims for d in dims) else [None]
+        for touch in shape.reads:
+            array = program.arrays[touch.array]
+            if None in trips or array.role != "input" or touch.along(dims[1]) != 1:
+                continue
+            rows, cells = trips[0] or 0, trips[1] or 0
+            size = cells * array.dtype.bytes
+            near = LEAST <= size <= target.cache_bytes[1] // 8
+            if touch.along(dims[0]) == cells and near and rows * size > target.cache_bytes[1]:
+                yield touch.array, cells
