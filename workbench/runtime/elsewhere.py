@@ -31,6 +31,7 @@ from workbench.target import Target
 EMULATOR = "qemu-aarch64"
 COMPILER = "aarch64-linux-gnu-gcc"
 SVE_COMPILER = ("clang", "--target=aarch64-linux-gnu")
+SVE_FLAGS = ("-fno-vectorize", "-fno-slp-vectorize")  # clang 14 crashes now and then; the text has its vectors
 ADVICE = "install qemu-user, gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, and clang for SVE (packages of Debian)"
 RUN_SECONDS = 600.0
 
@@ -73,6 +74,7 @@ class Emulation:
         text = f"{kernel.source}\n{border_text(kernel.signature)}\n{_MAIN}"
         (folder / "kernel.c").write_text(text, encoding="utf-8")
         flags = [f for f in self.toolchain.flags(kernel.target) if f not in ("-shared", "-fPIC")]
+        flags += SVE_FLAGS if "sve" in kernel.target.isa else ()
         command = (*self.toolchain.command, *flags, "-static", "-pthread", "-o", "kernel", "kernel.c", "-lm")
         done = run_limited(command, current().compile_seconds, folder, compiler_variables())
         if done.code != 0:
