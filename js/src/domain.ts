@@ -35,10 +35,10 @@ export class DomainPane {
     this.replay.draw();
     const wide = (this.element.clientWidth || 540) - 22;
     const several = data.domain.nests.length > 1;
-    this.space = several ? Math.max(250, wide / 2 - 10) : wide;
+    this.space = several ? Math.max(225, wide / 2 - 10) : wide;
     const nests = data.domain.nests.map((nest) => this.nest(nest, this.space));
     const note = h('p', { class: 'note' }, [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '));
-    this.element.replaceChildren(this.tools(), this.map.element, h('div', { class: 'nests' }, ...nests), this.replay.element, note);
+    this.element.replaceChildren(this.tools(), this.map.element, h('div', { class: several ? 'nests several' : 'nests' }, ...nests), this.replay.element, note);
     this.reveal();
   }
 

@@ -75,8 +75,7 @@ def _schedule(value: Any) -> Schedule:
 
 def explanation_scene(found: Explanation) -> Scene:
     """The headline, the roofline, the hot loops, the traffic, the bars."""
-    title = Text(0, 14, headline(found), 13.5, bold=True)
-    parts = [Scene(title.width, 20, (title,), headline(found)), paragraph(sentences(found), WIDTH)]
+    parts = [_title(headline(found)), paragraph(sentences(found), WIDTH)]
     if found.roofline is not None:
         parts += [chart(found.roofline), key(found.roofline)]
     if found.loops:
@@ -85,3 +84,11 @@ def explanation_scene(found: Explanation) -> Scene:
     if found.removals:
         parts += [bars(found.removals), paragraph((BARS,), WIDTH)]
     return above(*parts, gap=16)
+
+
+def _title(words: str) -> Scene:
+    """What it is and how fast: in two lines where one would be wider than what stands below."""
+    own, _, speed = words.partition(": ")
+    wide = Text(0, 0, words, 13.5, bold=True).width > 0.8 * WIDTH
+    lines = [Text(0, 14 + 18 * i, text, 13.5, bold=True) for i, text in enumerate([own, speed] if wide else [words])]
+    return Scene(max(line.width for line in lines), 2 + 18 * len(lines), tuple(lines), words)
