@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
@@ -12,17 +13,16 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.support import PROFILE
+from tests.codegen.product_cases import Case, assert_right, blocks, cases, unit
+from workbench.codegen.cmath.helper import BASE
 from workbench.errors import BuildError, ScheduleError
-from workbench.lang.dtypes import DTYPES
 from workbench.runtime import this_machine
 from workbench.runtime.elsewhere import emulation
 from workbench.schedules.products import INSTRUCTIONS, instruction_for, product_kernel
 from workbench.target import Target
 
 EMULATED = (Path(__file__).parent / "emulated_intrinsics.h").read_text(encoding="utf-8")
-PAIRS = [(own, pair) for own in INSTRUCTIONS for pair in own.operands[:: 1 if PROFILE == "full" else 3]]
-X86 = [(own, pair) for own, pair in PAIRS if own.isa[0].startswith(("a", "f"))]
+FLAGS = ["-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing", "-w"]
 MACHINES = {
     "amx_tile": "amx", "avx512_vnni": "avx512_vnni", "avx512_bf16": "avx512_vnni", "avx512bw": "avx512",
     "avx512f": "avx512", "avx_vnni": "avx_vnni", "avx2": "avx2", "i8mm": "neon_dot", "bf16": "neon_dot",
@@ -37,95 +37,111 @@ MNEMONICS = {
     "wb_bfdot": "bfdot", "wb_widened_avx512f_512": "vfmadd", "wb_widened_avx2_256": "vfmadd",
     "wb_widened_neon_128": "fmla",
 }  # fmt: skip
+PACKED_BY_LOOPS = ("wb_widened", "wb_madd")  # the other instructions stand nowhere but in a tile
 
 
-def case_name(value):
-    return getattr(value, "name", None) or "-".join(value)
+def library(text: str, folder: Path, *flags: str) -> ctypes.CDLL:
+    (folder / "k.c").write_text(text, encoding="utf-8")
+    compiler = shutil.which("gcc") or pytest.skip("install gcc: this C compiler was not found")
+    subprocess.run([compiler, *FLAGS, *flags, "-shared", "-fPIC", "k.c", "-o", "k.so"], cwd=folder, check=True)
+    return ctypes.CDLL(str(folder / "k.so"))
 
 
-def product(own, pair, text="", **sizes):
-    """A schedule in which the instruction does everything, and its operator."""
-    a, b = (f"{own.result}({x})" for x in ("A(m,k)", "B(k,n)"))
-    op = wb.operator(text or f"def f({pair[0]}(M,K) A, {pair[1]}(K,N) B) -> (C) {{ C(m,n) +=! {a} * {b} }}")
-    schedule = wb.schedule(op, **sizes) | wb.decompose_reduction("C")
-    return op, schedule | wb.interchange("C/m", "C/n", "C/k") | wb.replace("C/m", product_kernel(own, *pair).name)
+def called(handle: ctypes.CDLL, case: Case) -> None:
+    for block in blocks(case):
+        result = block.arrays[2].copy()
+        arguments: list[object] = []
+        for array, strides in zip((*block.arrays[:2], result), block.strides, strict=True):
+            arguments += [ctypes.c_void_p(array.ctypes.data), *map(ctypes.c_int64, strides)]
+        m, n, k = map(ctypes.c_int64, block.sizes)
+        getattr(handle, case.name)(*arguments, m, k, n)
+        assert_right(case, block, result)
 
 
-def numbers(name, shape, seed):
-    """Integers of the whole range with its ends, floats of both signs."""
-    random, dtype = np.random.default_rng(seed), DTYPES[name].numpy
-    if DTYPES[name].is_float:
-        return random.standard_normal(shape).astype("float32").astype(dtype)
-    ends = np.iinfo(dtype)
-    found = random.integers(ends.min, ends.max + 1, shape).astype(dtype)
-    found[0], found[-1] = ends.min, ends.max
-    return found
+def test_every_instruction_of_x86_lane_by_lane(tmp_path):
+    """The text around each instruction, with what the instruction does written out."""
+    chosen = [c for c in cases(["amx", "avx"]) if c.own.isa != ("avx2",)]
+    assert len(chosen) > 20
+    text = unit(chosen).replace("#include <immintrin.h>\n", "")
+    handle = library(text.replace(BASE.source, BASE.source + EMULATED), tmp_path)
+    for case in chosen:
+        called(handle, case)
 
 
-def assert_right(built, op, pair, sizes):
-    m, n, k = (sizes[x] for x in "MNK")
-    arrays = numbers(pair[0], (m, k), 1), numbers(pair[1], (k, n), 2)
-    found = wb.verify(built, *arrays)
-    assert found, found
-    if not any(DTYPES[x].is_float for x in pair):
-        np.testing.assert_array_equal(built(*arrays), arrays[0].astype("int32") @ arrays[1].astype("int32"))
+def test_the_instructions_of_avx2_themselves(tmp_path):
+    if "avx2" not in this_machine().isa:
+        pytest.skip("install a processor with AVX2: this one has other instructions")
+    handle = library(unit(cases(["avx2"])), tmp_path, "-O2", "-mavx2", "-mfma")
+    for case in cases(["avx2"]):
+        called(handle, case)
 
 
-AWKWARD = ({"M": 35, "N": 53, "K": 67}, {"M": 1, "N": 1, "K": 1}, {"M": 67, "N": 99, "K": 530})
+MAIN = """
+#include <stdio.h>
+/* Every call on its arrays: a file with all arrays, a file for all results. */
+int main(int count, char **names) {
+    static char a[1 << 20], b[1 << 20], c[1 << 20];
+    FILE *in = fopen(names[1], "rb"), *out = fopen(names[2], "wb");
+    if (count != 3 || !in || !out) return 1;
+%s    return fclose(out) ? 3 : 0;
+}
+"""
+READ = "    if (fread(a, 1, {0}, in) != {0} || fread(b, 1, {1}, in) != {1} || fread(c, 1, {2}, in) != {2}) return 2;\n"
 
 
-@pytest.mark.parametrize(("own", "pair"), X86, ids=case_name)
-def test_what_x86_has_lane_by_lane(own, pair):
-    """The text around every instruction, with what the instruction does written out."""
-    for sizes in AWKWARD if PROFILE == "full" else AWKWARD[-1:]:
-        op, schedule = product(own, pair, **sizes)
-        kernel = wb.generate(schedule, MACHINES[own.isa[0]])
-        if own.isa != ("avx2",):
-            source = kernel.source.replace("#include <immintrin.h>", EMULATED)
-            kernel = replace(kernel, source=source, target=this_machine(), needs=())
-        elif "avx2" not in this_machine().isa:
-            pytest.skip("install a processor with AVX2: this one has other instructions")
-        assert_right(wb.build(kernel, threads=1, debug=own.isa != ("avx2",)), op, pair, sizes)
-
-
-@pytest.mark.parametrize(("own", "pair"), [x for x in PAIRS if x not in X86 and x[0].isa != ("sve",)], ids=case_name)
-def test_what_arm_has_under_an_emulator(own, pair):
+def test_every_instruction_of_arm_under_an_emulator(tmp_path):
     try:
-        emulation()
+        found = emulation()
     except BuildError:
         pytest.skip("install qemu-user and gcc-aarch64-linux-gnu: kernels for ARM cannot be executed here")
-    for sizes in AWKWARD[-1:]:
-        op, schedule = product(own, pair, **sizes)
-        assert_right(wb.build(schedule, MACHINES[own.isa[0]]), op, pair, sizes)
+    chosen, calls, given = cases(["neon", "dotprod", "i8mm", "bf16"]), "", b""
+    for case in chosen:
+        for block in blocks(case):
+            lengths = [x.nbytes for x in block.arrays]
+            (a0, a1), (b0, b1), (c0, c1) = block.strides
+            m, n, k = block.sizes
+            calls += READ.format(*lengths)
+            operands = f"(void *)a, {a0}, {a1}, (void *)b, {b0}, {b1}, (void *)c, {c0}, {c1}"
+            calls += f"    {case.name}({operands}, {m}, {k}, {n});\n"
+            calls += f"    fwrite(c, 1, {lengths[2]}, out);\n"
+            given += b"".join(x.tobytes() for x in block.arrays)
+    (tmp_path / "in").write_bytes(given)
+    (tmp_path / "k.c").write_text(unit(chosen) + MAIN % calls, encoding="utf-8")
+    target = Target("neon_dot")
+    flags = [*FLAGS, f"-march={target.march}", "-static"]
+    subprocess.run([*found.toolchain.command, *flags, "k.c", "-o", "k"], cwd=tmp_path, check=True)
+    subprocess.run(found.command(tmp_path / "k", target, "in", "out"), cwd=tmp_path, check=True)
+    answer = (tmp_path / "out").read_bytes()
+    for case in chosen:
+        for block in blocks(case):
+            own = block.arrays[2]
+            assert_right(case, block, np.frombuffer(answer[: own.nbytes], own.dtype).reshape(own.shape))
+            answer = answer[own.nbytes :]
+    assert not answer
 
 
-@pytest.mark.parametrize("own", [x for x in INSTRUCTIONS if x.name in MNEMONICS], ids=case_name)
+@pytest.mark.parametrize("own", [x for x in INSTRUCTIONS if x.name in MNEMONICS], ids=lambda own: own.name)
 def test_the_object_file_has_the_instruction_and_no_spills(own, tmp_path, compilers):
-    """What no processor here executes is compiled, and read."""
+    """What no processor here executes is compiled, and read: the tile of sums stays in registers."""
     target = Target(MACHINES[own.isa[0]])
+    command, objdump = compilers.get("gcc"), "objdump"
     if target.is_arm:
         try:
             command, objdump = emulation().toolchain.command, "aarch64-linux-gnu-objdump"
         except BuildError:
             pytest.skip("install qemu-user and gcc-aarch64-linux-gnu: nothing compiles for ARM here")
-    else:
-        if "gcc" not in compilers:
-            pytest.skip("install gcc: this C compiler was not found")
-        command, objdump = compilers["gcc"], "objdump"
-    if shutil.which(objdump) is None:
-        pytest.skip("install binutils: machine code cannot be read")
-    _, schedule = product(own, own.operands[0], M=64, N=64, K=64)
-    (tmp_path / "k.c").write_text(wb.generate(schedule, replace(target, parallel="serial")).source, encoding="utf-8")
-    flags = ["-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing", "-w"]
-    subprocess.run([*command, *flags, f"-march={target.march}", "-c", "k.c"], cwd=tmp_path, check=True)
-    listing = subprocess.run(
-        [objdump, "-d", "--no-show-raw-insn", "k.o"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    lines = [x for x in listing.stdout.splitlines() if "\t" in x]
-    at = [n for n, x in enumerate(lines) if re.search(rf"\t{MNEMONICS[own.name]}", x)]
-    assert len(at) >= 4
-    tile = lines[at[0] : at[min(len(at), own.rows * own.columns * 32 // (32 * 16)) - 1] + 1]
-    assert not [x for x in tile if re.search(r"\(%rsp\)|\[sp", x) and re.search(r"[xyz]mm|\bq\d", x)], "\n".join(tile)
+    if command is None or shutil.which(objdump) is None:
+        pytest.skip("install gcc and binutils: machine code cannot be made or read")
+    (tmp_path / "k.c").write_text(unit([Case(own, own.operands[0])]), encoding="utf-8")
+    subprocess.run([*command, "-O3", *FLAGS, f"-march={target.march}", "-c", "k.c"], cwd=tmp_path, check=True)
+    dump = [objdump, "-d", "--no-show-raw-insn", "k.o"]
+    listing = subprocess.run(dump, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    at = [n for n, x in enumerate(listing) if re.search(rf"\t(\{{vex\}} )?{MNEMONICS[own.name]}", x)]
+    assert len(at) >= (4 if own.isa[0] == "amx_tile" else 8)
+    last = at[3] if own.isa[0] == "amx_tile" else at[-1]
+    tile = listing[at[0] : last + 1] if not own.name.startswith(PACKED_BY_LOOPS) else []
+    spilt = [x for x in tile if re.search(r"\((%rsp|%rbp)\)|\[sp", x) and re.search(r"[xyz]mm|\b[qdv]\d", x)]
+    assert not spilt, "\n".join(tile)
 
 
 def test_every_instruction_is_looked_at():
@@ -144,28 +160,29 @@ def test_the_default_recipe_takes_what_the_machine_has(machine, kernel):
     assert "replace" not in str(wb.autoschedule(wb.ops.load("matmul_int8"), "neon", M=64, N=64, K=64).steps())
 
 
-def test_convolutions_and_transposed_operands_are_products_too():
-    conv = wb.operator(
-        "def c(uint8(C,H,W) I, int8(F,C,R,S) K) -> (O) { O(f,y,x) +=! int32(I(c,y+r,x+s)) * int32(K(f,c,r,s)) }"
-    )
-    transposed = wb.operator("def t(bfloat16(K,M) A, bfloat16(N,K) B) -> (C) { C(m,n) +=! A(k,m) * B(n,k) }")
-    batched = wb.operator(
-        "def b(int8(B,M,K) X, uint8(B,K,N) Y) -> (C) { C(b,n,m) +=! int32(X(b,m,k)) * int32(Y(b,k,n)) }"
-    )
-    for op, sizes in (
-        (conv, {"C": 33, "H": 6, "W": 47, "F": 37, "R": 3, "S": 2}),
-        (transposed, {"M": 39, "N": 50, "K": 70}),
-        (batched, {"B": 3, "M": 39, "N": 50, "K": 70}),
-    ):
-        schedule = wb.autoschedule(op, "avx2", sizes=sizes)
-        assert "replace(" in str(schedule.steps())
-        if "avx2" in this_machine().isa:
-            assert wb.verify(wb.build(schedule, "avx2", threads=2), *wb.ops.sample_arrays(op, **sizes))
+CONVOLUTION = "def c(uint8(C,H,W) I, int8(F,C,R,S) K) -> (O) { O(f,y,x) +=! int32(I(c,y+r,x+s)) * int32(K(f,c,r,s)) }"
+TRANSPOSED = "def t(bfloat16(K,M) A, bfloat16(N,K) B) -> (C) { C(m,n) +=! A(k,m) * B(n,k) }"
+BATCHED = "def b(int8(B,M,K) X, uint8(B,K,N) Y) -> (C) { C(b,n,m) +=! int32(X(b,m,k)) * int32(Y(b,k,n)) }"
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [(CONVOLUTION, {"C": 33, "H": 6, "W": 47, "F": 37, "R": 3, "S": 2}), (TRANSPOSED, {"M": 39, "N": 50, "K": 70}),
+     (BATCHED, {"B": 3, "M": 39, "N": 50, "K": 70})],
+    ids=["convolution", "transposed", "batched"],
+)  # fmt: skip
+def test_convolutions_and_transposed_operands_are_products_too(text, sizes):
+    op = wb.operator(text)
+    schedule = wb.autoschedule(op, "avx2", sizes=sizes)
+    assert "replace(" in str(schedule.steps())
+    if "avx2" in this_machine().isa:
+        assert wb.verify(wb.build(schedule, "avx2", threads=2), *wb.ops.sample_arrays(op, **sizes))
 
 
 def test_a_processor_without_the_instruction_is_refused_it():
-    own = next(x for x in INSTRUCTIONS if x.name == "wb_amx_ss")
-    _, schedule = product(own, ("int8", "int8"), M=32, N=32, K=64)
+    kernel = product_kernel(next(x for x in INSTRUCTIONS if x.name == "wb_amx_ss"), "int8", "int8")
+    schedule = wb.schedule(wb.ops.load("matmul_int8"), M=32, N=32, K=64) | wb.decompose_reduction("C")
+    schedule = schedule | wb.replace("C/m", kernel)
     with pytest.raises(BuildError, match="need amx_tile, amx_int8"):
         wb.build(schedule, replace(Target("avx2"), name="mine"))
 

@@ -41,7 +41,7 @@ def _on_vectors(
     any_bits: bool = True,
 ) -> ProductInstruction:  # fmt: skip
     """An instruction on whole registers: sums `r`, and words `x` and `y` of a group each."""
-    rows, columns = (6, 16) if bits == 256 else (8, 3 * bits // 32)
+    rows, columns = (8, 48) if bits == 512 else (6, 16 if bits == 256 else 12)
     plain = panels[0].type == "float"
     result = "float32" if plain or operands == BF16 else "int32"
     text = vectors(
