@@ -17,6 +17,7 @@ from workbench.viz.pictures import Picture
 from workbench.viz.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
 
 NUMBERED = 150
+SHADES = (0.10, 0.20)  # of neighbouring tiles
 
 
 def order(
@@ -68,21 +69,21 @@ def _key(found: Order) -> Scene:
 
 
 def _tiles(axes: Axes, found: Order) -> list[Mark]:
-    """A shade for each tile whose hull holds no foreign cell."""
+    """A shade for each tile whose hull holds no foreign cell, by turns a light and a dark one."""
     shades = []
-    for cells in found.tiles:
+    for i, cells in enumerate(found.tiles):
         if is_convex(cells) and len(found.tiles) > 1:
             corners = tuple(axes.at(*c) for c in hull(cells))
-            shades.append(Polygon(corners, "soft", 0.13, axes.unit * 0.40))
+            shades.append(Polygon(corners, "soft", SHADES[i % 2], axes.unit * 0.38))
     return shades
 
 
 def _thread(axes: Axes, thread: Thread, role: str) -> list[Mark]:
     """The path, then the visited cells on top of it."""
     stops = tuple(_middle(axes, step) for step in thread.steps)
-    marks: list[Mark] = [Path(stops, role, 1.5, 0.55)] if len(stops) > 1 else []
-    marks += _direction(stops, role)
     numbered = sum(len(s.cells) for s in thread.steps) <= NUMBERED
+    marks: list[Mark] = [Path(stops, role, 1.5 if numbered else 1.1, 0.55)] if len(stops) > 1 else []
+    marks += _direction(stops, role)
     for step in thread.steps:
         marks += _step(axes, step, role, numbered=numbered)
     return marks
