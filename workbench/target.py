@@ -91,6 +91,16 @@ class Target:
         """Whether it is a 64-bit ARM."""
         return "neon" in self.isa
 
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Rows and registers of a tile of sums: what fits beside its operands.
+
+        On ARM the factors of all rows have registers of their own; x86 multiplies by what it reads from memory.
+        """
+        if self.vector_registers <= 16:
+            return 6, 2
+        return (6, 3) if self.is_arm else (8, 3)
+
     def lanes(self, bits: int) -> int:
         """Elements of `bits` width that fit one vector register."""
         return max(1, self.vector_bits // bits)

@@ -51,7 +51,7 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     row = _row(shape, vector)
     if row is None:
         return Blocking("across", vector, _strip(shape, vector, lanes), (), None)
-    rows, vectors = (6, 2) if target.vector_registers <= 16 else (8, 3)
+    rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
     return Blocking(

@@ -98,7 +98,7 @@ def _sized(
     n, m, k = (prod(shape.trip(d) or 0 for d in own) for own in (run, (row,), (depth,)))
     column, flat = "_".join(run), len(run) > 1
     size = max(v.dtype.bytes for v in shape.statement.values)
-    height, vectors = (6, 2) if target.vector_registers <= 16 else (8, 3)
+    height, vectors = target.tile
     width = vectors * target.lanes(8 * size)
     if n < 2 * width or m < (1 if flat else REUSE) * height:
         return None
