@@ -14,7 +14,7 @@ from workbench.runtime.launch import CompiledKernel
 from workbench.runtime.locating import located
 from workbench.runtime.locks import Lock
 from workbench.runtime.preparing import Plan
-from workbench.runtime.promises import check_promises
+from workbench.runtime.promises import promise_checks
 from workbench.settings import Settings
 
 # Kernels remembered for one operator under one choice of settings.
@@ -26,20 +26,19 @@ Key = tuple[Any, ...]
 class Runner:
     """One kernel, ready for the arguments of an operator's call."""
 
-    __slots__ = ("kernel", "picks", "plan", "promised")
+    __slots__ = ("checks", "kernel", "picks", "plan")
 
     def __init__(self, plan: Plan, kernel: CompiledKernel) -> None:
         op = plan.op
         self.plan = plan
         self.kernel = kernel
-        self.promised = bool(op.promises) and not plan.unchecked
+        self.checks = () if plan.unchecked else promise_checks(op, plan.sizes)
         inputs = [p.name for p in kernel.signature.inputs]
         self.picks = None if inputs == list(op.parameters) else [op.parameters.index(name) for name in inputs]
 
     def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        if self.promised:
-            given = dict(zip(self.plan.op.parameters, arrays, strict=True))
-            check_promises(self.plan.op, given, self.plan.sizes)
+        for place, check in self.checks:
+            check(arrays[place])
         picked = arrays if self.picks is None else tuple([arrays[n] for n in self.picks])
         try:
             return self.kernel.run(picked, out)

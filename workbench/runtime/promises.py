@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,36 +12,41 @@ from workbench.lang import fold
 from workbench.lang.operator import Operator, Promise
 
 Array = np.ndarray[Any, Any]
+Check = Callable[[Array], None]
 
 
-def check_promises(op: Operator, arrays: Mapping[str, Array], sizes: dict[str, int]) -> None:
-    """CallError with the first element that breaks a promise of the operator."""
-    for promise in op.promises:
-        array = arrays[promise.tensor]
-        if array.size:
-            _CHECKS[promise.kind](op, promise, array, sizes)
+def promise_checks(op: Operator, sizes: dict[str, int]) -> tuple[tuple[int, Check], ...]:
+    """(position among the parameters, check) for each promise; a check raises CallError with the first culprit."""
+    places = {name: n for n, name in enumerate(op.parameters)}
+    return tuple((places[p.tensor], _CHECKS[p.kind](op, p, sizes)) for p in op.promises)
 
 
-def _in_range(op: Operator, promise: Promise, array: Array, sizes: dict[str, int]) -> None:
+def _in_range(op: Operator, promise: Promise, sizes: dict[str, int]) -> Check:
     lower, upper = (fold(e, sizes) for e in promise.arguments)
-    outside = (array < lower) | (array >= upper)
-    if outside.any():
-        place = _place(outside)
-        raise CallError(
-            f"{op.name}: the promise {promise.text} does not hold: "
-            f"{promise.tensor}{list(place)} = {array[place]} is not in {lower}:{upper}"
-        )
+
+    def check(array: Array) -> None:
+        if array.size and not (array.min() >= lower and array.max() < upper):
+            place = _place((array < lower) | (array >= upper))
+            raise CallError(
+                f"{op.name}: the promise {promise.text} does not hold: "
+                f"{promise.tensor}{list(place)} = {array[place]} is not in {lower}:{upper}"
+            )
+
+    return check
 
 
-def _injective(op: Operator, promise: Promise, array: Array, _: dict[str, int]) -> None:
-    values, counts = np.unique(array, return_counts=True)
-    if (counts > 1).any():
-        value = values[counts > 1][0]
-        places = [list(map(int, place)) for place in np.argwhere(array == value)[:2]]
-        raise CallError(
-            f"{op.name}: the promise {promise.text} does not hold: "
-            f"{promise.tensor} is {value} at {places[0]} and at {places[1]}"
-        )
+def _injective(op: Operator, promise: Promise, _: dict[str, int]) -> Check:
+    def check(array: Array) -> None:
+        values, counts = np.unique(array, return_counts=True)
+        if (counts > 1).any():
+            value = values[counts > 1][0]
+            places = [list(map(int, place)) for place in np.argwhere(array == value)[:2]]
+            raise CallError(
+                f"{op.name}: the promise {promise.text} does not hold: "
+                f"{promise.tensor} is {value} at {places[0]} and at {places[1]}"
+            )
+
+    return check
 
 
 def _place(mask: Array) -> tuple[int, ...]:
