@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import prod
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -139,11 +140,20 @@ def test_a_recurrence_stays_in_its_thread():
     assert found == {"j_o": "block.x", "j_i": "thread.x", "i": "serial"}
 
 
-@pytest.mark.parametrize("name", ["matmul", "softmax", "bias_relu", "transpose"])
+@pytest.mark.parametrize("name", ["matmul", "softmax", "bias_relu", "transpose", "dot"])
 def test_symbolic_sizes(name):
     schedule = wb.autoschedule(wb.ops.load(name), "cuda")
     assert schedule.verdict
     assert not unbound(schedule)
+
+
+def test_a_sum_of_unknown_length_is_cut_in_pieces_once():
+    schedule = wb.autoschedule(wb.ops.load("dot"), "cuda")
+    assert schedule.python().count("'block.x'") <= 3
+    kernel = wb.build(schedule, target="cuda-on-cpu")
+    for n in (0, 1, 5000, 20_000):
+        x = np.ones(n, np.float32)
+        assert kernel(x, x) == n
 
 
 def test_an_unknown_target_lists_the_known_ones():

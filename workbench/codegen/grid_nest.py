@@ -9,6 +9,7 @@ from workbench import poly
 from workbench.codegen.accumulators import inlined
 from workbench.codegen.counting_loops import counting
 from workbench.codegen.from_program import atomic, nest_of
+from workbench.codegen.known_guards import without_known
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
 from workbench.codegen.thread_arrays import in_registers
@@ -107,7 +108,7 @@ def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: froz
     """
     nest = transform(nest, lambda n: replace(n, kind="parallel") if isinstance(n, For) and n.kind in AXES else n)
     nest = in_registers(_applied(KEPT, wide(nest, arrays, own), given), own)
-    return transform(nest, lambda n: _with_axis(n, given.tree))
+    return without_known(transform(nest, lambda n: _with_axis(n, given.tree)))
 
 
 def _applied(names: tuple[str, ...], nest: Nest, given: Lowering) -> Nest:

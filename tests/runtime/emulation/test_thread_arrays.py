@@ -67,6 +67,7 @@ def test_a_fault_is_found_at_its_line(fault):
     changed = {"helper": "add(four", "nowhere": "sums[i + 1]", "not made": "add(four"}
     piece = next((piece for word, piece in changed.items() if word in fault), after)
     assert found.line == line_of(wrong, piece)
+    assert "helper" not in fault or found.other_line == line_of(wrong, after)
 
 
 def test_what_a_product_keeps_in_registers_is_watched():

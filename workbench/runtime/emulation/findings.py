@@ -61,9 +61,9 @@ class Finding:
     """One thing wrong with a kernel.
 
     `line` counts from 1 in the kernel's text and `text` is that line; `other_line` and `other_text` are those of the
-    access, or barrier, it conflicts with.  `threads` are the pair: the one that was noticed and the earlier one (None
-    where one thread is enough).  `array` and `index` name the element, where that is known.  `method` says who found
-    it: "executor (forward)", or "happens-before", which is a proof.
+    access, or barrier, it conflicts with, or the line in a function that `line` calls.  `threads` are the pair: the
+    one that was noticed and the earlier one (None where one thread is enough).  `array` and `index` name the element,
+    where that is known.  `method` says who found it: "executor (forward)", or "happens-before", which is a proof.
     """
 
     kind: Kind
@@ -197,10 +197,11 @@ def _words(kind: Kind, found: RawFinding, first: ThreadId, second: ThreadId | No
     if kind == "uninitialised":
         near = f"; the nearest element that has a value was written{line}" if other else ""
         return f"{first} {verb} what nobody has written{near}"
+    called = f", in line {other} of what it calls" if other else ""
     if found.region <= DECLARED:
-        return f"{first} takes an element outside of the declared extent"
+        return f"{first} takes an element outside of the declared extent{called}"
     if second is None:
-        return f"{first} {verb} {found.bytes} bytes that belong to no array"
+        return f"{first} {verb} {found.bytes} bytes that belong to no array{called}"
     one, another, where = _pair(first, second)
     if kind == "divergent barrier":
         return f"{one} waits, {another} {f'waits{line}' if other else 'has ended'}{where}"

@@ -21,7 +21,7 @@ WB_CPU bool reaches(const Own &own, uint64_t p, int bytes) {
 
 WB_CPU_SLOW void beyond(const Own &own, uint64_t p, What what, int64_t site, int bytes) {
     int64_t index = ((int64_t)(p - own.low) - (p < own.low ? (int64_t)own.grain - 1 : 0)) / (int64_t)own.grain;
-    tell(OUTSIDE, *here, what, site_of(*here, site), DECLARED - own.line, (uint64_t)index, bytes);
+    tell(OUTSIDE, *here, what, site_of(*here, site), DECLARED - own.line, (uint64_t)index, bytes, 0, site);
     give_up();
 }
 

@@ -51,10 +51,11 @@ WB_CPU bool ordered(const Touch &touch, const Thread &thread) {
     return touch.thread / WARP == thread.linear / WARP && thread.joined[touch.thread % WARP] > touch.time;
 }
 
+/* `inner` is the place inside a function that the kernel calls at `site`, where no other access is told. */
 WB_CPU_SLOW void tell(Kind kind, const Thread &thread, int what, int64_t site, int region, uint64_t p, int bytes,
-                      const Touch *other = 0) {
+                      const Touch *other = 0, int64_t inner = 0) {
     Launch &launch = *thread.crew->launch;
-    Finding found = {kind, what, other ? other->what : 0, region, site, other ? other->site : 0,
+    Finding found = {kind, what, other ? other->what : 0, region, site, other ? other->site : inner != site ? inner : 0,
                      thread.crew->block_number, other ? (int64_t)other->block : -1, (int64_t)thread.linear,
                      other ? (int64_t)other->thread : -1, 0, bytes};
     found.offset = region < 0 ? (int64_t)p : (int64_t)(p - launch.region[region].low);
@@ -149,10 +150,11 @@ WB_CPU_SLOW void see(uint64_t p, int bytes, What what, int64_t site) {
     if (on_stack(*thread, p)) return see_own(p, bytes, what, site);
     Crew &crew = *thread->crew;
     int number = region_of(*crew.launch, p);
+    int64_t inner = site;
     site = site_of(*thread, site);
     bool inside = number >= 0 && p + (uint64_t)bytes <= crew.launch->region[number].high;
     if (!inside || (what != READ && !(crew.launch->region[number].writable & 1))) {
-        tell(OUTSIDE, *thread, what, site, number, p, bytes);
+        tell(OUTSIDE, *thread, what, site, number, p, bytes, 0, inner);
         give_up();
         return;
     }
@@ -263,8 +265,8 @@ WB_CPU_HOOK void *__tsan_memset(void *to, int value, size_t n) {
     WB_CPU_HOOK void name(void *, void *index) { \
         wb_cpu::Thread *thread = wb_cpu::here; \
         if (!thread) return; \
-        int64_t site = wb_cpu::site_of(*thread, WB_CPU_PLACE); \
-        wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, site, wb_cpu::DECLARED, (uint64_t)index, 0); \
+        int64_t inner = WB_CPU_PLACE, site = wb_cpu::site_of(*thread, inner); \
+        wb_cpu::tell(wb_cpu::OUTSIDE, *thread, 0, site, wb_cpu::DECLARED, (uint64_t)index, 0, 0, inner); \
         wb_cpu::give_up(); \
     }
 WB_CPU_BOUNDS(__ubsan_handle_out_of_bounds)

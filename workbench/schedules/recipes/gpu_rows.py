@@ -194,8 +194,8 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
         inside = prod(trip(schedule, x) or PIECE for x in reduced[1:])
         count = trip(schedule, reduced[0])
         piece = max(1, PIECE // inside)
-        if count is not None and count < 2 * piece:
-            continue
+        if (count is not None and count < 2 * piece) or (count is None and reduced[0].name.endswith("_parts")):
+            continue  # pieces of unknown number are not cut again: that would never end
         name = spelled(schedule, statement, reduced[0].name)
         after = taken(schedule, split_reduction(name, piece) if piece > 1 else split_reduction(name))
         if after is not None:
