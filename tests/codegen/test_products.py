@@ -190,3 +190,8 @@ def test_a_processor_without_the_instruction_is_refused_it():
 def test_names_are_found_without_a_machine():
     with pytest.raises(ScheduleError, match=r"unknown micro-kernel 'wb_madd256_i8'.*wb_madd256_i8_i8"):
         wb.schedule(wb.ops.load("matmul_int8")) | wb.replace("C/m", "wb_madd256_i8")
+
+
+def test_a_certificate_says_that_the_text_of_an_instruction_is_trusted():
+    found = wb.certify(wb.autoschedule(wb.ops.load("matmul_int8"), "avx2", M=64, N=64, K=64), "avx2")
+    assert any("the micro-kernel wb_madd256_i8_i8 computes def product(" in x for x in found.assumed)

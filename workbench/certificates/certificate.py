@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from workbench.certificates.checker import check
 from workbench.certificates.claims import Claimed, claims_of, read_claims
 from workbench.codegen.c_unit import write_unit
-from workbench.codegen.generation import as_target
+from workbench.codegen.generation import as_target, called
 from workbench.codegen.local_storage import stored
 from workbench.codegen.nest import Nest
 from workbench.codegen.pipeline import lower_nest
@@ -94,16 +94,18 @@ def certified(schedule: Schedule, nest: Nest, change: Callable[[str], str] = str
         raise CertificationError(f"{original.name} is not certified: {error}", error.difference) from None
     except WorkbenchError as error:
         raise CertificationError(f"{original.name} is not certified: its text cannot be followed: {error}") from error
-    return _stated(schedule, text, raised, claimed)
+    calls = {k.name: k.definition.strip() for k in called(nest)}
+    return _stated(schedule, text, raised, claimed, calls)
 
 
-def _stated(schedule: Schedule, text: str, raised: Program, claimed: Claimed) -> Certificate:
+def _stated(schedule: Schedule, text: str, raised: Program, claimed: Claimed, calls: Mapping[str, str]) -> Certificate:
     """What was checked, and what was taken for granted, in words."""
     original = schedule.original
     reductions = {s.targets[0][0] for s in original.statements if s.kind == "update"}
     assumed = [f"the contributions to {a} may be combined in any order" for a in sorted(reductions)]
     helpers = dict.fromkeys(re.findall(r"\bwb_\w+", text[text.index("restrict claim_") :]))
     assumed += [f"{name} computes what its name says" for name in helpers]
+    assumed += [f"the micro-kernel {name} computes {definition}" for name, definition in calls.items()]
     computing = sum(bool(claim.instances) for claim in claimed.claims.values())
     checks = [
         f"{computing} of {len(raised.statements)} statements of the text compute; others move values or name instances",
