@@ -22,7 +22,7 @@ class Blocking:
     """Block sizes of one statement.
 
     `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
-    outermost reduction dim.
+    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.
     """
 
     form: Literal["across", "along"]
@@ -30,7 +30,11 @@ class Blocking:
     vector_size: int
     rows: tuple[tuple[str, int], ...]
     panel: tuple[str, int] | None = None
+    terms: int = 1
 
+
+STRIP, TERMS = 256, 8
+"""Columns and rows summed up together: the sums stay in the first cache, read and written once for the rows."""
 
 IN_FLIGHT = 8
 """Multiply-adds that a core begins before the first one is done: two a cycle, four cycles."""
@@ -50,7 +54,8 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     vector = candidates[-1]
     row = _row(shape, vector)
     if row is None:
-        return Blocking("across", vector, _strip(shape, vector, lanes), (), None)
+        strip, many = _strip(shape, vector, lanes), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
+        return Blocking("across", vector, strip, (), None, TERMS if strip == STRIP and many else 1)
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
@@ -85,7 +90,7 @@ def _strip(shape: Structure, vector: str, lanes: int) -> int:
     """
     trip = shape.trip(vector)
     gathered = any(r.along(d) is None for r in shape.reads for d in shape.reduced)
-    return 8 * lanes if gathered or (trip is not None and trip <= 8 * lanes) else 512
+    return 8 * lanes if gathered or (trip is not None and trip <= 8 * lanes) else STRIP
 
 
 def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:

@@ -10,7 +10,7 @@ from workbench.schedules.blocking import Blocking, blocking
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, tile, unroll, vectorize
+from workbench.schedules.steps import interchange, split, tile, unroll, vectorize
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
@@ -47,7 +47,16 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     panel = [f"{plan.panel[0]}_o"] if plan.panel else []
     outer = [*others, f"{plan.vector}_o", *panel, *(f"{d}_o" for d in rows)]
     reduced = [f"{d}_i" if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
-    return tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{plan.vector}_i"]))
+    schedule = tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{plan.vector}_i"]))
+    return _some_terms(schedule, identifier, plan) if plan.terms > 1 else schedule
+
+
+def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
+    """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
+    name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
+    schedule = split(f"{name}/{last}", plan.terms).on(schedule)
+    schedule = interchange(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
+    return unroll(f"{name}/{last}_i").on(schedule)
 
 
 def _along(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
