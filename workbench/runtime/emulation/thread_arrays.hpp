@@ -1,7 +1,7 @@
 /* Arrays of a thread with margins that nobody may touch, and with a note for each element that has a value.
 
-   In a watched text `Array<float, 4> own(12);` stands where line 12 of the kernel says `float own[4];`: subscripts, addresses and
-   pointers to its elements work as before. */
+   In a watched text `Array<float, 4> own(12);` stands where line 12 of the kernel says `float own[4];`: subscripts,
+   addresses and pointers to its elements work as before. */
 
 namespace wb_cpu {
 

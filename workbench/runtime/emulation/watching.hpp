@@ -190,10 +190,8 @@ WB_CPU_SLOW void see_copy(const Copy &copy) {
 WB_CPU_SLOW void see_arrival(const Copy &copy) {
     int depth = here->depth;
     here->depth = 0;  // the site is the copy's, not the wait's
-    if (!on_stack(*here, (uint64_t)copy.to)) {
-        mark(copy, 0);
-        see((uint64_t)copy.to, (int)copy.bytes, COPY, copy.site);
-    }
+    if (!on_stack(*here, (uint64_t)copy.to)) mark(copy, 0);
+    see((uint64_t)copy.to, (int)copy.bytes, COPY, copy.site);
     see((uint64_t)copy.from, (int)(copy.bytes - copy.zeros), READ, copy.site);
     here->depth = depth;
 }
