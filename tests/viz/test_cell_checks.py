@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import OperatorError
-from workbench.viz.cell_checks import LONGEST, TARGET, checked_cell
+from workbench.viz.cell_checks import LONGEST, TARGET, _opened, checked_cell
 from workbench.viz.operator_magic import define, register
 
 COPY = "def f(float(N) x) -> (y) { y(i) = x(i) }"
@@ -68,3 +68,14 @@ def test_a_kernel_answers_over_a_comm():
         comm.answer({"content": {"data": {"ask": number, "text": text}}})
     assert [told["answer"] for told in comm.sent] == [0, 1, 2, 3, 4]
     assert [told["problems"] for told in comm.sent] == [checked_cell(text) for text in WRONG]
+
+
+def test_a_text_that_breaks_the_parser_is_answered_all_the_same(monkeypatch):
+    def broken(_):
+        raise RecursionError
+
+    monkeypatch.setattr("workbench.viz.cell_checks.checked_cell", broken)
+    comm = Comm()
+    _opened(comm, {})
+    comm.answer({"content": {"data": {"ask": 7, "text": "%%operator\n" + "(" * 999}}})
+    assert comm.sent == [{"answer": 7, "problems": []}]

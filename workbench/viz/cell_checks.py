@@ -26,7 +26,11 @@ def listen(shell: Any) -> None:
 def _opened(comm: Any, _: Any) -> None:
     def answer(message: dict[str, Any]) -> None:
         asked = message["content"]["data"]
-        comm.send({"answer": asked.get("ask"), "problems": checked_cell(str(asked.get("text", "")))})
+        try:
+            found = checked_cell(str(asked.get("text", "")))
+        except Exception:  # the page waits for an answer, and running the cell will say what is wrong
+            found = []
+        comm.send({"answer": asked.get("ask"), "problems": found})
 
     comm.on_msg(answer)
 

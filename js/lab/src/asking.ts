@@ -19,6 +19,7 @@ export class Parser {
     kernel.statusChanged.connect((_, status) => {
       if (['restarting', 'autorestarting', 'dead', 'terminating'].includes(status)) this.lost();
     });
+    kernel.disposed.connect(() => this.lost());
   }
 
   /** After a cell has run the kernel may know more. */

@@ -73,7 +73,7 @@ class Cell implements PluginValue {
     this.asking = false;
     if (this.gone) return;
     if (this.view.state.doc !== doc) this.soon(0);
-    else if (found) this.underline(doc, found);
+    else this.underline(doc, found ?? []);
   }
 
   private underline(doc: Text, found: Problem[]): void {
