@@ -129,23 +129,25 @@ def _packing(name: str, source: str, panel: Panel, rows: int) -> str:
 
 
 _PACKING = """\
-WB_INLINE void $NAME$($TYPE$ *restrict dst, const $SOURCE$ *restrict src, int64_t row, int64_t step,
-                      int64_t rows, int64_t depth, int64_t padded)
+static __attribute__((noinline))
+void $NAME$($TYPE$ *restrict dst, const $SOURCE$ *restrict src, int64_t row, int64_t step,
+            int64_t rows, int64_t depth, int64_t padded)
 {
-    for (int64_t k = 0; k < padded; k += $GROUP$, dst += $ROWS$*$GROUP$, src += $GROUP$*step) {
-        if (rows == $ROWS$ && k + $GROUP$ <= depth && row == 1) {
+    const int64_t whole = rows == $ROWS$ ? depth / $GROUP$ * $GROUP$ : 0;
+    int64_t k = 0;
+    if (row == 1)
+        for (; k < whole; k += $GROUP$, dst += $ROWS$*$GROUP$, src += $GROUP$*step)
             for (int r = 0; r < $ROWS$; r++)
                 WB_UNROLL for (int q = 0; q < $GROUP$; q++) dst[r*$GROUP$ + q] = $ACROSS$;
-        } else if (rows == $ROWS$ && k + $GROUP$ <= depth && step == 1) {
+    else if (step == 1)
+        for (; k < whole; k += $GROUP$, dst += $ROWS$*$GROUP$, src += $GROUP$)
             for (int r = 0; r < $ROWS$; r++)
                 WB_UNROLL for (int q = 0; q < $GROUP$; q++) dst[r*$GROUP$ + q] = $ALONG$;
-        } else {
-            for (int r = 0; r < $ROWS$; r++)
-                for (int q = 0; q < $GROUP$; q++) {
-                    dst[r*$GROUP$ + q] = 0;
-                    if (r < rows && k + q < depth) dst[r*$GROUP$ + q] = $ANY$;
-                }
-        }
+    for (; k < padded; k += $GROUP$, dst += $ROWS$*$GROUP$, src += $GROUP$*step) {
+        const int64_t left = depth - k < $GROUP$ ? depth - k : $GROUP$;
+        for (int r = 0; r < $ROWS$*$GROUP$; r++) dst[r] = 0;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t q = 0; q < left; q++) dst[r*$GROUP$ + q] = $ANY$;
     }
 }
 """
@@ -161,7 +163,8 @@ WB_INLINE void $NAME$_sums(const $B_TYPE$ *b, int64_t padded, int32_t *restrict 
 """
 
 _TILE = """\
-WB_INLINE void $NAME$_tile(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c)
+static __attribute__((noinline))
+void $NAME$_tile(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c)
 """
 
 _PRODUCT = """\
