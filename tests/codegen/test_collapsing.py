@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
+from tests.small_sizes import MACHINE
 from workbench import poly
 from workbench.codegen.collapsing import joined
 from workbench.lang.expr import Index
@@ -53,7 +54,7 @@ def test_three_loops_as_one():
 
 def test_a_fused_loop_runs_in_lanes(golden):
     schedule = FUSED | wb.decompose_reduction("O") | wb.interchange("O/c", "O/x") | wb.vectorize("O/x")
-    text = wb.generate(schedule).source
+    text = wb.generate(schedule, MACHINE).source
     golden(text[text.index("int conv(") :])
     agree(schedule)
 

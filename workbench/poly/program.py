@@ -179,11 +179,15 @@ class Program:
         )
 
     def statement(self, name: str) -> ProgramStatement:
-        """The statement of that id or user's name (KeyError if there is none)."""
-        for s in self.statements:
-            if name in (s.id, s.name):
-                return s
-        raise KeyError(name)
+        """The statement of that id, else of that user's name, which may look like an id (KeyError if there is none)."""
+        found = next((s for s in self.statements if s.id == name), None) or self.named(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def named(self, name: str) -> ProgramStatement | None:
+        """The statement of that user's name."""
+        return next((s for s in self.statements if s.name == name), None)
 
     def __str__(self) -> str:
         return import_module("workbench.poly.sheet").program_sheet(self)  # keeps printing out of start-up

@@ -46,9 +46,9 @@ def named(program: Program, tree: Tree, name: str) -> list[Loop]:
 
 
 def statement_id(program: Program, name: str) -> str:
-    """The id of the statement with this user's name; ScheduleError that lists the known ones if there is none."""
+    """The id of the statement with this user's name, else id; ScheduleError that lists the names."""
     try:
-        return program.statement(name).id
+        return (program.named(name) or program.statement(name)).id
     except KeyError:
         raise ScheduleError(unknown_name("statement", name, [s.name for s in program.statements])) from None
 

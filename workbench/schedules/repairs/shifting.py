@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.poly.distances import longest_way_back
+from workbench.poly.questions import statement_id
 from workbench.poly.tree import Band, Loop, statements
 from workbench.schedules.edit import children
 from workbench.schedules.legality import Verdict
@@ -51,7 +52,7 @@ def _delayed(schedule: Schedule, step: Merge) -> Iterator[Transform]:
 
 def _second(schedule: Schedule, step: Merge) -> Band | None:
     """The nest that is merged into the first."""
-    first, second = (schedule.program.statement(name).id for name in (step.first, step.second))
+    first, second = (statement_id(schedule.program, name) for name in (step.first, step.second))
     path, _, place = meeting(schedule.tree, first, second)
     tree = schedule.tree
     for position in (*path, place):
@@ -61,7 +62,7 @@ def _second(schedule: Schedule, step: Merge) -> Band | None:
 
 def _consumed(schedule: Schedule, merged: Schedule, step: Merge, loop: str | None) -> str | None:
     """The name that a merged loop has in the second nest."""
-    first = schedule.program.statement(step.first).id
+    first = statement_id(schedule.program, step.first)
     second = _second(schedule, step)
     common = [x.name for x in _common(merged, first)]
     outside = len(common) - step.depth
