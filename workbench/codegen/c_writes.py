@@ -78,11 +78,27 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
     if write.atomic:
         return by_lanes(lanes, write)
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
-    if step != 1 or cell.dtype.is_half or cell.dtype == BOOL or lanes.lane.limit is not None:
+    if step != 1 or cell.dtype.is_half or cell.dtype == BOOL:
         return by_lanes(lanes, write)
+    if lanes.lane.limit is not None:
+        return _first_combined(lanes, write) if has_masks(cell.dtype, lanes.lane.count) else by_lanes(lanes, write)
     name = lanes.type(cell.dtype)
     target = f"*({name}_u *)&{values.element(cell.array, cell.subscripts)}"
     return [combined(lanes, write.reduction, target, vector, cell.dtype)]
+
+
+def _first_combined(lanes: Lanes, write: Write) -> list[str]:
+    """The cells of the lanes that exist, combined with the value."""
+    cell, reduction = write.cells[0], write.reduction
+    assert isinstance(reduction, str)
+    place, count = lanes.values.element(cell.array, cell.subscripts), lanes.lane.count
+    old, vector = lanes.first(cell.dtype, place), lanes.vector(write.values[0])
+    plain = reduction in ("+", "*")
+    new = f"{old} {reduction} {vector}" if plain else (
+        f"{lanes.values.helpers.vector(reduction, cell.dtype, count)}({old}, {vector})"
+    )  # fmt: skip
+    put = put_first(lanes.values.helpers, cell.dtype, count)
+    return [f"{put}(&{place}, {new}, {lanes.values.text(lanes.lane.present)});"]
 
 
 def held_local(values: Values, cell: Cell) -> Local | None:

@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.codegen.accumulators import chain, computable, independent, separable, untouched
-from workbench.codegen.nest import Block, For, If, Nest, Write, children, rebuild
+from workbench.codegen.nest import Block, For, If, Nest, Write, children, map_write, rebuild
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Call, Const, Expr, conjunction, substitute
-from workbench.lang.normal_form import constant, depends, growth, simplify
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, conjunction, substitute, transform
+from workbench.lang.normal_form import constant, depends, growth, is_index_arithmetic, simplify
 from workbench.records import record
 
 WIDEST = 64  # cells of a box along one loop
@@ -91,7 +91,7 @@ def _boxed(reductions: tuple[For, ...], cells: tuple[For, ...], write: Write) ->
     boxes = tuple(box if cut else x for x, box, cut in zip(cells, full, slants, strict=True))
     least = [_least(e, full) for (_, own), cut in zip(limits, slants, strict=True) if cut for e in own]
     known = tuple(e for e in least if e is not None)
-    return Slanted(reductions, cells, boxes, known, write) if len(known) == len(least) else None
+    return Slanted(reductions, cells, boxes, known, _undivided(write, full)) if len(known) == len(least) else None
 
 
 def _slants(loop: For, loops: list[For]) -> bool:
@@ -178,7 +178,8 @@ def _cut(tile: Slanted) -> Nest:
     outer = tile.cells[: len(tile.cells) - len(inner)]
     nest = _nested(tile, inner)
     for loop in reversed(outer):
-        nest = replace(loop, body=nest, kind="serial")
+        lanes = loop is tile.cells[-1] and loop.kind == "vector"
+        nest = replace(loop, body=nest, kind="vector" if lanes else "serial")
     return nest
 
 
@@ -223,6 +224,34 @@ def _box(tile: Slanted) -> Nest:
             filled.append(Binary("<", loop.lower, loop.upper, BOOL))
     nest = _nested(tile, tile.boxes)
     return If(conjunction(filled), nest) if filled else nest
+
+
+def _undivided(write: Write, boxes: tuple[For, ...]) -> Write:
+    """The write without divisions of a box's variables by what these do not reach: `j / 16` is 0 where j < 16."""
+    most = {x.variable: constant(x.upper) for x in boxes}
+
+    def change(node: Expr) -> Expr:
+        match node:
+            case Binary("/" | "%" as op, Index(name, _) as index, Const(by, _), dtype):
+                end = most.get(name)
+                if end is not None and end <= by:
+                    return index if op == "%" else Const(0, dtype)
+        return node
+
+    return map_write(write, lambda e: _simple(transform(e, change)))
+
+
+def _simple(expr: Expr) -> Expr:
+    """Index arithmetic in its shortest form; values as they are but for their subscripts."""
+    if is_index_arithmetic(expr):
+        return simplify(expr)
+    return transform(
+        expr, lambda n: replace(n, subscripts=tuple(map(simplify, n.subscripts))) if _subscripted(n) else n
+    )
+
+
+def _subscripted(node: Expr) -> bool:
+    return isinstance(node, Read) and all(map(is_index_arithmetic, node.subscripts))
 
 
 def _nested(tile: Slanted, cells: tuple[For, ...]) -> Nest:

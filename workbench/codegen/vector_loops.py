@@ -17,6 +17,7 @@ from workbench.codegen.accumulators import (
 )
 from workbench.codegen.nest import Accumulate, Block, Define, For, If, Invoke, Nest, Write, rebuild, walk, writes
 from workbench.codegen.nest import children as parts_of
+from workbench.codegen.partial_lanes import may_end_early
 from workbench.codegen.tile_company import with_company
 from workbench.codegen.tile_emission import emit_tile, stripped
 from workbench.codegen.tiles import Tile, cut, match_tile
@@ -136,17 +137,21 @@ class _Rewriter:
             start = end
         count = constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
         if count is None or count % width:
-            rest = scalar_loop(replace(loop, lower=start))
-            parts.append(self.visit(rest, SCALAR))
+            rest = replace(loop, lower=start)
+            early = not reductions and may_end_early(tuple(writes(loop.body)), loop.variable, width)
+            last = self.strip(rest, loop.upper, width, 1, [], limit=loop.upper) if early else None
+            parts.append(last or self.visit(scalar_loop(rest), SCALAR))
         return parts[0] if len(parts) == 1 else Block(tuple(parts))
 
-    def strip(self, loop: For, end: Expr, width: int, unrolled: int, reductions: list[Write]) -> Nest:
-        lane = Lane(loop.variable, width)
+    def strip(
+        self, loop: For, end: Expr, width: int, unrolled: int, reductions: list[Write], limit: Expr | None = None
+    ) -> Nest:
+        lane = Lane(loop.variable, width, limit)
         body, extra = stripped(loop.body, loop.variable, width, unrolled, self.used)
         body = self.visit(body, lane)
         if extra is not None:
             body = replace(extra, body=body)
-        nest: Nest = replace(loop, upper=end, body=body, step=width * unrolled, lanes=width)
+        nest: Nest = replace(loop, upper=end, body=body, step=width * unrolled, lanes=width, limit=limit)
         for write in reductions:
             inner = around(loop.body, write)
             moving = tuple(x for x in inner if not all(independent(c, x.variable) for c in write.cells))

@@ -18,8 +18,8 @@ int seidel(const float *restrict A0, float *restrict A, void *workspace, int thr
         /* A: A(i, j) = A0(i, j) */
         *(wb_v8f32_u *)&A[i_j] = *(const wb_v8f32_u *)&A0[i_j];
     }
-    for (int64_t i_j = 80; i_j < 81; i_j++) {
-        A[i_j] = A0[i_j];
+    for (int64_t i_j = 80; i_j < 81; i_j += 8) {
+        wb_v8f32_put_first(&A[i_j], wb_v8f32_first(&A0[i_j], 81 - i_j), 81 - i_j);
     }
     for (int64_t t = 0; t < 4; t++) {
         for (int64_t i = 1; i < 8; i++) {

@@ -58,8 +58,8 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
         {
             const float top_v2 = top[m];
-            for (int64_t n = 40; n < 41; n++) {
-                Y[m*41 + n] = wb_exp_f32(X[m*41 + n] - top_v2);
+            for (int64_t n = 40; n < 41; n += 8) {
+                wb_v8f32_put_first(&Y[m*41 + n], wb_exp_v8f32((wb_v8f32_first(&X[m*41 + n], 41 - n) - wb_all_v8f32(top_v2))), 41 - n);
             }
         }
     }
@@ -106,8 +106,8 @@ int softmax(const float *restrict X, float *restrict Y, void *workspace, int thr
         }
         {
             const float total_v2 = total[m];
-            for (int64_t n = 40; n < 41; n++) {
-                Y[m*41 + n] = Y[m*41 + n] / total_v2;
+            for (int64_t n = 40; n < 41; n += 8) {
+                wb_v8f32_put_first(&Y[m*41 + n], (wb_v8f32_first(&Y[m*41 + n], 41 - n) / wb_all_v8f32(total_v2)), 41 - n);
             }
         }
     }

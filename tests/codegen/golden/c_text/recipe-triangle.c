@@ -21,8 +21,8 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                     /* C.init: C(i, j) +=! A(k, i) * B(k, j) where k in i + 1:M */
                     *(wb_v8f32_u *)&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = wb_all_v8f32(0.0f);
                 }
-                for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i++) {
-                    C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] = 0.0f;
+                for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i += 8) {
+                    wb_v8f32_put_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], wb_all_v8f32(0.0f), wb_min_i64(18 - 16 * j_o, 16) - j_i);
                 }
             }
             for (int64_t k = 6 * i_o + 1; k < wb_min_i64(6 * i_o + 6, 13); k++) {
@@ -36,8 +36,8 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                     }
                     if (wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8) < wb_min_i64(18 - 16 * j_o, 16)) {
                         const float A_v2 = A[k*13 + 6 * i_o + i_i];
-                        for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i++) {
-                            C[(6 * i_o + i_i)*18 + 16 * j_o + j_i] += A_v2 * B[k*18 + 16 * j_o + j_i];
+                        for (int64_t j_i = wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8); j_i < wb_min_i64(18 - 16 * j_o, 16); j_i += 8) {
+                            wb_v8f32_put_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], wb_v8f32_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], wb_min_i64(18 - 16 * j_o, 16) - j_i) + (wb_all_v8f32(A_v2) * wb_v8f32_first(&B[k*18 + 16 * j_o + j_i], wb_min_i64(18 - 16 * j_o, 16) - j_i)), wb_min_i64(18 - 16 * j_o, 16) - j_i);
                         }
                     }
                 }
