@@ -153,7 +153,7 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
 
 BUGS = {
     "off by one in a tail": ("tiled", replaced("< wb_min_i64(8, wb_min_i64(18", "< wb_min_i64(8, wb_min_i64(17")),
-    "a rest taken for a whole vector": ("tiled", replaced("< wb_min_i64(8, wb_min_i64(18 - 16 * n_o, 16) - n_i)", "< 8")),
+    "a whole vector for a rest": ("tiled", replaced("< wb_min_i64(8, wb_min_i64(18 - 16 * n_o, 16) - n_i)", "< 8")),
     "swapped loops": ("seidel", swapped(r"for \(int64_t i = 1", r"for \(int64_t j = 1")),
     "wrong stride": ("tiled", replaced("    C[(3 * m_o + m_i)*18 ", "    C[(3 * m_o + m_i)*17 ")),
     "dropped initialisation": ("dot", without(r"C\[m\*2 \+ n\] = 0\.0f;")),

@@ -1,4 +1,4 @@
-"""What is left of a vector loop is one vector that ends early: right at every rest, and nothing behind it is touched."""
+"""What is left of a vector loop is one vector that ends early: right at every rest, nothing behind it touched."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL, SEIDEL
+from tests.small_sizes import MACHINE
 from workbench.errors import IllegalSchedule, ScheduleError
 from workbench.poly.tree import statements
 from workbench.schedules import Schedule, Transform
@@ -32,13 +33,13 @@ def tiled(name: str, **sizes: int) -> Schedule:
 
 def body(schedule: Schedule, statement: str) -> str:
     """The C text from the first mention of a statement's loops to its instance."""
-    source = wb.generate(schedule).source
+    source = wb.generate(schedule, MACHINE).source
     return source[: source.index(f"/* {statement}:")][-900:]
 
 
 def test_partition_divides_a_loop_where_it_is_told(golden) -> None:
     schedule = wb.schedule(wb.operator(MATMUL)) | wb.partition("C", "n < 64")
-    golden(f"{schedule}\n\n{wb.generate(schedule).source}")
+    golden(f"{schedule}\n\n{wb.generate(schedule, MACHINE).source}")
     assert [s.name for s in schedule.program.statements] == ["C.init", "C.then", "C.else"]
     for sizes in (dict(M=3, K=4, N=70), dict(M=3, K=4, N=5), dict(M=1, K=0, N=64)):
         agree(schedule, sizes)

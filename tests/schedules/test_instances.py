@@ -10,6 +10,7 @@ from tests.schedules.agreeing import agree
 from workbench.errors import IllegalSchedule, KernelError, ScheduleError
 from workbench.poly.tree import loops
 from workbench.schedules import Schedule, Transform
+from workbench.target import Target
 
 BLUR = """
 def blur(float(H,W) I) -> (O) {
@@ -85,6 +86,9 @@ def counts(int32(M) J, float(N) Z) -> (H) {
 }"""
 
 
+AVX2 = Target(vector_bits=256)
+
+
 def naive(text: str, **sizes: int) -> Schedule:
     return wb.schedule(wb.operator(text), **sizes)
 
@@ -95,7 +99,7 @@ def tree(schedule: Schedule) -> str:
 
 def code(schedule: Schedule) -> str:
     """The tree and the kernel itself."""
-    source = wb.generate(schedule).source
+    source = wb.generate(schedule, AVX2).source
     return f"{schedule}\n\n{source[source.rindex(chr(10) + 'int ') + 1 :]}"
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from types import FrameType
 
 import pytest
 
 import workbench as wb
-from workbench.errors import BudgetExceeded, IllegalSchedule
+from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError
 from workbench.poly import isl
 
 TILES = {"C/m": 8, "C/n": 8, "C/k": 4}
@@ -38,7 +39,8 @@ def asked_for_ever() -> None:
         start = wb.schedule(wb.ops.load("matmul"), M=size) | wb.decompose_reduction("C") | wb.tile(TILES)
         staged = start | wb.stage("A", "k_o") | wb.stage("C", "n_o")
         _ = staged | wb.isolate("n_o")
-        _ = staged | wb.pad("k_o")
+        with suppress(ScheduleError):
+            _ = staged | wb.pad("k_o")
         wb.next_steps(staged)
 
 

@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import LOOKUP, MATMUL
+from tests.small_sizes import MACHINE
 from workbench.errors import ScheduleError
 from workbench.schedules import Schedule
 
@@ -25,7 +26,7 @@ def staged(text: str, **sizes: int) -> Schedule:
 
 def test_tiles_of_a_product_are_full_and_infinities_stay_out(golden) -> None:
     full = staged(MATMUL) | wb.pad("C/k_o") | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
-    code = wb.generate(full).source
+    code = wb.generate(full, MACHINE).source
     code = code[code.index("int matmul(") :]
     golden(f"{full}\n\n{code}")
     assert "C_local_r[4][2]" in code

@@ -7,12 +7,13 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
+from tests.small_sizes import MACHINE
 from workbench.errors import ScheduleError
 from workbench.schedules import Schedule, Transform
 
 
 def text(schedule: Schedule) -> str:
-    source = wb.generate(schedule).source
+    source = wb.generate(schedule, MACHINE).source
     return source[source.index(f"int {schedule.program.name}(") :]
 
 

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
+from tests.small_sizes import MACHINE
 from workbench.errors import IllegalSchedule, ScheduleError
 from workbench.schedules import Schedule, Transform
 from workbench.schedules.steps import FoldStorage, StorageAlign, TransformLayout
@@ -25,7 +26,7 @@ def states(float(D) X, int32 T) -> (Y) {
 
 
 def text(schedule: Schedule) -> str:
-    source = wb.generate(schedule).source
+    source = wb.generate(schedule, MACHINE).source
     return source[source.index(f"int {schedule.program.name}(") :]
 
 

@@ -80,9 +80,9 @@ def test_values_text_and_drawing_agree():
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
-        ("softmax", {"M": 64, "N": 128}),
+        ("softmax", {"M": 16, "N": 1024}),
         ("jacobi_2d", {"N": 32, "M": 32, "steps": 3}),
-        ("lookup", {"E": 100, "D": 16, "B": 8, "L": 5}),
+        ("lookup", {"E": 100, "D": 64, "B": 8, "L": 40}),
         ("trmm", {"M": 48, "N": 32}),
         ("transpose", {"M": 64, "N": 48}),
         ("cholesky", {"N": 24}),
