@@ -26,7 +26,7 @@ from workbench.poly.islpy_start import prepare
 prepare()
 import islpy  # noqa: E402
 
-vars(islpy)["version"] = sys.modules["islpy.version"]  # what an import would have done
+islpy.__dict__["version"] = sys.modules["islpy.version"]  # what an import would have done
 
 AstBuild = islpy.AstBuild
 AstExpr = islpy.AstExpr
