@@ -245,13 +245,14 @@ def _simple(expr: Expr) -> Expr:
     """Index arithmetic in its shortest form; values as they are but for their subscripts."""
     if is_index_arithmetic(expr):
         return simplify(expr)
-    return transform(
-        expr, lambda n: replace(n, subscripts=tuple(map(simplify, n.subscripts))) if _subscripted(n) else n
-    )
+    return transform(expr, _addressed)
 
 
-def _subscripted(node: Expr) -> bool:
-    return isinstance(node, Read) and all(map(is_index_arithmetic, node.subscripts))
+def _addressed(node: Expr) -> Expr:
+    """A read with its subscripts in their shortest form."""
+    if isinstance(node, Read) and all(map(is_index_arithmetic, node.subscripts)):
+        return replace(node, subscripts=tuple(map(simplify, node.subscripts)))
+    return node
 
 
 def _nested(tile: Slanted, cells: tuple[For, ...]) -> Nest:
