@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unittest.mock import patch
 
 import numpy as np
@@ -55,6 +56,23 @@ def test_full_tiles_ahead_of_their_use_and_very_thin_ones(sizes):
     if sizes == (64, 64, 128):
         assert "asm(" in wb.generate(schedule, target="h200").source
     assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), *arrays(schedule))
+
+
+@pytest.mark.parametrize(("name", "loads"), [("bf16", "mt"), ("transposed", "tm"), ("heads", "mm")])
+def test_whole_tiles_are_loaded_as_matrices_however_they_lie(name, loads):
+    schedule = on_cores(PRODUCTS[name], M=32, N=64, K=32, G=1, H=2)
+    text = wb.generate(schedule, target="h200").source
+    assert f"x32_{loads}(C_own" in text
+    assert "wb_pair(" not in text
+    assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), *arrays(schedule))
+
+
+def test_parts_that_may_not_be_whole_are_loaded_as_matrices_where_they_are():
+    schedule = on_cores(PRODUCTS["bf16"], M=64, N=100, K=64)
+    text = wb.generate(schedule, target="h200").source
+    assert re.search(r"if \(100 - 64 \* n_o >= 64\) \{\n +wb_mma_\w+_mt\(.*\n.*else \{\n +wb_mma_\w+_ws\(", text)
+    found = wb.sanitize(schedule, *arrays(schedule))
+    assert found, found
 
 
 def test_one_kernel_for_all_sizes():
@@ -127,11 +145,12 @@ def test_every_element_lies_in_one_register(kernel):
 
 
 def test_rows_are_apart_so_that_no_lane_waits_for_another():
-    """Degrees before and after: four lanes at one bank in rows of 32 or 128 elements, none in rows of 40 or 136."""
+    """Degrees before and after: rows of 32 or 128 elements lie in the same banks, those of 40 or 136 do not."""
     assert fragment_turns(BFLOAT16.left, (32, 1), 2) == [4, 4, 4, 4]
     assert fragment_turns(BFLOAT16.left, (40, 1), 2) == [1, 1, 1, 1]
-    assert fragment_turns(BFLOAT16.right, (128, 1), 2) == [4, 4, 4, 4]
-    assert fragment_turns(BFLOAT16.right, (136, 1), 2) == [1, 1, 1, 1]
+    assert fragment_turns(BFLOAT16.right, (128, 1), 2) == [8, 8]
+    assert fragment_turns(BFLOAT16.right, (136, 1), 2) == [1, 1]
+    assert fragment_turns(BFLOAT16.left, (36, 1), 2) == [2, 2, 2, 2]  # no row begins at a multiple of 16 bytes
     schedule = on_cores(PRODUCTS["bf16"], M=64, N=64, K=64)
     loads = [a for a in wb.bank_conflicts(schedule).accesses if a.statement == "C"]
     assert [(a.array, a.worst) for a in loads] == [("A_tile", 1), ("B_tile", 1)]

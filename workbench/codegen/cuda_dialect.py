@@ -30,9 +30,13 @@ PLAIN_COPIES = """\
 #define wb_copies_wait(groups) ((void)0)
 """
 COPIES_IN_HARDWARE = """\
-#define wb_copy_async(to, from, bytes) \\
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" \\
-        :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)), "n"(bytes) : "memory")
+#define WB_COPY_ASYNC(cache, bytes, to, from) \\
+    asm volatile("cp.async." cache ".shared.global [%0], [%1], " bytes ";" \\
+        :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(__cvta_generic_to_global(from)) : "memory")
+#define wb_copy_async_4(to, from) WB_COPY_ASYNC("ca", "4", to, from)
+#define wb_copy_async_8(to, from) WB_COPY_ASYNC("ca", "8", to, from)
+#define wb_copy_async_16(to, from) WB_COPY_ASYNC("cg", "16", to, from)
+#define wb_copy_async(to, from, bytes) wb_copy_async_##bytes(to, from)
 #define wb_copies_commit() asm volatile("cp.async.commit_group;" ::: "memory")
 #define wb_copies_wait(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
 """

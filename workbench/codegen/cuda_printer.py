@@ -15,8 +15,7 @@ from workbench.codegen.collectives import WARP, collective, combined
 from workbench.codegen.cuda_atomics import cuda_atomic
 from workbench.codegen.launch_extents import Extents, axis_number, head
 from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
-from workbench.codegen.warp_texts import block_function
-from workbench.codegen.wide_accesses import read_in_pairs
+from workbench.codegen.warp_printing import warp_call
 from workbench.codegen.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import DType
@@ -189,17 +188,10 @@ class CudaPrinter(Printer):
 
     def instruction(self, call: Invoke) -> list[str]:
         """What all lanes of a warp execute together."""
-        write = next(writes(call.body))
-        arguments, wide = [self.values.names("array", write.cells[0].array)], []
-        for (cell, strides), pair in zip(call.arrays, (1, 0), strict=True):
-            pairs = read_in_pairs(self.program, cell, [constant(s) or 0 for s in strides], pair)
-            wide.append(pairs and self.places.get(cell.array) == "shared")
-            self.wide_arrays |= {cell.array} if wide[-1] else set()
-            place = self.values.element(cell.array, cell.subscripts)
-            arguments += [f"&{place}", *map(self.values.text, strides)]
-        arguments += map(self.values.text, call.sizes[3:])
-        name = block_function(self.values.helpers, call, (wide[0], wide[1]))
-        return [*self.comment(write), f"{name}({', '.join(arguments)});"]
+        shared = frozenset(name for name, place in self.places.items() if place == "shared")
+        found = warp_call(self.values, call, self.program.arrays, shared)
+        self.wide_arrays |= found.arrays
+        return [*self.comment(next(writes(call.body))), *found.lines]
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""

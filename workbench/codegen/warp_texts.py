@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from workbench.codegen.c_helpers import Helpers
+from workbench.codegen.ldmatrix import fragments_together, ldmatrix
 from workbench.codegen.nest import Invoke
 from workbench.errors import CodegenError
 from workbench.lang.normal_form import constant
 from workbench.records import record
+from workbench.schedules.matrix_loads import MatrixLoad
 from workbench.schedules.micro_kernels import registered
 from workbench.schedules.warp_instructions import Fragment, WarpInstruction
 
@@ -36,85 +38,115 @@ WB_INLINE uint32_t wb_word(const float *cell, bool there)
 TEXTS = {"wb_pair": PAIR, "wb_wide_pair": WIDE_PAIR, "wb_word": WORD}
 
 
+LETTERS = {"wb_wide_pair": "w", "wb_pair": "s"}
+Load = str | MatrixLoad
+
+
 @record
 class Operand:
-    """How one operand is loaded: its name, its fragment, the start of a fragment and the limit along both axes."""
+    """How one operand is loaded: pointer, registers, how many fragments along which variable, the start of a fragment,
+    strides and limits along both axes."""
 
     name: str
+    registers: str
+    variable: str
+    count: int
     fragment: Fragment
     start: tuple[str, str]
     strides: tuple[str, str]
     limits: tuple[str, str]
-    load: str
+    load: Load
 
 
-def block_function(helpers: Helpers, call: Invoke, wide: tuple[bool, bool]) -> str:
+def block_function(helpers: Helpers, call: Invoke, loads: tuple[Load, Load], *, whole: bool) -> str:
     """Name of the function that executes a call, noted as used.
 
-    `wide` says of both operands whether pairs of neighbours may be read at once.
+    `loads` are the functions that load both operands; where the part is `whole`, nothing of it is beyond the sizes.
     """
     kernel = registered(call.kernel)
     assert isinstance(kernel, WarpInstruction)
     m, n, _ = kernel.shape
-    bits = call.arrays[0][0].dtype.bits
-    loads = ["wb_word" if bits == 32 else "wb_wide_pair" if pairs else "wb_pair" for pairs in wide]
-    left = Operand("a", kernel.left, (f"{m}*i", "k"), ("a_m", "a_k"), ("rows", "depth"), loads[0])
-    right = Operand("b", kernel.right, ("k", f"{n}*j"), ("b_k", "b_n"), ("depth", "columns"), loads[1])
-    for load in loads:
-        helpers.text(load, TEXTS[load])
-    helpers.text(kernel.name, f"#ifndef {kernel.name}\n{kernel.source}#endif\n")
     spans = [constant(s) or 0 for s in call.sizes[:3]]
-    kinds = "".join({"wb_wide_pair": "w", "wb_pair": "s"}.get(x, "") for x in loads)
-    name = f"{kernel.name}_{'x'.join(map(str, spans))}" + (f"_{kinds}" if kinds else "")
-    return helpers.text(name, _text(name, kernel, spans, left, right, call.arrays[0][0].dtype.c_name))
+    counts = spans[0] // m, spans[1] // n
+    limits = (("", ""), ("", "")) if whole else (("rows", "depth"), ("depth", "columns"))
+    places = ((f"{m}*i", "k"), ("a_m", "a_k"), limits[0]), (("k", f"{n}*j"), ("b_k", "b_n"), limits[1])
+    left = Operand("a", "left", "i", counts[0], kernel.left, *places[0], loads[0])
+    right = Operand("b", "right", "j", counts[1], kernel.right, *places[1], loads[1])
+    for load in loads:
+        if isinstance(load, str):
+            helpers.text(load, TEXTS[load])
+    kind = call.arrays[0][0].dtype.c_name
+    lines = [*_loading(helpers, left, kind), *_loading(helpers, right, kind)]
+    helpers.text(kernel.name, f"#ifndef {kernel.name}\n{kernel.source}#endif\n")
+    letters = "".join(("t" if x.turned else "m") if isinstance(x, MatrixLoad) else LETTERS.get(x, "") for x in loads)
+    only_whole = whole and not any(isinstance(x, MatrixLoad) for x in loads)
+    parts = (kernel.name, "x".join(map(str, spans)), letters, "whole" * only_whole)
+    name = "_".join(filter(None, parts))
+    return helpers.text(name, _text(name, kernel, spans, (left, right), kind, lines))
 
 
-def _text(name: str, kernel: WarpInstruction, spans: list[int], left: Operand, right: Operand, kind: str) -> str:
-    rows, columns = spans[0] // kernel.shape[0], spans[1] // kernel.shape[1]
-    first, second = _loads(left, kind), _loads(right, kind)
-    registers = kernel.result.registers
+def _text(
+    name: str, kernel: WarpInstruction, spans: list[int], operands: tuple[Operand, Operand], kind: str,
+    loads: list[str],
+) -> str:  # fmt: skip
+    left, right = operands
     said = f"{spans[0]} x {spans[1]} cells and {spans[2]} contributions"
-    lines = [
-        f"/* c += a * b for {said}, by the 32 lanes of a warp; beyond rows, columns and depth there are zeros. */",
+    beyond = "; beyond rows, columns and depth there are zeros" if left.limits[0] else ""
+    matrices = [isinstance(x.load, MatrixLoad) for x in operands]
+    words = [x.fragment.registers // (2 if kind == "uint16_t" else 1) for x in operands]
+    result = f"c + {kernel.result.registers}*({right.count}*i + j)"
+    return "\n".join([
+        f"/* c += a * b for {said}, by the 32 lanes of a warp{beyond}. */",
         f"WB_INLINE void {name}(",
-        f"    float *c, const {kind} *a, int64_t a_m, int64_t a_k, const {kind} *b, int64_t b_k, int64_t b_n,",
-        "    int64_t rows, int64_t columns, int64_t depth)",
+        f"    float *c, const {kind} *a, int64_t a_m, int64_t a_k, const {kind} *b, int64_t b_k, int64_t b_n"
+        + (",\n    int64_t rows, int64_t columns, int64_t depth)" if left.limits[0] else ")"),
         "{",
-        "    const int64_t x = threadIdx.x, y = threadIdx.y;",
+        *(["    const int64_t x = threadIdx.x, y = threadIdx.y;"] if not all(matrices) else []),
+        *(["    const unsigned lane = threadIdx.x + 4 * threadIdx.y;"] if any(matrices) else []),
         "    __syncwarp();",
         f"    WB_UNROLL for (int64_t k = 0; k < {spans[2]}; k += {kernel.shape[2]}) {{",
-        f"        uint32_t left[{rows}][{len(first)}], right[{len(second)}];",
-        f"        WB_UNROLL for (int64_t i = 0; i < {rows}; i++) {{",
-        *(f"            left[i][{r}] = {text};" for r, text in enumerate(first)),
-        "        }",
-        f"        WB_UNROLL for (int64_t j = 0; j < {columns}; j++) {{",
-        *(f"            right[{r}] = {text};" for r, text in enumerate(second)),
-        f"            WB_UNROLL for (int64_t i = 0; i < {rows}; i++)",
-        f"                {kernel.name}(c + {registers}*({columns}*i + j), left[i], right);",
+        f"        uint32_t left[{left.count}][{words[0]}], right[{right.count}][{words[1]}];",
+        *(f"        {line}" for line in loads),
+        f"        WB_UNROLL for (int64_t i = 0; i < {left.count}; i++) {{",
+        f"            WB_UNROLL for (int64_t j = 0; j < {right.count}; j++) {{",
+        f"                {kernel.name}({result}, left[i], right[j]);",
+        "            }",
         "        }",
         "    }",
         "    __syncwarp();",
         "}",
-    ]
-    return "\n".join(lines) + "\n"
+    ]) + "\n"  # fmt: skip
 
 
-def _loads(operand: Operand, kind: str) -> list[str]:
-    """The load of each register of a lane."""
+def _loading(helpers: Helpers, operand: Operand, kind: str) -> list[str]:
+    """The loads of all fragments of an operand for one step."""
+    variable, load = operand.variable, operand.load
+    step = fragments_together(load, operand.count) if isinstance(load, MatrixLoad) else 1
+    next_one = f"{variable}++" if step == 1 else f"{variable} += {step}"
+    loop = f"WB_UNROLL for (int64_t {variable} = 0; {variable} < {operand.count}; {next_one}) {{"
+    to = f"{operand.registers}[{variable}]"
+    if isinstance(load, MatrixLoad):
+        along = 0 if variable in operand.start[0] else 1
+        fragment = int(operand.start[along].partition("*")[0])
+        function, cell = ldmatrix(helpers, load, step, (along, fragment), operand.start)
+        address = " + ".join(f"({x})*{s}" for x, s in zip(cell, operand.strides, strict=True))
+        return [loop, f"    {function}({to}, {operand.name} + {address});", "}"]
     per = 2 if kind == "uint16_t" else 1
-    return [_load(operand, r * per) for r in range(operand.fragment.registers // per)]
+    values = [_load(operand, load, r * per) for r in range(operand.fragment.registers // per)]
+    return [loop, *(f"    {to}[{r}] = {text};" for r, text in enumerate(values)), "}"]
 
 
-def _load(operand: Operand, register: int) -> str:
+def _load(operand: Operand, load: str, register: int) -> str:
+    """The load of one register of a lane."""
     at = [_coordinate(operand, axis, register) for axis in (0, 1)]
     cell = " + ".join(f"({text})*{stride}" for text, stride in zip(at, operand.strides, strict=True))
-    there = [f"{text} < {limit}" for text, limit in zip(at, operand.limits, strict=True)]
-    if operand.load == "wb_word":
-        return f"wb_word({operand.name} + {cell}, {' && '.join(there)})"
+    there = [f"{text} < {limit}" for text, limit in zip(at, operand.limits, strict=True) if limit]
+    if load == "wb_word":
+        return f"wb_word({operand.name} + {cell}, {' && '.join(there) or 'true'})"
     pair = operand.fragment.register[0].index(1)
-    left = f"{there[1 - pair]} ? {operand.limits[pair]} - ({at[pair]}) : 0"
-    apart = "" if operand.load == "wb_wide_pair" else f"{operand.strides[pair]}, "
-    return f"{operand.load}({operand.name} + {cell}, {apart}{left})"
+    left = f"{there[1 - pair]} ? {operand.limits[pair]} - ({at[pair]}) : 0" if there else "2"
+    apart = "" if load == "wb_wide_pair" else f"{operand.strides[pair]}, "
+    return f"{load}({operand.name} + {cell}, {apart}{left})"
 
 
 def _coordinate(operand: Operand, axis: int, register: int) -> str:

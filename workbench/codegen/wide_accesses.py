@@ -18,7 +18,7 @@ from workbench.lang.dtypes import BOOL, INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, reads, substitute
 from workbench.lang.expr import children as operands
 from workbench.lang.normal_form import polynomial, simplify
-from workbench.poly.program import Array, Program
+from workbench.poly.program import Array
 
 WIDEST = 16
 VECTORS = {
@@ -117,9 +117,8 @@ def is_move(write: Write) -> bool:
     return isinstance(value, Read) and value.dtype == write.cells[0].dtype
 
 
-def read_in_pairs(program: Program, cell: Cell, strides: list[int], along: int) -> bool:
-    """Whether pairs of neighbours along an axis lie side by side, and begin at even places of the array."""
-    array = program.arrays[cell.array]
+def begins_at_multiples(array: Array, cell: Cell, strides: list[int], along: int, count: int) -> bool:
+    """Whether elements along an axis lie side by side, and each row of them begins at a multiple of `count`."""
     first = polynomial(offset(array, cell.subscripts, {}))
     others = [s for axis, s in enumerate(strides) if axis != along]
-    return strides[along] == 1 and not any(s % 2 for s in others) and all(f % 2 == 0 for _, f in first.terms)
+    return strides[along] == 1 and not any(s % count for s in others) and all(f % count == 0 for _, f in first.terms)

@@ -11,6 +11,7 @@ from workbench.poly.storage import contracted, storage_of
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.poly.warp_costs import BANKS
 from workbench.poly.warps import WarpAccess
+from workbench.schedules.matrix_loads import SIDE, matrix_load
 from workbench.schedules.micro_kernels import MARK, registered
 from workbench.schedules.warp_fits import WarpFit, evaluated, warp_fit
 from workbench.schedules.warp_instructions import LANES, Fragment, WarpInstruction
@@ -25,19 +26,27 @@ def busiest(words: list[int]) -> int:
 
 
 def fragment_turns(fragment: Fragment, strides: tuple[int, int], element_bytes: int) -> list[int]:
-    """Turns of each load of an operand whose rows and columns lie so many elements apart.
+    """Turns of each load of an operand whose rows and columns lie so many elements apart."""
+    width, loads = fragment_loads(fragment, strides, element_bytes)
+    return [busiest([a // WORD + w for a in addresses for w in range(-(-width // WORD))]) for addresses in loads]
 
-    Two elements of 16 bits are one load where they lie side by side.
+
+def fragment_loads(
+    fragment: Fragment, strides: tuple[int, int], element_bytes: int
+) -> tuple[int, list[tuple[int, ...]]]:
+    """How many bytes a lane reads at once, and for each load where the lanes read.
+
+    `ldmatrix` reads eight rows in one turn; else two elements of 16 bits are one load where they lie side by side.
     """
+    found = matrix_load(fragment, strides, element_bytes)
+    if found is not None:
+        places = [strides[0] * row + strides[1] * column for row, column in found.places]
+        rows = [[at + n * strides[found.rows] for n in range(SIDE)] for at in places]
+        return SIDE * element_bytes, [tuple(cell * element_bytes for cell in own) for own in rows]
     together = WORD // element_bytes if strides[_pair(fragment)] == 1 else 1
-    loads = lane_addresses(fragment, strides, element_bytes)[::together]
-    return [busiest([a // WORD for a in addresses]) for addresses in loads]
-
-
-def lane_addresses(fragment: Fragment, strides: tuple[int, int], element_bytes: int) -> list[list[int]]:
-    """For each register the byte that every lane's element begins at."""
-    cells = [[fragment.place(lane, r) for lane in range(LANES)] for r in range(fragment.registers)]
-    return [[(row * strides[0] + column * strides[1]) * element_bytes for row, column in own] for own in cells]
+    cells = [[fragment.place(lane, r) for lane in range(LANES)] for r in range(0, fragment.registers, together)]
+    at = [tuple((x * strides[0] + y * strides[1]) * element_bytes for x, y in own) for own in cells]
+    return element_bytes * together, at
 
 
 def _pair(fragment: Fragment) -> int:
@@ -90,11 +99,11 @@ def _loads(
         if not steps:
             continue
         strides = address(dims[0]) - address(""), address(dims[1]) - address("")
-        size = program.arrays[name].dtype.bytes
-        turns = fragment_turns(fragment, strides, size)
-        lanes = lane_addresses(fragment, strides, size)[turns.index(max(turns)) * (fragment.registers // len(turns))]
+        width, loads = fragment_loads(fragment, strides, program.arrays[name].dtype.bytes)
+        turns = fragment_turns(fragment, strides, program.arrays[name].dtype.bytes)
+        lanes = loads[turns.index(max(turns))]
         text = f"{name} by {kernel.name}"
         yield WarpAccess(
-            own.name, name, "read", "shared", text, size, len(turns), sum(turns), len(turns), max(turns), False,
-            tuple(lanes),
+            own.name, name, "read", "shared", text, width, len(turns), sum(turns), len(turns), max(turns), False,
+            (*lanes, *[None] * (LANES - len(lanes))),
         )  # fmt: skip

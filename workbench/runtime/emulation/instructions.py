@@ -37,11 +37,36 @@ WB_CPU float shortened(float value, int bits) {
 }  // namespace wb_cpu
 """
 
+LDMATRIX = """
+namespace wb_cpu {
+/* The lanes exchange where their rows begin; each takes two neighbours of every matrix. */
+template <int count, bool turned> WB_CPU_SLOW void load_matrices(int64_t line, uint32_t *own, const uint16_t *row) {
+    publish(line, 0xffffffffu, row);
+    unsigned lane = here->linear % WARP, first = lane / 4, second = lane % 4 * 2;
+    for (unsigned n = 0; n < count; ++n) {
+        const uint16_t *low = taken<const uint16_t *>(0xffffffffu, 8 * n + (turned ? second : first));
+        const uint16_t *high = turned ? taken<const uint16_t *>(0xffffffffu, 8 * n + second + 1) : low;
+        low += turned ? first : second;
+        high += turned ? first : second + 1;
+        WB_CPU_SEES(low, 2, READ, line);
+        WB_CPU_SEES(high, 2, READ, line);
+        own[n] = *(const volatile uint16_t *)low | (uint32_t)*(const volatile uint16_t *)high << 16;
+    }
+    here->collectives++;
+}
+}  // namespace wb_cpu
+""" + "".join(
+    f"#define wb_ldmatrix_x{count}{trans}(own, row) ::wb_cpu::load_matrices<{count}, {turned}>(__LINE__, own, row)\n"
+    for count in (1, 2, 4)
+    for trans, turned in (("", "false"), ("_trans", "true"))
+)
+
 
 def instructions_in(source: str) -> str:
     """C++ for the instructions that a text mentions, to stand before it; empty if there are none."""
     found = [k for k in known_kernels() if isinstance(k, WarpInstruction) and k.name in source]
-    return "".join((EXCHANGE, *(text for k in found for text in _lines(k)))) if found else ""
+    loads = LDMATRIX if "wb_ldmatrix_x" in source else ""
+    return "".join((EXCHANGE, loads, *(text for k in found for text in _lines(k)))) if found else ""
 
 
 def _lines(kernel: WarpInstruction) -> Iterator[str]:
