@@ -136,12 +136,22 @@ def test_the_object_file_has_the_instruction_and_no_spills(own, tmp_path, compil
     subprocess.run([*command, "-O3", *FLAGS, f"-march={target.march}", "-c", "k.c"], cwd=tmp_path, check=True)
     dump = [objdump, "-d", "--no-show-raw-insn", "k.o"]
     listing = subprocess.run(dump, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
-    at = [n for n, x in enumerate(listing) if re.search(rf"\t(\{{vex\}} )?{MNEMONICS[own.name]}", x)]
-    assert len(at) >= (4 if own.isa[0] == "amx_tile" else 8)
-    last = at[3] if own.isa[0] == "amx_tile" else at[-1]
-    tile = listing[at[0] : last + 1] if not own.name.startswith(PACKED_BY_LOOPS) else []
-    spilt = [x for x in tile if re.search(r"\((%rsp|%rbp)\)|\[sp", x) and re.search(r"[xyz]mm|\b[qdv]\d", x)]
-    assert not spilt, "\n".join(tile)
+    there = [x for x in parts(listing) if any(re.search(rf"\t(\{{vex\}} )?{MNEMONICS[own.name]}", y) for y in x)]
+    assert there
+    for lines in there if not own.name.startswith(PACKED_BY_LOOPS) else []:
+        at = [n for n, x in enumerate(lines) if re.search(rf"\t(\{{vex\}} )?{MNEMONICS[own.name]}", x)]
+        tile = lines[at[0] : at[3 if own.isa[0] == "amx_tile" else -1] + 1]
+        spilt = [x for x in tile if re.search(r"\((%rsp|%rbp)\)|\[sp", x) and re.search(r"[xyz]mm|\b[qdv]\d", x)]
+        assert not spilt, "\n".join(tile)
+    if own.tile.lanes:
+        most = max(sum(MNEMONICS[own.name] in x for x in lines) for lines in there)
+        assert most >= own.rows * own.columns // own.tile.lanes
+
+
+def parts(listing: list[str]) -> list[list[str]]:
+    """The lines of each function."""
+    begins = [n for n, x in enumerate(listing) if x.endswith(">:")]
+    return [listing[a:b] for a, b in zip(begins, [*begins[1:], len(listing)], strict=True)]
 
 
 def test_every_instruction_is_looked_at():
@@ -162,21 +172,40 @@ def test_the_default_recipe_takes_what_the_machine_has(machine, kernel):
 
 CONVOLUTION = "def c(uint8(C,H,W) I, int8(F,C,R,S) K) -> (O) { O(f,y,x) +=! int32(I(c,y+r,x+s)) * int32(K(f,c,r,s)) }"
 TRANSPOSED = "def t(bfloat16(K,M) A, bfloat16(N,K) B) -> (C) { C(m,n) +=! A(k,m) * B(n,k) }"
+PICTURE = "def p(bfloat16(N,C,H,W) I, bfloat16(F,C,R,S) K) -> (O) { O(n,f,y,x) +=! I(n,c,y+r,x+s) * K(f,c,r,s) }"
+STRIDED = "def s(int8(C,H,W) I, int8(F,C,R,S) K) -> (O) { O(f,y,x) +=! int32(I(c,2*y+r,2*x+s)) * int32(K(f,c,r,s)) }"
+CHANNELS_LAST = "def l(int8(H,W,C) I, int8(R,S,C,F) K) -> (O) { O(y,x,f) +=! int32(I(y+r,x+s,c)) * int32(K(r,s,c,f)) }"
+SIGNAL = "def w(uint8(C,W) I, int8(F,C,S) K) -> (O) { O(f,x) +=! int32(I(c,x+s)) * int32(K(f,c,s)) }"
+CONTRACTION = "def t(float16(M,P,Q) A, float16(P,Q,Y,X) B) -> (C) { C(m,y,x) +=! A(m,p,q) * B(p,q,y,x) }"
 BATCHED = "def b(int8(B,M,K) X, uint8(B,K,N) Y) -> (C) { C(b,n,m) +=! int32(X(b,m,k)) * int32(Y(b,k,n)) }"
 
 
-@pytest.mark.parametrize(
-    ("text", "sizes"),
-    [(CONVOLUTION, {"C": 33, "H": 6, "W": 47, "F": 37, "R": 3, "S": 2}), (TRANSPOSED, {"M": 39, "N": 50, "K": 70}),
-     (BATCHED, {"B": 3, "M": 39, "N": 50, "K": 70})],
-    ids=["convolution", "transposed", "batched"],
-)  # fmt: skip
-def test_convolutions_and_transposed_operands_are_products_too(text, sizes):
+SHAPES = {
+    "convolution": (CONVOLUTION, "c2k3", {"C": 33, "H": 6, "W": 47, "F": 37, "R": 3, "S": 2}),
+    "pictures": (PICTURE, "c2k3", {"N": 3, "C": 17, "H": 16, "W": 16, "F": 40, "R": 3, "S": 3}),
+    "pointwise": (PICTURE, "c2k1", {"N": 1, "C": 300, "H": 9, "W": 9, "F": 40, "R": 1, "S": 1}),
+    "strided": (STRIDED, "c1k3", {"C": 20, "H": 31, "W": 31, "F": 33, "R": 3, "S": 3}),
+    "channels last": (CHANNELS_LAST, "c1k3", {"C": 20, "H": 15, "W": 13, "F": 33, "R": 3, "S": 3}),
+    "signal": (SIGNAL, "c1k2", {"C": 33, "W": 100, "F": 33, "S": 5}),
+    "contraction": (CONTRACTION, "c2k2", {"M": 30, "P": 9, "Q": 13, "Y": 10, "X": 11}),
+    "transposed": (TRANSPOSED, "", {"M": 39, "N": 50, "K": 70}),
+    "transposed and deep": (TRANSPOSED, "", {"M": 500, "N": 17, "K": 1070}),
+    "batched": (BATCHED, "", {"B": 3, "M": 39, "N": 50, "K": 70}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_convolutions_and_transposed_operands_are_products_too(shape):
+    """Each in the form that has its loops, for registers of 256 bits, and on this machine with what it has."""
+    text, form, sizes = SHAPES[shape]
     op = wb.operator(text)
-    schedule = wb.autoschedule(op, "avx2", sizes=sizes)
-    assert "replace(" in str(schedule.steps())
-    if "avx2" in this_machine().isa:
-        assert wb.verify(wb.build(schedule, "avx2", threads=2), *wb.ops.sample_arrays(op, **sizes))
+    for machine in (Target("avx2"), this_machine()):
+        schedule = wb.autoschedule(op, machine, sizes=sizes)
+        assert "avx2" not in machine.isa or re.search(
+            rf"replace\(.*_\w\w?\d+{'_' * bool(form)}{form}'", str(schedule.steps())
+        )
+        if {*machine.isa} <= {*this_machine().isa}:
+            assert wb.verify(wb.build(schedule, machine, threads=2), *wb.ops.sample_arrays(op, **sizes))
 
 
 def test_a_processor_without_the_instruction_is_refused_it():

@@ -98,6 +98,6 @@ def registered(name: str) -> MicroKernel:
         if name not in names:
             known = sorted({*_known, *names})
             raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
-        own, pair = names[name]
-        products.product_kernel(own, *pair)
+        own, pair, form = names[name]
+        products.product_kernel(own, *pair, form)
     return _known[name]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.schedules.micro_kernels import ProcessorKernel, register
-from workbench.schedules.product_frame import Pair, Panel, ProductInstruction
+from workbench.schedules.product_frame import FORMS, PLAIN, Form, Pair, ProductInstruction
+from workbench.schedules.product_packing import Panel
 from workbench.schedules.product_tiles import AMX_BEGIN, pairs, tiles, vectors
 from workbench.target import Target
 
@@ -41,7 +42,7 @@ def _on_vectors(
     any_bits: bool = True,
 ) -> ProductInstruction:  # fmt: skip
     """An instruction on whole registers: sums `r`, and words `x` and `y` of a group each."""
-    rows, columns = (8, 48) if bits == 512 else (6, 16 if bits == 256 else 12)
+    rows, columns = (12, 32) if bits == 512 else (6, 16 if bits == 256 else 12)
     plain = panels[0].type == "float"
     result = "float32" if plain or operands == BF16 else "int32"
     text = vectors(
@@ -62,7 +63,7 @@ def _on_tiles(name: str, operands: tuple[Pair, ...], dot: str, left: str, right:
     return ProductInstruction(
         name, ("amx_tile", "amx_bf16" if half else "amx_int8"), operands, "float32" if half else "int32", 32, 32,
         *panels, tiles(dot, panels[0].group), X86 + "#include <unistd.h>\n", AMX_BEGIN, "_tile_release();",
-        depth=512, exact=not half,
+        exact=not half,
     )  # fmt: skip
 
 
@@ -134,11 +135,16 @@ def instruction_for(left: str, right: str, result: str, target: Target) -> Produ
 
 
 @cache
-def product_kernel(own: ProductInstruction, left: str, right: str) -> ProcessorKernel:
+def product_kernel(own: ProductInstruction, left: str, right: str, form: Form = PLAIN) -> ProcessorKernel:
     """The micro-kernel of an instruction for these element types, registered."""
-    return register(own.kernel(left, right))
+    return register(own.kernel(left, right, form))
 
 
-def product_names() -> dict[str, tuple[ProductInstruction, Pair]]:
-    """Name of a micro-kernel → the instruction and the element types it is for."""
-    return {own.kernel_name(*pair): (own, pair) for own in INSTRUCTIONS for pair in own.operands}
+def product_names() -> dict[str, tuple[ProductInstruction, Pair, Form]]:
+    """Name of a micro-kernel → the instruction, the element types and the loops it is for."""
+    return {
+        own.kernel_name(*pair, form): (own, pair, form)
+        for own in INSTRUCTIONS
+        for pair in own.operands
+        for form in FORMS
+    }

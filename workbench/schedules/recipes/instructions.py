@@ -3,7 +3,7 @@
 before → after:  for m, n, k: C(m,n) += int32(A(m,k)) * int32(B(k,n))
                  → for m_o (parallel): wb_madd256_i8_i8(&A, …, &B, …, &C, …)   for blocks of m, all n and all k
 
-Of a convolution the rows, the columns and the channels are such a product, for each place in the filter.
+Of a convolution the filters are the rows, the pixels the columns; channels and places in the filter are summed up.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import prod
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Cast, Expr, Read
 from workbench.records import record
+from workbench.schedules.product_frame import Form, ProductInstruction
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.company import beside
 from workbench.schedules.scheduled_program import Schedule
@@ -26,19 +27,26 @@ SHORTEST = {"row": 4, "column": 8, "depth": 8}
 WORK = 1 << 15
 """Fewer multiplications are not worth the copies."""
 
+DEPTHS = 3
+"""Loops over contributions that a micro-kernel may have."""
+
 NARROW = ("int8", "uint8", "bfloat16", "float16")
 
 
 @record
 class Product:
-    """Which dims are the rows, the columns and the contributions, and the types of both operands and of the sums."""
+    """The dim of the rows, those of the columns and of the contributions, the types of the operands and of the sums."""
 
     row: str
-    column: str
-    depth: str
+    columns: tuple[str, ...]
+    depths: tuple[str, ...]
     left: str
     right: str
     result: str
+
+    @property
+    def form(self) -> Form:
+        return Form(len(self.columns), len(self.depths))
 
 
 def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
@@ -54,13 +62,13 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     found = product(shape)
     if found is None:
         return schedule
-    from workbench.schedules.products import instruction_for, product_kernel  # few programs multiply such numbers
+    from workbench.schedules.products import instruction_for  # few programs multiply such numbers
 
     own = instruction_for(found.left, found.right, found.result, target)
     if own is None:
         return schedule
     try:
-        return _replaced(schedule, shape, found, product_kernel(own, found.left, found.right).name, own.rows, target)
+        return _replaced(schedule, shape, found, own, target)
     except ScheduleError:
         return schedule
 
@@ -89,20 +97,21 @@ def product(shape: Structure) -> Product | None:
     sides = [t for t in touches if t is not None]
     writes = shape.writes[0]
     rows, columns = (_own(shape, writes, sides[n], sides[1 - n]) for n in (0, 1))
-    depths = [d for d in shape.reduced if all(t.along(d) for t in sides)]
-    if not rows or not columns or not depths:
+    if not rows or not columns:
         return None
-    longest = [
-        max(dims, key=lambda d: (shape.trip(d) or 0, shape.statement.dims.index(d))) for dims in (rows, columns, depths)
-    ]
-    trips = [shape.trip(d) or 0 for d in longest]
-    swap = writes.along(longest[0]) == 1 != writes.along(longest[1])
-    row, column = (longest[1], longest[0]) if swap else (longest[0], longest[1])
-    left, right = (operands[1], operands[0]) if swap else operands
-    least = (SHORTEST["column" if swap else "row"], SHORTEST["row" if swap else "column"], SHORTEST["depth"])
-    if any(t < s for t, s in zip(trips, least, strict=True)) or prod(trips) < WORK:
-        return None
-    return Product(row, column, longest[2], left.dtype.name, right.dtype.name, shape.statement.values[0].dtype.name)
+    if writes.along(_longest(shape, rows)) == 1 != writes.along(_longest(shape, columns)):
+        rows, columns, operands, sides = columns, rows, (operands[1], operands[0]), sides[::-1]
+    return _measured(shape, Product(
+        _longest(shape, rows), _run(shape, columns, sides[1]), _summed(shape, sides),
+        operands[0].dtype.name, operands[1].dtype.name, shape.statement.values[0].dtype.name,
+    ))  # fmt: skip
+
+
+def _measured(shape: Structure, found: Product) -> Product | None:
+    """The product, if it is large enough."""
+    trips = [prod(shape.trip(d) or 0 for d in dims) for dims in ((found.row,), found.columns, found.depths)]
+    few = any(t < s for t, s in zip(trips, SHORTEST.values(), strict=True))
+    return None if few or not found.depths or prod(trips) < WORK else found
 
 
 def _own(shape: Structure, writes: Touch, side: Touch, other: Touch) -> list[str]:
@@ -110,21 +119,57 @@ def _own(shape: Structure, writes: Touch, side: Touch, other: Touch) -> list[str
     return [d for d in shape.free if writes.along(d) and side.along(d) and other.along(d) == 0]
 
 
-def _replaced(schedule: Schedule, shape: Structure, found: Product, kernel: str, rows: int, target: Target) -> Schedule:
+def _longest(shape: Structure, dims: list[str]) -> str:
+    return max(dims, key=lambda d: (shape.trip(d) or 0, shape.statement.dims.index(d)))
+
+
+def _run(shape: Structure, dims: list[str], side: Touch) -> tuple[str, ...]:
+    """The columns: the longest dim, or rows of a picture that lie one after the other with little between them."""
+    inner = next((d for d in dims if side.along(d) == 1 == shape.writes[0].along(d)), None)
+    if inner is None:
+        return (_longest(shape, dims),)
+    length = shape.trip(inner) or 0
+    several = [d for d in dims if d != inner and shape.trip(d) != 1]
+    outer = [d for d in several if length <= (side.along(d) or 0) < 2 * length]
+    return (outer[0], inner) if outer else (_longest(shape, dims),)
+
+
+def _summed(shape: Structure, sides: list[Touch]) -> tuple[str, ...]:
+    """The dims of the contributions, as they lie in memory, outermost first."""
+    dims = [d for d in shape.reduced if all(t.along(d) for t in sides) and shape.trip(d) != 1]
+    along = next((t for t in sides if any(t.along(d) == 1 for d in dims)), sides[0])
+    longest = sorted(dims, key=lambda d: shape.trip(d) or 0)[-DEPTHS:]
+    return tuple(sorted(longest, key=lambda d: -abs(along.along(d) or 0)))
+
+
+def _replaced(
+    schedule: Schedule, shape: Structure, found: Product, own: ProductInstruction, target: Target
+) -> Schedule:
+    from workbench.schedules.products import product_kernel
+
     name = shape.statement.name
     schedule = beside(schedule, shape.statement.id, together=False)
-    batches = [d for d in shape.free if d not in (found.row, found.column)]
-    others = [d for d in shape.reduced if d != found.depth]
+    inside = [found.row, *found.columns, *found.depths]
+    others = [d for d in shape.reduced if d not in inside]
+    batches = [d for d in shape.free if d not in inside]
     shared = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
-    count = shape.trip(found.row) or 1
-    size = -(-count // (target.cores * rows)) * rows
-    inner = found.row
-    if shared is None and target.cores > 1 and size < count:
-        schedule = tile({f"{name}/{found.row}": size}).on(schedule)
-        shared, inner = f"{found.row}_o", f"{found.row}_i"
+    divided, size = _divided(shape, found, own, target)
+    if shared is None and target.cores > 1 and size < (shape.trip(divided) or 1):
+        schedule = tile({f"{name}/{divided}": size}).on(schedule)
+        shared = f"{divided}_o"
+        inside = [f"{d}_i" if d == divided else d for d in inside]
         batches = [shared, *batches]
     batches.sort(key=lambda d: d != shared)
-    order = [*batches, *others, inner, found.column, found.depth]
-    schedule = interchange(*(f"{name}/{d}" for d in order)).on(schedule)
-    schedule = replace(f"{name}/{inner}", kernel).on(schedule)
+    schedule = interchange(*(f"{name}/{d}" for d in (*batches, *others, *inside))).on(schedule)
+    kernel = product_kernel(own, found.left, found.right, found.form)
+    schedule = replace(f"{name}/{inside[0]}", kernel.name).on(schedule)
     return parallelize(f"{name}/{shared}").on(schedule) if shared else schedule
+
+
+def _divided(shape: Structure, found: Product, own: ProductInstruction, target: Target) -> tuple[str, int]:
+    """The dim whose blocks threads share, and a block's size; each thread packs the smaller operand for itself."""
+    row, column = shape.trip(found.row) or 1, prod(shape.trip(d) or 1 for d in found.columns)
+    by_columns = column > row
+    dim = found.columns[0] if by_columns else found.row
+    whole = 1 if len(found.columns) > 1 and by_columns else own.columns if by_columns else own.rows
+    return dim, -(-(shape.trip(dim) or 1) // (target.cores * whole)) * whole
