@@ -1,5 +1,6 @@
 """Rows that become lanes are copied in squares; every number of rows, lanes and iterations stays right."""
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -17,9 +18,26 @@ TURNED = "def turned({0}(N,K) B) -> (P) {{ P(k,n) = B(n,k) }}"
 def test_copies_stay_right(dtype, count, lanes, bits):
     schedule = wb.schedule(wb.operator(TURNED.format(dtype)), K=count, N=lanes) | wb.vectorize("P/n")
     text = wb.generate(schedule, Target(vector_bits=bits)).source
-    assert ("get_four" in text) == (dtype in ("float", "int32") and lanes % (bits // 32) == 0)
+    assert ("get_four" in text) == (dtype in ("float", "int32") and lanes >= bits // 32)
     assert ("for (; k < " in text) == ("get_four" in text and count % 4 != 0)
     agree(schedule, target=Target(vector_bits=bits))
+
+
+@pytest.mark.parametrize("N", [3, 9, 20, 37])
+def test_whole_vectors_have_a_loop_of_their_own_while_sizes_are_open(N):
+    schedule = wb.schedule(wb.operator(TURNED.format("float")), K=6) | wb.vectorize("P/n")
+    assert "get_four" in wb.generate(schedule).source
+    agree(schedule, {"N": N})
+
+
+def test_cells_that_are_written_twice_are_written_in_order():
+    loops = "for (int k = 0; k < 9; k++) for (int i = 0; i < n; i++)"
+    schedule = wb.schedule(wb.from_c(f"void f(int n, float B[n][9], float P[n]) {{ {loops} P[i] = B[i][k]; }}")) | wb.vectorize("P/i")
+    assert "get_four" not in wb.generate(schedule).source
+    B = np.arange(21 * 9, dtype=np.float32).reshape(21, 9)
+    P = np.zeros(21, np.float32)
+    wb.build(schedule)(B, P, n=21)
+    np.testing.assert_array_equal(P, B[:, 8])
 
 
 @pytest.mark.parametrize("K", [0, 3, 4, 6])

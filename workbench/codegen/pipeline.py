@@ -12,6 +12,7 @@ from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.local_storage import placed, stored
 from workbench.codegen.nest import Nest
 from workbench.codegen.slanted_tiles import slanted_tiles
+from workbench.codegen.turned_copies import turned_apart
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.program import Program
@@ -82,6 +83,11 @@ REWRITES: tuple[Rewrite, ...] = (
         "vector loops and register tiles",
         "vector loops advance by whole vectors, and what a loop keeps adding to lives in registers",
         lambda nest, given: vectorize_loops(nest, given.target),
+    ),
+    Rewrite(
+        "copies from rows into lanes",
+        "whole vectors of a copy whose source runs across them, and what is left of them, get loops of their own",
+        lambda nest, given: turned_apart(nest),
     ),
     Rewrite(
         "full blocks",

@@ -30,6 +30,9 @@ WORK = 1 << 18
 REUSE = 4
 """Register tiles that must read a panel before its copy pays."""
 
+LEAST = 3
+"""Vectors in a row that are worth blocks."""
+
 
 @record
 class Packing:
@@ -98,9 +101,9 @@ def _sized(
     n, m, k = (prod(shape.trip(d) or 0 for d in own) for own in (run, (row,), (depth,)))
     column, flat = "_".join(run), len(run) > 1
     size = max(v.dtype.bytes for v in shape.statement.values)
-    height, vectors = target.tile
-    width = vectors * target.lanes(8 * size)
-    if n < 2 * width or m < (1 if flat else REUSE) * height:
+    (height, vectors), lanes = target.tile, target.lanes(8 * size)
+    width = vectors * lanes
+    if n < min(2 * width, LEAST * lanes) or m < (1 if flat else REUSE) * height:
         return None
     first, second, third = target.cache_bytes
     inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
