@@ -50,6 +50,12 @@ def _products(name: str, sizes: dict[str, int]) -> Schedule:
         return _default(name, sizes, "rtx4090" if name in ("matmul_bf16", "matmul_fp16") else "t4")
 
 
+def _ahead(name: str, sizes: dict[str, int]) -> Schedule:
+    """The same on a GPU that copies by itself: the next pieces are on their way."""
+    with _set((gpu_products, "WORK", 1)):
+        return _default(name, sizes)
+
+
 def _rows(name: str, sizes: dict[str, int]) -> Schedule:
     """Sums in pieces of 16 first, then a block for each row, however short and many rows are."""
     few = (gpu_rows, "PIECE", 16), (gpu_rows, "FEW_ROWS", ENDLESS), (gpu_rows, "WARP", 1)
@@ -67,6 +73,7 @@ RECIPES: dict[str, Callable[[str, dict[str, int]], Schedule]] = {
     "naive": _naive,
     "default": _default,
     "products": _products,
+    "ahead": _ahead,
     "rows": _rows,
     "grids": _grids,
 }

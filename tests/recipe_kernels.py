@@ -10,7 +10,7 @@ from workbench.schedules import Schedule
 from workbench.schedules.recipes import gpu_products
 
 PAIRS: dict[str, dict[str, int]] = {
-    "matmul": {"M": 64, "N": 64, "K": 32},
+    "matmul": {"M": 64, "N": 64, "K": 64},
     "matmul_bf16": {"M": 64, "N": 64, "K": 128},
     "batched_matmul": {"B": 2, "M": 32, "N": 40, "K": 24},
     "conv2d": {"N": 1, "C": 4, "H": 6, "W": 34, "F": 32, "KH": 3, "KW": 3, "stride": 1, "pad": 0, "dilation": 1},

@@ -8,11 +8,13 @@ from workbench.errors import ScheduleError
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, integer, substitute
 from workbench.lang.normal_form import simplify
+from workbench.poly import isl
+from workbench.poly.affine import NotAffine, affine
 from workbench.poly.boxes import coordinate
 from workbench.poly.layouts import Cell, redirected
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import Storage, place_of
-from workbench.poly.timemap import row
+from workbench.poly.timemap import instance, prefix, row
 from workbench.poly.tree import Tree, path
 
 
@@ -63,6 +65,18 @@ def _require_same_loops(program: Program, tree: Tree, array: Array) -> None:
                 continue
             around = path(tree, own.id)
             for position in range(array.times):
-                named = simplify(access.subscripts[position], INT32)
-                if simplify(row(around[position], own, program), INT32) != named:
+                if not _same(program, own, row(around[position], own, program), access.subscripts[position]):
                     raise ScheduleError(f"the loops around {array.name} have changed since it was made")
+
+
+def _same(program: Program, own: ProgramStatement, iteration: Expr, named: Expr) -> bool:
+    """Whether two expressions are equal in each instance: a copy of a copy has dims of its own for what it copies."""
+    first, second = simplify(iteration, INT32), simplify(named, INT32)
+    if first == second:
+        return True
+    try:
+        differing = f"{affine(first)} != {affine(second)}"
+    except NotAffine:
+        return False
+    instances = isl.parse_set(f"{prefix(program)}{{ {instance(own)} : {differing} }}")
+    return isl.parse_set(own.domain).intersect(instances).is_empty()

@@ -190,7 +190,7 @@ def copied(
             schedule = split(f"{name}/{loop}", length, names=(f"{loop}_z", f"{loop}_r")).on(schedule)
             inside.append(f"{loop}_r")
     around = [f"{x}_z" if c > 1 else x for x, c in zip(loops, cells, strict=True)]
-    many = bool(inside) and cells[loops.index(inside[-1][:-2])] % most == 0
+    many = most > 1 and bool(inside) and cells[loops.index(inside[-1][:-2])] % most == 0
     values = [f"{inside[-1][:-2]}_v"] if many else []
     if many:
         last = inside.pop()
@@ -222,6 +222,12 @@ def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str
 def _free(wanted: str, known: set[str]) -> str:
     """A name that no loop around bears."""
     return wanted if wanted not in known else _free(f"{wanted}_t", known)
+
+
+def turned(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
+    """Whether `across` changes how a tile lies."""
+    subscripts = _read(schedule, identifier, buffer)
+    return position_of(subscripts, side.dim) != len(subscripts) - 1
 
 
 def across(schedule: Schedule, identifier: str, buffer: str, side: Side) -> Schedule:

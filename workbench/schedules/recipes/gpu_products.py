@@ -8,32 +8,27 @@ once.
 
 from __future__ import annotations
 
+from itertools import product as choices
 from math import prod
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.lang.normal_form import constant
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.gpu_banks import padded
 from workbench.schedules.recipes.gpu_fragments import (
     Product,
     Tile,
-    across,
-    copied,
     in_registers,
-    moves,
     on_threads,
-    own_loops,
     sides,
     staged,
-    tile_cells,
     tiled,
     value_loops,
-    with_fragment,
 )
-from workbench.schedules.recipes.gpu_steps import power, spelled, taken
+from workbench.schedules.recipes.gpu_operands import with_operands
+from workbench.schedules.recipes.gpu_steps import power
 from workbench.schedules.recipes.gpu_tensor_cores import tensor_product
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -58,6 +53,8 @@ OPERATIONS = 1_500_000
 DEPTH = 16
 """Contributions to a cell between two copies."""
 
+SMALLEST_COPY = 4
+"""Bytes of an asynchronous copy."""
 
 TILES = (
     Tile(128, 128, 16, 16), Tile(64, 128, 8, 16), Tile(64, 64, 8, 16), Tile(32, 64, 8, 16), Tile(32, 32, 8, 8),
@@ -97,10 +94,12 @@ def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     on_cores = tensor_product(schedule, identifier, plan, target)
     if on_cores is not None:
         return on_cores
-    for size in _tiles(schedule, identifier, plan, target):
+    for size, stages in choices(
+        _tiles(schedule, identifier, plan, target), _stages(schedule, identifier, plan, target)
+    ):
         try:
             with poly.budget(OPERATIONS):
-                after = _scheduled(schedule, identifier, plan, size)
+                after = _scheduled(schedule, identifier, plan, size, stages)
                 if _fits(after, target) and after.verdict:
                     return after
         except ScheduleError:
@@ -108,6 +107,19 @@ def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         except BudgetExceeded:
             break
     return schedule
+
+
+def _stages(schedule: Schedule, identifier: str, plan: Product, target: Target) -> tuple[int, ...]:
+    """Places of a tile worth trying, the most first; where there are several, the next pieces are on their way.
+
+    Asynchronous copies move 4 bytes or more, so that operands may be turned on their way.
+    """
+    capability = tuple(map(int, target.device.capability.split(".")))
+    if capability < (8, 0) or any(schedule.program.arrays[x].dtype.bytes < SMALLEST_COPY for x in plan.operands):
+        return (1,)
+    shape = structure(schedule.program, identifier)
+    pieces = prod(shape.trip(d) or 1 << 20 for d in plan.reduced) // DEPTH
+    return tuple(s for s in (3, 2, 1) if s <= pieces) or (1,)
 
 
 def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -> list[Tile]:
@@ -134,7 +146,7 @@ def _fits(schedule: Schedule, target: Target) -> bool:
     return None not in sizes and sum(s or 0 for s in sizes) <= most
 
 
-def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> Schedule:
+def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile, stages: int) -> Schedule:
     name = schedule.program.statement(identifier).name
     array = schedule.program.statement(identifier).targets[0][0]
     schedule, first = _divided(schedule, identifier, plan, size)
@@ -149,12 +161,8 @@ def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile) -
     schedule, others = _one(schedule, [f"{name}/{d}" for d in plan.others])
     schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
     schedule = in_registers(schedule, identifier, result, plan, size)
-    buffers: list[str] = []
-    for operand in plan.operands:
-        home = f"{name}/{outer[-1] if outer else blocks[-1]}"
-        schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
-        buffers.append(buffer)
-        schedule = _operand(schedule, identifier, buffer, (plan, size), (lengths, inner))
+    home = f"{name}/{outer[-1] if outer else blocks[-1]}"
+    schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, stages)
     for own in filter(None, (first, name)):
         schedule = on_threads(schedule, own, plan, size)
         for loop in values:
@@ -175,29 +183,6 @@ def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> 
 
 def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
     return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
-
-
-def _operand(
-    schedule: Schedule,
-    identifier: str,
-    buffer: str,
-    plan: tuple[Product, Tile],
-    pieces: tuple[dict[str, int], list[str]],
-) -> Schedule:
-    """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes."""
-    (lengths, inner), name = pieces, schedule.program.statement(identifier).name
-    try:
-        cells = tile_cells(schedule, identifier, buffer, lengths)
-        schedule = copied(schedule, f"{buffer}.load", cells, plan[1].axes)
-    except ScheduleError:
-        load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-        return _shared_out(schedule, load.id, plan[1])
-    moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
-    if inner and len(moving) == 1:
-        schedule = across(schedule, identifier, buffer, moving[0])
-        wanted = f"{buffer.removesuffix('_tile')}_own"
-        schedule = with_fragment(schedule, identifier, buffer, moving[0], f"{name}/{inner[-1]}", wanted)
-    return schedule
 
 
 def _pieces(
@@ -233,35 +218,3 @@ def _one(schedule: Schedule, others: list[str]) -> tuple[Schedule, list[str]]:
         schedule = fuse(others[0], others[1]).on(schedule)
         others = [f"{others[0]}_{others[1].rpartition('/')[2]}", *others[2:]]
     return schedule, others
-
-
-def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
-    """A copy divided among the threads of a block, neighbours in memory on neighbouring threads."""
-    own = schedule.program.statement(statement)
-    loops = own_loops(schedule, statement)
-    counts = dict(zip(loops, _extents(schedule, own.name.rpartition(".")[0]), strict=True))
-    lane = next((x for x in reversed(loops) if counts[x] > 1), loops[-1])
-    while counts[lane] < size.width and loops.index(lane):
-        outer = loops[loops.index(lane) - 1]
-        after = taken(schedule, fuse(spelled(schedule, statement, outer), spelled(schedule, statement, lane)))
-        if after is None:
-            break
-        schedule, joined = after, f"{outer}_{lane}"
-        counts[joined] = counts[outer] * counts[lane]
-        loops[loops.index(outer) : loops.index(lane) + 1] = [joined]
-        lane = joined
-    rows = [x for x in loops if x != lane]
-    row = max(rows, key=lambda x: counts[x], default="")
-    for loop, axis, count in ((lane, "thread.x", size.width), (row, "thread.y", size.height)):
-        if loop:
-            name = spelled(schedule, statement, loop)
-            schedule = split(name, count, names=(f"{loop}_piece", f"{loop}_lane")).on(schedule)
-            schedule = bind(f"{name}_lane", axis).on(schedule)
-    return schedule
-
-
-def _extents(schedule: Schedule, buffer: str) -> list[int]:
-    """How many cells of a buffer there are along each dimension of the array that it copies."""
-    storage = next(s for s in poly.storage_of(schedule.program, schedule.tree) if s.array.name == buffer)
-    kept = {d: constant(extent) or 1 << 20 for d, _, extent in storage.kept}
-    return [kept.get(d, 1) for d in range(storage.array.times, storage.array.rank)]
