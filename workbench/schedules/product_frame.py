@@ -22,8 +22,11 @@ from workbench.schedules.product_tiles import Tile, filled
 DEPTH_BYTES = 1024
 """Of each row and column so much is packed at a time: a panel of B stays in the first cache, beside a row of A."""
 
-ROWS_BYTES, COLUMNS_BYTES = 320 << 10, 128 << 10
+ROWS_BYTES, COLUMNS_BYTES = 640 << 10, 128 << 10
 """Bytes of the stack that the panels of A and B take: they stay in the second cache."""
+
+LINE = 16
+"""Sums in a cache line."""
 
 CHAINS_OF_WORDS = 4
 """Depths are padded to so many groups, because low tiles sum up as many at once."""
@@ -133,7 +136,7 @@ class ProductInstruction:
             "PANEL": loops.MANY_TILES if lanes else loops.ONE_TILE, "LESS": loops.LESS if self.left.offset else "",
             "NAME": name, "LEFT": DTYPES[left].c_name, "RIGHT": DTYPES[right].c_name,
             "RESULT": DTYPES[self.result].c_name, "A_TYPE": self.left.type, "B_TYPE": self.right.type,
-            "ROWS": self.rows, "COLUMNS": self.columns, "LANES": lanes, "OFFSET": self.left.offset,
+            "ROWS": self.rows, "COLUMNS": self.columns, "LANES": lanes, "LINE": LINE, "OFFSET": self.left.offset,
             "SUMS": "sums" if self.left.offset else "0", "DEPTH": DEPTH_BYTES // self.right.bytes,
             "MOST": max(1, ROWS_BYTES // (DEPTH_BYTES * self.rows)) * self.rows,
             "WIDE": max(1, COLUMNS_BYTES // (DEPTH_BYTES * self.columns)) * self.columns,

@@ -15,7 +15,7 @@ void $NAME$_tile(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *
 TILE_OF = """\
 static __attribute__((noinline))
 void $NAME$_tile_$HEIGHT$x$WIDTH$(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c, int64_t pitch,
-                   int add, const $RESULT$ *less)
+                   const $RESULT$ *less)
 """
 
 ARGUMENTS = """\
@@ -108,17 +108,20 @@ $LESS$\
                         const int64_t left = rows - i < ROWS ? rows - i : ROWS, height = $NAME$_rows_lanes(left);
                         $RESULT$ *to = C + (m + i)*C_m + n / pitch*C_y + n % pitch;
                         if (whole && left == height) {
-                            $NAME$_tile(height, width, padded, a + i*padded, panel, to, C_m, 1, $SUMS$);
+                            for (int64_t r = 0; r < height; r++)
+                                for (int64_t j = 0; j < COLUMNS; j += $LINE$) __builtin_prefetch(to + r*C_m + j, 1);
+                            $NAME$_tile(height, width, padded, a + i*padded, panel, to, C_m, $SUMS$);
                             continue;
                         }
-                        $NAME$_tile(height, width, padded, a + i*padded, panel, c, COLUMNS, 0, $SUMS$);
+                        __builtin_memset(c, 0, sizeof(c));
+                        $NAME$_tile(height, width, padded, a + i*padded, panel, c, COLUMNS, $SUMS$);
                         $NAME$_added(C + (m + i)*C_m, C_m, C_y, C_x, c, left, n, columns, pitch, X);
                     }
 """
 
 LESS = """\
                     __builtin_memset(sums, 0, sizeof(sums));
-                    $NAME$_tile(1, width, padded, offset, panel, sums, COLUMNS, 0, sums);
+                    $NAME$_tile(1, width, padded, offset, panel, sums, COLUMNS, sums);
 """
 
 OFFSETS = """\
@@ -139,11 +142,11 @@ static void $NAME$($TAKEN$)
 }
 """
 
-CASE = "    case 16*$HEIGHT$ + $WIDTH$: $NAME$_tile_$HEIGHT$x$WIDTH$(depth, a, b, c, pitch, add, less); break;\n"
+CASE = "    case 16*$HEIGHT$ + $WIDTH$: $NAME$_tile_$HEIGHT$x$WIDTH$(depth, a, b, c, pitch, less); break;\n"
 
 CHOICE = """\
 WB_INLINE void $NAME$_tile(int64_t height, int64_t width, int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b,
-                           $RESULT$ *c, int64_t pitch, int add, const $RESULT$ *less)
+                           $RESULT$ *c, int64_t pitch, const $RESULT$ *less)
 {
     switch (16*height + width) {
 $CASES$\

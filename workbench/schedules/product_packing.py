@@ -63,7 +63,7 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
     read += f" + {panel.offset}" if panel.offset else ""
     values = {
         "NAME": name, "SOURCE": DTYPES[source].c_name, "TYPE": panel.type, "LANES": lanes, "GROUP": panel.group,
-        "UNIT": unit, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
+        "UNIT": unit, "AHEAD": 16, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
     }  # fmt: skip
     if not panel.in_words:
         return filled(_ANY + _PACKING, {"ALONG_LANES": "", "ALONG_DEPTH": _COPIES} | values)
@@ -159,6 +159,8 @@ _UNITS = """\
                 const int64_t n = count - p < $LANES$ ? count - p : $LANES$, lanes = $NAME$_lanes(n);
                 $TYPE$ *to = dst + p*padded + k*lanes;
                 int64_t r = 0;
+                if (k + $AHEAD$ < whole)
+                    WB_UNROLL for (int q = 0; q < $GROUP$; q++) __builtin_prefetch(src + p + at[k + $AHEAD$ - $GROUP$ + q]);
                 for (; r + $UNIT$ <= n; r += $UNIT$) $NAME$_unit(($WORD$ *)(to + r*$GROUP$), src + p + r, at + k);
                 for (; r < n; r++) $NAME$_any(to + r*$GROUP$, src + p + r, at + k, $GROUP$);
             }

@@ -23,8 +23,8 @@ class Tile:
 
     Without `lanes` it stores in `c`, a matrix of rows x columns, the sums over two panels of `depth` contributions.
     With `lanes`, the columns in a register, it is for any number of rows `$HEIGHT$` and registers `$WIDTH$`.  `c` has
-    rows of `pitch` elements; to what is there the sums are added if `add` is not 0.  They begin with what `$BEGIN$`
-    says: nothing, or what the array `less` holds for each column, negated.
+    rows of `pitch` elements; the sums are added to what is there.  They begin with what `$BEGIN$` says: nothing, or what
+    the array `less` holds for each column, negated.
     """
 
     text: str
@@ -62,7 +62,6 @@ _VECTORS = """\
         WB_UNROLL for (int j = 0; j < $WIDTH$; j++) {
             sums[0][i][j] = $BEGIN$;
             WB_UNROLL for (int w = 1; w < $WAYS$; w++) sums[w][i][j] = (V){0};
-            __builtin_prefetch(c + i*pitch + j*LANES, 1);
         }
     for (int64_t k = 0; k < depth; k += $WAYS$*$GROUP$)
         WB_UNROLL for (int w = 0; w < $WAYS$; w++, a += $HEIGHT$*$GROUP$, b += $WIDTH$*LANES*$GROUP$)
@@ -80,8 +79,7 @@ _VECTORS = """\
         WB_UNROLL for (int j = 0; j < $WIDTH$; j++) {
             WB_UNROLL for (int w = 1; w < $WAYS$; w++) sums[0][i][j] += sums[w][i][j];
             U *to = (U *)(c + i*pitch + j*LANES);
-            if (add) sums[0][i][j] += *to;
-            *to = sums[0][i][j];
+            *to += sums[0][i][j];
         }
 """
 

@@ -14,10 +14,11 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Cast, Expr, Read
 from workbench.records import record
 from workbench.schedules.product_frame import Form, ProductInstruction
+from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.company import beside
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize, replace, tile
+from workbench.schedules.steps import interchange, merge, parallelize, replace, tile
 from workbench.schedules.structure import Structure, Touch, structure
 from workbench.target import Target
 
@@ -163,7 +164,19 @@ def _replaced(
     schedule = interchange(*(f"{name}/{d}" for d in (*batches, *others, *inside))).on(schedule)
     kernel = product_kernel(own, found.left, found.right, found.form)
     schedule = replace(f"{name}/{inside[0]}", kernel.name).on(schedule)
-    return parallelize(f"{name}/{shared}").on(schedule) if shared else schedule
+    if shared is None:
+        return schedule
+    schedule = _begun(schedule, name, shared, {} if shared in shape.free else {divided: size})
+    return parallelize(f"{name}/{shared}").on(schedule)
+
+
+def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) -> Schedule:
+    """First values in the loop that threads share, where they are still in a cache when sums are added to them."""
+    first = f"{name}.init"
+    if first not in {s.name for s in schedule.program.statements}:
+        return schedule
+    cut = [tile({f"{first}/{d}": size}) for d, size in sizes.items()]
+    return attempt(schedule, *cut, merge(first, name, loops={shared: shared}))
 
 
 def _divided(shape: Structure, found: Product, own: ProductInstruction, target: Target) -> tuple[str, int]:
