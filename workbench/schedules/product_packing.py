@@ -34,6 +34,9 @@ WB_INLINE float wb_word_f16(uint16_t h) {
 WORD_BYTES = 4
 VECTOR_BYTES = 16
 
+AHEAD = 12
+"""Depths after those being packed whose cache lines are asked for: rows may lie pages apart."""
+
 
 @record
 class Panel:
@@ -63,7 +66,7 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
     read += f" + {panel.offset}" if panel.offset else ""
     values = {
         "NAME": name, "SOURCE": DTYPES[source].c_name, "TYPE": panel.type, "LANES": lanes, "GROUP": panel.group,
-        "UNIT": unit, "AHEAD": 16, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
+        "UNIT": unit, "AHEAD": AHEAD, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
     }  # fmt: skip
     if not panel.in_words:
         return filled(_ANY + _PACKING, {"ALONG_LANES": "", "ALONG_DEPTH": _COPIES} | values)
@@ -160,7 +163,7 @@ _UNITS = """\
                 $TYPE$ *to = dst + p*padded + k*lanes;
                 int64_t r = 0;
                 if (k + $AHEAD$ < whole)
-                    WB_UNROLL for (int q = 0; q < $GROUP$; q++) __builtin_prefetch(src + p + at[k + $AHEAD$ - $GROUP$ + q]);
+                    WB_UNROLL for (int q = 0; q < $GROUP$; q++) __builtin_prefetch(src + p + at[k + $AHEAD$ + q]);
                 for (; r + $UNIT$ <= n; r += $UNIT$) $NAME$_unit(($WORD$ *)(to + r*$GROUP$), src + p + r, at + k);
                 for (; r < n; r++) $NAME$_any(to + r*$GROUP$, src + p + r, at + k, $GROUP$);
             }

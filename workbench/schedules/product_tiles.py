@@ -23,8 +23,8 @@ class Tile:
 
     Without `lanes` it stores in `c`, a matrix of rows x columns, the sums over two panels of `depth` contributions.
     With `lanes`, the columns in a register, it is for any number of rows `$HEIGHT$` and registers `$WIDTH$`.  `c` has
-    rows of `pitch` elements; the sums are added to what is there.  They begin with what `$BEGIN$` says: nothing, or what
-    the array `less` holds for each column, negated.
+    rows of `pitch` elements; the sums are added to what is there.  They begin with what `$BEGIN$` says: nothing, or
+    what the array `less` holds for each column, negated.
     """
 
     text: str
