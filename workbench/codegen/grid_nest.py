@@ -10,6 +10,7 @@ from workbench.codegen.accumulators import inlined
 from workbench.codegen.counting_loops import counting
 from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.known_guards import without_known
+from workbench.codegen.lost_loops import with_lost_blocks
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
 from workbench.codegen.thread_arrays import in_registers
@@ -70,7 +71,7 @@ def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
     found = regions(order)
     for region in found:
         _refuse_unbound(program, region)
-    nest, shifted = _rewritten(program, order, target)
+    nest, shifted = _rewritten(program, order, target, found)
     outside: set[str] = set()
     steps = tuple(_steps(nest, found, (), outside))
     return Grid(order, steps, frozenset(outside), shifted)
@@ -89,9 +90,11 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     )
 
 
-def _rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, frozenset[str]]:
+def _rewritten(
+    program: Program, tree: Tree, target: Target, found: tuple[Region, ...]
+) -> tuple[Nest, frozenset[str]]:
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
-    nest = transform(nest, lambda n: _looped(n, tree))
+    nest = with_lost_blocks(transform(nest, lambda n: _looped(n, tree)), program, tree, found)
     given = Lowering(program, tree, target)
     nest = _applied(PLACED, nest, given)
     numbered = [n for n in walk(nest) if isinstance(n, For)]
