@@ -32,7 +32,8 @@ def test_whole_vectors_have_a_loop_of_their_own_while_sizes_are_open(N):
 
 def test_cells_that_are_written_twice_are_written_in_order():
     loops = "for (int k = 0; k < 9; k++) for (int i = 0; i < n; i++)"
-    schedule = wb.schedule(wb.from_c(f"void f(int n, float B[n][9], float P[n]) {{ {loops} P[i] = B[i][k]; }}")) | wb.vectorize("P/i")
+    program = wb.from_c(f"void f(int n, float B[n][9], float P[n]) {{ {loops} P[i] = B[i][k]; }}")
+    schedule = wb.schedule(program) | wb.vectorize("P/i")
     assert "get_four" not in wb.generate(schedule).source
     B = np.arange(21 * 9, dtype=np.float32).reshape(21, 9)
     P = np.zeros(21, np.float32)

@@ -53,3 +53,44 @@ def test_a_request_stands_in_the_text_and_changes_no_value():
     given = np.random.default_rng(0).standard_normal((100, 516)).astype(np.float32)
     for found, wanted in zip(kernel(given), op.evaluate(given), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+BAG = "def bag(float(E,D) table, int32(B,L) I) -> (O) { O(b,d) +=! table(I(b,l),d) }"
+MASKED = """def masked(float(E,D) table, int32(B,L) I) -> (O) {
+    O(b,d) +=! I(b,l) >= 0 ? table(I(b,l),d) : 0 where d in 0:D
+}"""
+ROWS = "def rows(float(E,D) table, int32(N) I) -> (O) { O(n,d) = table(I(n),d) }"
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "wanted"),
+    [
+        (BAG, {"E": 5000, "D": 64, "B": 9, "L": 20}, "prefetch('table', 'O/l', 8)"),
+        (ROWS, {"E": 5000, "D": 256, "N": 50}, "prefetch('table', 'O/n', 2)"),
+        (BAG, {"D": 64}, "prefetch('table', 'O/l', 8)"),
+        (BAG, {"E": 50, "D": 64, "B": 9, "L": 20}, None),  # the table stays in the second cache
+        (BAG, {}, None),  # who knows how long a row is
+    ],
+)
+def test_rows_that_data_finds_are_asked_for(text, sizes, wanted):
+    assert requests(text, **sizes) == ([wanted] if wanted else [])
+
+
+@pytest.mark.parametrize(("text", "asked"), [(BAG, 4), (MASKED, 0), (ROWS, 4)])
+def test_every_line_of_a_row_is_asked_for_and_the_index_is_one_that_is_read_anyway(text, asked):
+    op = wb.operator(text)
+    sizes = {"E": 5000, "D": 64, "B": 3, "L": 5, "N": 4}
+    sizes = {name: size for name, size in sizes.items() if name in text}
+    kernel = wb.build(default_schedule(wb.lower(op, sizes), SMALL))
+    assert kernel.source.count("__builtin_prefetch") == asked
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((5000, 64)).astype(np.float32)
+    places = rng.integers(0, 5000, (4,) if text is ROWS else (3, 5)).astype(np.int32)
+    np.testing.assert_allclose(kernel(table, places), op.evaluate(table, places), rtol=1e-5, atol=1e-5)
+
+
+def test_places_in_vast_tables_are_computed_in_64_bits():
+    text = wb.generate(default_schedule(wb.lower(wb.operator(BAG), {"E": 1 << 26, "D": 64}), SMALL)).source
+    assert "(int64_t)" in text.partition("table[")[2].partition("]")[0] + "]"
+    text = wb.generate(default_schedule(wb.lower(wb.operator(BAG), {"E": 1 << 20, "D": 64}), SMALL)).source
+    assert "(int64_t)I" not in text

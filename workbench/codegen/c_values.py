@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 
 from workbench.codegen.c_constants import constant_text
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads, transform
 from workbench.lang.identities import identity
 from workbench.lang.normal_form import constant, polynomial, simplify
 from workbench.lang.operator import Monoid
@@ -21,6 +22,7 @@ PRECEDENCE = {
     "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
 }  # fmt: skip
 ATOM = 20
+MOST_IN_32_BITS = (1 << 31) - 1
 WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
     return n > 0 ? n - n % block : 0;
 }
@@ -198,7 +200,7 @@ class Values:
             if self.check is not None and any(reads(subscript)):
                 place_text, rank = self.check(array, d, self.text(place)), ATOM
             else:
-                place_text, rank = self.ranked(place)
+                place_text, rank = self.ranked(_widened(place) if _is_vast(storage, d, place) else place)
             terms.append(self._scaled(place_text, rank, storage.strides[d]))
         first, *others = [t for t in terms if t != "0"] or ["0"]
         return first + "".join(f" - {t[1:]}" if t.startswith("-") else f" + {t}" for t in others)
@@ -249,3 +251,20 @@ def _is_zero(expr: Expr) -> bool:
         case Cast(a, _):
             return _is_zero(a)
     return expr.dtype.is_integral and constant(expr) == 0
+
+
+def _is_vast(storage: Array, dim: int, place: Expr) -> bool:
+    """Whether what is computed with numbers of 32 bits for a place may need more of them."""
+    if not any(reads(place)) or (isinstance(place, Read) and constant(storage.strides[dim]) in (None, 1)):
+        return False
+    extents = [constant(e) for e in storage.extent]
+    return None in extents or prod(e or 0 for e in extents) > MOST_IN_32_BITS
+
+
+def _widened(place: Expr) -> Expr:
+    """The place with the numbers that it reads in 64 bits, so that what is computed with them is."""
+
+    def wide(node: Expr) -> Expr:
+        return Cast(node, INT64) if isinstance(node, Read) and node.dtype.bits < 64 else node
+
+    return transform(place, wide)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.codegen.gathered_rows import rows_ahead
 from workbench.codegen.nest import Cell, Define, For, Hold, Nest, Prefetch, Write, children, rebuild, walk, writes
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
@@ -49,6 +50,7 @@ def _with_requests(nest: Nest, array: str, distance: int, loop: str, ids: frozen
         later = Binary("+", Index(nest.variable, INT64), Const(distance * nest.step, INT64), INT64)
         now, then = (_first_cells(nest.body, array, {nest.variable: v}) for v in (Index(nest.variable, INT64), later))
         cells = tuple(new for old, new in zip(now, then, strict=False) if old != new)
+        cells = (*cells, *rows_ahead(nest, array, distance))
         return replace(nest, body=Prefetch(cells, nest.body)) if cells else nest
     return rebuild(nest, tuple(_with_requests(child, array, distance, loop, ids) for child in children(nest)))
 

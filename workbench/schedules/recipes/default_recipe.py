@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.lang.expr import reads
 from workbench.poly.accumulating import added
-from workbench.poly.program import Program
+from workbench.poly.program import Program, ProgramStatement
 from workbench.schedules.recipes.ahead import asked_ahead
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
@@ -74,7 +75,17 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         from workbench.schedules.recipes.chains import overlapped
 
         schedule = overlapped(schedule)
-    return asked_ahead(parallelized(schedule), machine)
+    schedule = asked_ahead(parallelized(schedule), machine)
+    if any(_gathers(s) for s in schedule.program.statements):
+        from workbench.schedules.recipes.gathers_ahead import gathers_ahead
+
+        schedule = gathers_ahead(schedule, machine)
+    return schedule
+
+
+def _gathers(statement: ProgramStatement) -> bool:
+    """Whether a statement reads cells whose places are data."""
+    return any(any(reads(*r.subscripts)) for r in reads(*statement.values))
 
 
 def _judged(way: Way) -> Way:
