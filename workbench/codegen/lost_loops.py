@@ -8,6 +8,7 @@ Where all of a kernel lost its loop the grid has one block along that axis, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from workbench.codegen.launch_extents import Range, interval
 from workbench.codegen.nest import Define, For, Nest, Write, children, rebuild, walk, writes
@@ -52,7 +53,8 @@ class _Region:
             if loop.name in inside or loop.name in around:
                 continue
             values = {self.iteration(w, loop.name, ranges) for w, ranges in _ranged(nest, {})}
-            if len(values) == 1 and None not in values and not index_names(value := next(iter(values))) & known:
+            value = values.pop()
+            if not values and value is not None and not index_names(value) & known:
                 return loop, value
         return None
 
@@ -96,7 +98,7 @@ def _ranged(nest: Nest, ranges: dict[str, Range]) -> Iterator[tuple[Write, dict[
         yield from _ranged(child, ranges)
 
 
-def _is_loop(nest: Nest) -> bool:
+def _is_loop(nest: Nest) -> TypeGuard[For | Define]:
     return isinstance(nest, For | Define) and bool(nest.loop)
 
 

@@ -19,6 +19,7 @@ from workbench.lang.expr import Expr
 from workbench.poly import isl, unpack
 from workbench.poly.access import read_places
 from workbench.poly.arrivals import arrivals, mixed
+from workbench.poly.companions import torn
 from workbench.poly.concerning import concerned
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.value_sources import END, Flow, Sink, tuple_of, values_read
@@ -77,6 +78,7 @@ def _wrong(before: Program, after: Program) -> Iterator[tuple[Flow, Sink, str, i
             actual = found if where is None else found.intersect_domain(isl.UnionSet.from_set(where))
             for wrong, relation in (("missing", expected.subtract(actual)), ("added", actual.subtract(expected))):
                 yield from ((new, sink, wrong, r) for r in unpack.maps(relation) if not r.is_empty())
+    yield from ((new, *found) for found in torn(old, new))
     if several:
         yield from ((new, *found) for found in arrivals(before, old, new))
     for sink in (*new.sinks, *new.passing):
