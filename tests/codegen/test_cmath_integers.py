@@ -93,7 +93,7 @@ def test_minimum_maximum_absolute_value_sign_relu(library, dtype):
     }
     for name, value in expected.items():
         arguments = (a, b) if name in PAIRS else (a,)
-        for lanes in (1, 8):
+        for lanes in (1, 8, 16):
             np.testing.assert_array_equal(library(Entry(name, dtype, lanes), *arguments), value)
 
 
@@ -106,7 +106,7 @@ def halves_source() -> str:
     """Loops `to_f16_1`, `from_f16_8`, ... over arrays, by scalars and by vectors."""
     text, helpers = "", []
     for half, name in ((FLOAT16, "f16"), (BFLOAT16, "bf16")):
-        for lanes in (1, 8):
+        for lanes in (1, 8, 16):
             to, back = conversion(FLOAT32, half, lanes), conversion(half, FLOAT32, lanes)
             helpers += [to, back]
             f, h = ("float", "uint16_t") if lanes == 1 else (f"wb_v{lanes}f32_u", f"wb_v{lanes}u16_u")
@@ -134,7 +134,7 @@ def convert(handle: ctypes.CDLL, name: str, values: Array, result: type) -> Arra
     return out
 
 
-@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("lanes", [1, 8, 16])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_every_half_becomes_its_float(halves, dtype, lanes):
     bits = np.arange(65536, dtype=np.uint16)
@@ -148,7 +148,7 @@ def test_every_half_becomes_its_float(halves, dtype, lanes):
     np.testing.assert_array_equal(back[number], bits[number])
 
 
-@pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.parametrize("lanes", [1, 8, 16])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_floats_round_to_the_nearest_half_ties_to_even(halves, dtype, lanes):
     """Bit patterns all over, and the neighbourhood of every midpoint between two halves."""

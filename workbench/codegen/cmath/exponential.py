@@ -2,7 +2,8 @@
 
 Adding `SHIFT` = 1.5 2^(mantissa bits) rounds to an integer and leaves it in the low bits of the sum; the
 exponent's bias rides along.  Results near the ends of the range are scaled in two steps, so that they
-overflow to infinity and underflow through denormals with one rounding.  The clamps pass NaN on.
+overflow to infinity and underflow through denormals with one rounding, as `vscalefps` does in one.  The clamps pass
+NaN on.
 """
 
 from __future__ import annotations
@@ -51,18 +52,29 @@ REDUCE = """
     r = r - n * $LN2_LOW;
 """
 
-RECIPES: dict[str, Recipe] = {
-    # e^r 2^n, where the low bits of t hold n plus twice the bias
-    "exp_scaled": _recipe(
-        """
+POLYNOMIAL = """
     $horner(p, r, EXP);
     p = p * r + 1;
-    p = p * r + 1;
+    p = p * r + 1;"""
+
+RECIPES: dict[str, Recipe] = {
+    # e^r 2^n, where the low bits of t hold n plus twice the bias
+    "exp_scaled": Recipe(
+        POLYNOMIAL
+        + """
     $U i = $bits(t);
     $U h = (i >> 1) << $M;
     return p * $real(h) * $real((i << $M) - h);
 """,
         "$T r, $T t",
+        constants=exponent_constants,
+        native=POLYNOMIAL
+        + """
+    $T n = t - $SHIFT2;
+    __asm__("vscalefp$KIND %1, %0, %0" : "+v"(p) : "v"(n));
+    return p;
+""",
+        features={64: "__AVX512F__"},
     ),
     # e^r - 1
     "expm1_small": _recipe(

@@ -14,7 +14,7 @@ are exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from workbench.codegen.cmath.helper import BASE, Helper
@@ -33,7 +33,8 @@ class Recipe:
 
     `vector_body` replaces `body` where a vector needs another spelling.  `wide`: it computes in doubles, so
     that a vector of floats needs registers of twice its size.  `cold`: kept out of line.
-    `scalar_only`: there is no vector form.
+    `scalar_only`: there is no vector form.  `native` is the vector body where an instruction does it, for the bytes
+    of `features`: what the compiler defines where the processor has it for so long a vector.
     """
 
     body: str
@@ -44,6 +45,8 @@ class Recipe:
     wide: bool = False
     cold: bool = False
     scalar_only: bool = False
+    native: str | None = None
+    features: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def splits(self) -> bool:
@@ -52,7 +55,11 @@ class Recipe:
         return self.result == "$T" and values
 
     def text(self, shape: Shape) -> str:
-        return self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
+        own = self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
+        feature = self.features.get(shape.lanes * shape.dtype.bytes) if shape.lanes > 1 else None
+        if self.native is None or feature is None:
+            return own
+        return "\n".join([f"#if defined({feature})", self.native.strip("\n"), "#else", own.strip("\n"), "#endif"])
 
     def register_bytes(self, shape: Shape) -> int:
         """Bytes of the registers that hold the vectors it computes with."""
