@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench import poly
+from workbench.codegen.borders import divided
 from workbench.codegen.collapsing import collapsed
 from workbench.codegen.from_program import atomic, nest_of
 from workbench.codegen.full_blocks import full_blocks
@@ -78,6 +79,11 @@ REWRITES: tuple[Rewrite, ...] = (
         "slanted tiles",
         "register tiles that a border of the domain may cut have a copy with constant bounds for where it does not",
         lambda nest, given: slanted_tiles(nest),
+    ),
+    Rewrite(
+        "choices along a row",
+        "loops whose only assignment chooses by the loop variable are divided where the choice changes",
+        lambda nest, given: divided(nest),
     ),
     Rewrite(
         "vector loops and register tiles",

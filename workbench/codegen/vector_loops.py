@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.codegen.accumulators import (
@@ -28,6 +29,12 @@ from workbench.lang.normal_form import constant, depends, simplify
 from workbench.target import Target
 
 
+def _one_by_one(nest: Nest) -> Iterator[Nest]:
+    """The nests of a block and of the blocks in it."""
+    for part in nest.body if isinstance(nest, Block) else (nest,):
+        yield from _one_by_one(part) if isinstance(part, Block) else (part,)
+
+
 def vectorize_loops(nest: Nest, target: Target) -> Nest:
     """Cut vector loops to the target's width and keep reductions in registers."""
     return _Rewriter(target).visit(nest, SCALAR)
@@ -41,7 +48,7 @@ class _Rewriter:
     def visit(self, nest: Nest, lane: Lane) -> Nest:
         """Rewrite top-down; `lane` is the vector loop around, if any."""
         if isinstance(nest, Block) and not lane.variable:
-            return self.sequence(nest.body)
+            return self.sequence(tuple(_one_by_one(nest)))
         if not isinstance(nest, For):
             return rebuild(nest, tuple(self.visit(child, lane) for child in parts_of(nest)))
         if nest.kind != "parallel":

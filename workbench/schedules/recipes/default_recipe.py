@@ -70,6 +70,10 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         after = next((s for s in tried if s is not schedule), schedule)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
+    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
+        from workbench.schedules.recipes.inside import computed_inside
+
+        schedule = computed_inside(schedule, machine)
     schedule = vectorized(schedule, blocked, machine)
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
         from workbench.schedules.recipes.chains import overlapped

@@ -1,0 +1,80 @@
+"""Loops are divided where a choice changes: every border is right, and what cannot be divided is left."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.schedules.agreeing import agree
+from tests.small_sizes import MACHINE
+from workbench.codegen.borders import divided
+from workbench.codegen.nest import For, Nest, walk
+from workbench.codegen.pipeline import lower_nest
+
+PADDED = "def f(float(H,W) I, int p) -> (P) {{ P(y,x) = {0} ? I(y-p,x-p) : -1 where y in 0:H+2*p, x in 0:W+2*p }}"
+INSIDE = "y >= p && y < H + p && x >= p && x < W + p"
+TURNED = "def f(float(N) I) -> (P) {{ P(x) = {0} where x in 0:{1} }}"
+
+
+def loops(schedule: wb.Schedule) -> list[For]:
+    return [x for x in walk(lower_nest(schedule.program, schedule.tree, MACHINE)) if isinstance(x, For)]
+
+
+@pytest.mark.parametrize("p", [0, 1, 3])
+@pytest.mark.parametrize("lanes", [False, True])
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_padded_picture_is_a_copy_with_a_frame(p, lanes, bound):
+    sizes = {"H": 4, "W": 19, "p": p}
+    schedule = wb.schedule(wb.operator(PADDED.format(INSIDE)), **(sizes if bound else {}))
+    schedule = schedule | wb.vectorize("P/x") if lanes else schedule
+    agree(schedule, sizes, target=MACHINE)
+    text = wb.generate(schedule, MACHINE).source
+    assert "wb_t[wb_l]" not in text
+    assert "x - p] : -1" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "length"),
+    [
+        ("x < N ? I(x) : 0", "2*N"),
+        ("x <= N - 1 ? I(x) : I(0)", "2*N"),
+        ("x >= N ? I(x-N) : 3", "2*N"),
+        ("x > N - 1 ? I(x-N) : 3", "2*N"),
+        ("N <= x && 2*N > x ? I(x-N) : 0", "3*N"),
+        ("2*N - 1 - x >= N ? I(x) : 2", "2*N"),
+        ("N > 2*N - 1 - x ? I(2*N-1-x) : 2", "2*N"),
+        ("1 + (x < N ? I(x) * I(0) : 7) / 2", "2*N"),
+        ("N > 12 && x >= 2 && x < N ? I(x-2) : 0", "2*N"),
+        ("x < N ? I(x) : x < 2*N ? I(x-N) : 0", "3*N"),
+    ],
+)
+@pytest.mark.parametrize("lanes", [False, True])
+def test_every_border_is_right(value, length, lanes):
+    for n in (9, 13, 21, 40):
+        for sizes in ({}, {"N": n}):
+            schedule = wb.schedule(wb.operator(TURNED.format(value, length)), **sizes)
+            schedule = schedule | wb.vectorize("P/x") if lanes else schedule
+            assert len(loops(schedule)) > 1 or sizes
+            agree(schedule, {"N": n}, target=MACHINE)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x % 2 == 0 && x < N ? I(x) : 0",
+        "2 * x < N ? I(2*x) : 0",
+        "x < N || x >= 2*N ? I(x % N) : 0",
+        "x < 5 ? I(x) : 0",  # either value may be read anywhere: lanes choose
+    ],
+)
+def test_what_is_no_interval_is_left(value):
+    schedule = wb.schedule(wb.operator(TURNED.format(value, "N")), N=21)
+    assert len(loops(schedule)) == 1
+    agree(schedule, target=MACHINE)
+
+
+def test_short_loops_are_left():
+    schedule = wb.schedule(wb.operator(TURNED.format("x < N ? I(x) : 0", "2*N")), N=3)
+    nest: Nest = lower_nest(schedule.program, schedule.tree, MACHINE)
+    assert divided(nest) == nest
+    assert len(loops(schedule)) == 1

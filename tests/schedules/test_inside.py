@@ -1,0 +1,64 @@
+"""Temporaries too large for the second cache are computed where they are used, if nothing is computed twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.schedules.recipes import default_schedule
+from workbench.target import Target
+
+SMALL = Target(vector_bits=256, cores=2, cache_bytes=(1 << 10, 4 << 10, 1 << 20))
+DEPTHWISE = """def depthwise(float(C,H,W) I, float(C,KH) K) -> (O) {
+    P(c,y,x) = y >= 1 && y < H + 1 ? I(c,y-1,x) : 0 where c in 0:C, y in 0:H+2, x in 0:W
+    O(c,y,x) +=! P(c,y+kh,x) * K(c,kh)
+}"""
+SHARED = """def shared(float(C,H,W) I, float(F,C,KH) K) -> (O) {
+    P(c,y,x) = y >= 1 && y < H + 1 ? I(c,y-1,x) : 0 where c in 0:C, y in 0:H+2, x in 0:W
+    O(f,y,x) +=! P(c,y+kh,x) * K(f,c,kh)
+}"""
+PARTLY = """def partly(float(C,H) I) -> (O) {
+    P(c,y) = 2 * I(c,y)
+    O(c,y) = P(c+1,y) + 1 where c in 0:C-1
+}"""
+TWICE = """def twice(float(C,H) I) -> (O, Q) {
+    P(c,y) = exp(I(c,y))
+    O(c) +=! P(c,y)
+    Q(y) +=! P(c,y)
+}"""
+SIZES = {"C": 8, "H": 21, "W": 30, "KH": 3, "F": 5}
+
+
+def chosen(text: str, target: Target = SMALL) -> wb.Schedule:
+    sizes = {k: v for k, v in SIZES.items() if k in text.partition("->")[0]}
+    return default_schedule(wb.lower(wb.operator(text), sizes), target)
+
+
+def moved(schedule: wb.Schedule) -> list[str]:
+    return [str(step) for step in schedule.trace if step.name == "compute_at"]
+
+
+def test_a_padded_picture_is_made_channel_by_channel():
+    schedule = chosen(DEPTHWISE)
+    assert moved(schedule) == ["compute_at('P', 'O/c')"]
+    assert "float P_local[690]" in wb.generate(schedule, SMALL).source
+
+
+def test_what_fits_the_second_cache_stays():
+    assert moved(chosen(DEPTHWISE, Target(vector_bits=256, cores=2))) == []
+
+
+@pytest.mark.parametrize("text", [SHARED, PARTLY, TWICE])
+def test_nothing_is_computed_twice(text):
+    assert moved(chosen(text)) == []
+
+
+@pytest.mark.parametrize("text", [DEPTHWISE, SHARED, PARTLY, TWICE])
+def test_results_are_the_oracles(text):
+    op, schedule = wb.operator(text), chosen(text)
+    assert schedule.verdict
+    given = wb.ops.sample_arrays(op, **schedule.program.sizes)
+    found, wanted = wb.build(schedule, SMALL)(*given), op.evaluate(*given)
+    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, wanted)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,81 @@
+"""Inside: a temporary too large for the second cache is computed where it is used, a part at a time.
+
+    for c: for y, x: P(c, y, x) = …;   for c: for y, x: O(c, y, x) += P(c, y + kh, x + kw) * K(c, kh, kw)
+    →   for c: { for y, x: P_local(y, x) = …;  for y, x: O(c, y, x) += P_local(y + kh, x + kw) * K(c, kh, kw) }
+
+Only along loops that ask for each part once, so that nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Index, Read
+from workbench.lang.expr import reads as reads_of
+from workbench.lang.normal_form import constant
+from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Loop, path
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps.computing_at import compute_at
+from workbench.schedules.structure import structure
+from workbench.target import Target
+
+
+def computed_inside(schedule: Schedule, target: Target) -> Schedule:
+    """Every large temporary in the loops that ask for each of its parts once; unchanged where there is none."""
+    for array in schedule.program.arrays.values():
+        extents = [constant(e) for e in array.extent]
+        if array.role != "temporary" or array.scope != "global" or None in extents:
+            continue
+        if prod(e or 0 for e in extents) * array.dtype.bytes > target.cache_bytes[1]:
+            schedule = _inside(schedule, array.name)
+    return schedule
+
+
+def _inside(schedule: Schedule, array: str) -> Schedule:
+    made = [s for s in schedule.program.statements if any(t == array for t, _ in s.targets)]
+    users = [s for s in schedule.program.statements if s not in made and _reading(s, array)]
+    if len(made) != 1 or len(users) != 1 or made[0].kind != "assign":
+        return schedule
+    loop = _deepest(schedule, made[0], users[0], array)
+    if loop is None:
+        return schedule
+    step = compute_at(array, f"{users[0].name}/{loop.name}")
+    try:
+        after = step.on(schedule) if step.recomputed(schedule).ratio == 1 else schedule
+    except ScheduleError:
+        return schedule
+    return after if after.verdict else schedule
+
+
+def _reading(statement: ProgramStatement, array: str) -> list[Read]:
+    return [r for r in reads_of(*statement.values) if r.tensor == array]
+
+
+def _deepest(schedule: Schedule, maker: ProgramStatement, user: ProgramStatement, array: str) -> Loop | None:
+    """The last of the user's leading loops each of which walks along one dimension of the array, whole."""
+    shared = _shared(schedule.program, maker, user, array)
+    found, trips = None, 1
+    for loop in path(schedule.tree, user.id):
+        name = getattr(loop.row(user.id), "name", "")
+        if name not in shared or loop.kind not in ("serial", "parallel"):
+            break
+        found, trips = loop, trips * shared[name]
+    return found if trips > 1 else None
+
+
+def _shared(program: Program, maker: ProgramStatement, user: ProgramStatement, array: str) -> dict[str, int]:
+    """The user's dims that are the maker's, cell by cell, with their trip counts."""
+    (cells,) = (subscripts for t, subscripts in maker.targets if t == array)
+    made, used = structure(program, maker.id), structure(program, user.id)
+    found: dict[str, int] = {}
+    for place, cell in enumerate(cells):
+        names = {getattr(r.subscripts[place], "name", "") for r in _reading(user, array)}
+        if len(names) != 1 or not isinstance(cell, Index):
+            continue
+        (name,) = names
+        trip = used.trip(name) if name in user.dims else None
+        if trip is not None and trip == made.trip(cell.name) and name in used.free:
+            found[name] = trip
+    return found
