@@ -36,7 +36,8 @@ export class Data {
   along(statement: Statement, axis: string): ((row: number) => number) | null {
     const dim = statement.dims.indexOf(axis);
     if (dim >= 0) return (row) => this.at(statement.points, row, dim);
-    const loop = statement.loops.indexOf(axis);
+    const [named, counted] = [statement.loops.indexOf(axis), statement.counts.indexOf(axis)];
+    const loop = named >= 0 ? named : counted;
     return loop >= 0 ? (row) => this.at(statement.times, row, loop) : null;
   }
 

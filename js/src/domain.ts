@@ -7,7 +7,7 @@ import { listen } from './gestures';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
 import { ReplayBar } from './replay';
-import { Look, scene, sliders } from './scene';
+import { Look, followed, scene, sliders } from './scene';
 import type { State } from './state';
 import type { Nest } from './types';
 
@@ -17,6 +17,7 @@ export class DomainPane {
   plots: Plot[] = [];
   private space = 500;
   private readonly looks = new Map<string, Look>();
+  private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
   private readonly map: MapPane;
   private waiting = 0; // until a map opens or closes, so that passing by does neither
 
@@ -122,10 +123,11 @@ export class DomainPane {
   }
 
   private look(nest: Nest): Look {
-    const known = this.looks.get(this.key(nest));
-    const fits = known && [known.x, known.y].every((axis) => !axis || nest.axes.includes(axis));
-    const look: Look = fits ? known : { x: nest.x, y: nest.y, at: known?.at ?? {} };
-    this.looks.set(this.key(nest), look);
+    const key = this.key(nest);
+    const known = this.looks.get(key);
+    const look = followed(known ?? { x: nest.x, y: nest.y, at: {} }, this.seen.get(key), nest);
+    this.looks.set(key, look);
+    this.seen.set(key, nest);
     for (const dim of sliders(this.state.data, nest, look)) {
       const [low, high] = this.state.data.range(dim, nest.statements);
       const at = look.at[dim];
@@ -201,7 +203,7 @@ export class DomainPane {
       look.x ? choose('x') : null,
       look.y ? choose('y') : null,
       look.x && look.y ? button('interchange', () => this.interchange(nest, look), { class: 'interchange', title: `put the loop of ${look.x} and the loop of ${look.y} in each other's place` }) : null,
-      button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }), button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' }));
+      h('span', { class: 'pair' }, button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }), button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' })));
     const rows = sliders(this.state.data, nest, look).map((dim) => this.slider(nest, look, dim));
     return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(plot) : null);
   }

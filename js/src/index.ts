@@ -64,7 +64,7 @@ class Panel {
     this.cells = new CellsPane(state);
     this.undo = button('↶ undo', () => void state.ask('undo'), { class: 'undo', title: 'undo (Ctrl+Z)' });
     this.redo = button('↷ redo', () => void state.ask('redo'), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
-    const head = h('div', { class: 'head' }, this.title, this.sizes, h('span', { class: 'space' }), this.choice, this.undo, this.redo);
+    const head = h('div', { class: 'head' }, this.title, this.sizes, h('span', { class: 'space' }), this.choice, h('span', { class: 'pair' }, this.undo, this.redo));
     this.root = h('div', { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) }, head, this.refusal.element, this.body, this.cells.element, this.status);
     state.onSay((text) => { this.status.textContent = text; });
     state.onBusy((now) => this.root.classList.toggle('busy', now));

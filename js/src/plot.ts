@@ -4,8 +4,9 @@ import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
 import { h, s } from './dom';
-import { XY, hull, marker, spot } from './geometry';
-import { Mark, Scene, grouped, scene } from './scene';
+import { XY, marker, spot } from './geometry';
+import { lanes, threads, tiles } from './regions';
+import { Mark, Scene, scene } from './scene';
 import type { Look } from './scene';
 import type { State } from './state';
 import type { Nest, Statement } from './types';
@@ -102,7 +103,8 @@ export class Plot {
   // -- drawing ---------------------------------------------------------------------------------------------------------
 
   private draw(): void {
-    this.world.append(...this.threads(), ...this.tiles(), ...this.grid(), ...this.lanes());
+    const points = !this.canvas;
+    this.world.append(...threads(this), ...(points ? tiles(this) : []), ...this.grid(), ...(points ? lanes(this) : []));
     const arrows = s('g', { class: 'arrows' });
     for (const arrow of arrowsOf(this)) {
       const shape = this.arrow(arrow);
@@ -132,60 +134,6 @@ export class Plot {
       group.append(shape);
     }
     return group;
-  }
-
-  /** Regions of one thread each, every other one shaded. */
-  private threads(): SVGElement[] {
-    return this.regions((kind) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread'), 'thread');
-  }
-
-  private regions(chosen: (kind: string) => boolean, name: string): SVGElement[] {
-    const found: SVGElement[] = [];
-    for (const number of this.nest.statements) {
-      const own = this.state.data.domain.statements[number];
-      const loops = own.kinds.flatMap((kind, i) => (chosen(kind) ? [i] : []));
-      if (!loops.length) continue;
-      grouped(this.state.data, this.scene, number, loops).forEach((marks, i) => {
-        found.push(this.outline(marks, `${name} s${number % 6} ${i % 2 ? 'odd' : 'even'}`, 0.44));
-      });
-    }
-    return found;
-  }
-
-  private tiles(): SVGElement[] {
-    const found: SVGElement[] = [];
-    for (const number of this.nest.statements) {
-      const { tiled } = this.state.data.domain.statements[number];
-      if (!tiled || this.canvas) continue;
-      const loops = Array.from({ length: tiled }, (_, i) => i);
-      for (const marks of grouped(this.state.data, this.scene, number, loops)) {
-        found.push(this.outline(marks, `tile s${number % 6}`, 0.36));
-      }
-    }
-    return found;
-  }
-
-  private outline(marks: Mark[], name: string, wide: number): SVGElement {
-    const around = marks.flatMap(({ x, y, shift }) =>
-      [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]): XY => this.at(x + shift + a * wide, y + shift + b * wide)),
-    );
-    const d = `M${hull(around).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L')}z`;
-    return s('path', { class: name, d });
-  }
-
-  /** What one vector executes at once: a bar through its points. */
-  private lanes(): SVGElement[] {
-    const found: SVGElement[] = [];
-    for (const number of this.nest.statements) {
-      const own = this.state.data.domain.statements[number];
-      if (!own.kinds.includes('vector') || this.canvas) continue;
-      const serial = own.kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i]));
-      for (const marks of grouped(this.state.data, this.scene, number, serial)) {
-        const d = `M${marks.map((m) => this.place(m).map((v) => v.toFixed(1)).join()).join('L')}`;
-        if (marks.length > 1) found.push(s('path', { class: `lane s${number % 6}`, d, 'stroke-width': this.unit * 0.55 }));
-      }
-    }
-    return found;
   }
 
   private arrow({ kind, from, to, bend }: Arrow): SVGGElement {

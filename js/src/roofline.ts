@@ -7,7 +7,7 @@ import type { Roofline } from './types';
 
 const BEHIND: Record<string, string> = { L1: 'L2', L2: 'L3', L3: 'memory' };
 const HIGH = 250;
-const PAD = { left: 58, right: 92, top: 14, bottom: 40 };
+const PAD = { left: 58, right: 92, top: 20, bottom: 40 };
 
 interface Point { pinned: boolean; name: string; intensity: number; bound: number; by: string }
 
@@ -31,7 +31,7 @@ export class RooflinePane {
     }
     const points = found.points.map((p) => this.point(p, found.ceilings!));
     const last = points.at(-1)!;
-    const text = `${last.name}: at most ${count(last.bound)}FLOP/s, bound by ${last.by}`;
+    const text = `${last.name}: at most ${rate(last.bound, 'FLOP/s')}, bound by ${last.by}`;
     return [this.chart(points, found.ceilings), h('p', { class: 'note' }, [text, `traffic by boxes${found.note ? `, ${found.note}` : ''}`, `ceilings ${found.ceilings.origin}`].join(' · '))];
   }
 
@@ -49,16 +49,16 @@ export class RooflinePane {
 
   private chart(points: Point[], ceilings: NonNullable<Roofline['ceilings']>): SVGSVGElement {
     const wide = Math.max(380, (this.element.clientWidth || 560) - 24);
-    const knees = Object.values(ceilings.bytes).map((rate) => ceilings.flops / rate);
+    const knees = Object.values(ceilings.bytes).map((bytes) => ceilings.flops / bytes);
     const [low, high] = [Math.min(...points.map((p) => p.intensity), ...knees) / 3, Math.max(...points.map((p) => p.intensity), ...knees) * 3];
     const floor = Math.min(...points.map((p) => p.bound)) / 4;
     const [lx, ly] = [Math.log(high / low), Math.log((ceilings.flops * 1.8) / floor)];
     const x = (v: number) => PAD.left + (Math.log(v / low) / lx) * (wide - PAD.left - PAD.right);
     const y = (v: number) => HIGH - PAD.bottom - (Math.log(Math.max(v, floor) / floor) / ly) * (HIGH - PAD.top - PAD.bottom);
-    const roofs = Object.entries(ceilings.bytes).flatMap(([name, rate]) => this.roof(name, rate, ceilings.flops, [low, high], floor, x, y));
-    const flat = s('text', { class: 'tick', x: x(high) + 5, y: y(ceilings.flops) + 4 }, `${count(ceilings.flops)}FLOP/s`);
+    const roofs = Object.entries(ceilings.bytes).flatMap(([name, bytes]) => this.roof(name, bytes, ceilings.flops, [low, high], floor, x, y));
+    const flat = s('text', { class: 'tick', x: x(high) + 5, y: y(ceilings.flops) + 4 }, rate(ceilings.flops, 'FLOP/s'));
     const way = points.slice(1).map((p, i) => s('line', { class: 'way', x1: x(points[i].intensity), y1: y(points[i].bound), x2: x(p.intensity), y2: y(p.bound) }));
-    const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}${p.pinned ? ' pinned' : ''}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${count(p.bound)}FLOP/s (${p.by})`))));
+    const marks = points.map((p, i) => s('g', {}, s('circle', { class: `trial ${i === points.length - 1 ? 'now' : i ? '' : 'first'}${p.pinned ? ' pinned' : ''}`, cx: x(p.intensity), cy: y(p.bound), r: i === points.length - 1 ? 6 : 4.5 }, s('title', {}, `${p.name}: ${p.intensity.toPrecision(3)} operations a byte, at most ${rate(p.bound, 'FLOP/s')} (${p.by})`))));
     const [first, last] = [points[0], points.at(-1)!];
     const apart = Math.hypot(x(first.intensity) - x(last.intensity), y(first.bound) - y(last.bound)) > 60;
     const label = (p: Point, text: string) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + 17 }, text);
@@ -67,22 +67,27 @@ export class RooflinePane {
       ...this.axes([low, high], [floor, ceilings.flops], x, y, wide), ...roofs, flat, ...way, ...marks, ...named);
   }
 
-  private roof(name: string, rate: number, flops: number, [low, high]: number[], floor: number, x: (v: number) => number, y: (v: number) => number): SVGElement[] {
-    const [from, knee] = [Math.max(low, floor / rate), flops / rate];
-    const d = `M${x(from)},${y(from * rate)}L${x(knee)},${y(flops)}L${x(high)},${y(flops)}`;
+  private roof(name: string, bytes: number, flops: number, [low, high]: number[], floor: number, x: (v: number) => number, y: (v: number) => number): SVGElement[] {
+    const [from, knee] = [Math.max(low, floor / bytes), flops / bytes];
+    const d = `M${x(from)},${y(from * bytes)}L${x(knee)},${y(flops)}L${x(high)},${y(flops)}`;
     const at = Math.sqrt(from * knee);
-    const slope = (Math.atan2(y(flops) - y(from * rate), x(knee) - x(from)) * 180) / Math.PI;
-    return [s('path', { class: 'roof', d }), s('text', { class: 'tick', 'text-anchor': 'middle', transform: `translate(${x(at)},${y(at * rate) - 5}) rotate(${slope})` }, `${name} ${count(rate)}B/s`)];
+    const slope = (Math.atan2(y(flops) - y(from * bytes), x(knee) - x(from)) * 180) / Math.PI;
+    return [s('path', { class: 'roof', d }), s('text', { class: 'tick', 'text-anchor': 'middle', transform: `translate(${x(at)},${y(at * bytes) - 5}) rotate(${slope})` }, `${name} ${rate(bytes, 'B/s')}`)];
   }
 
   private axes([low, high]: number[], [floor, top]: number[], x: (v: number) => number, y: (v: number) => number, wide: number): SVGElement[] {
-    const powers = (a: number, b: number) => Array.from({ length: 40 }, (_, i) => 10 ** (i - 10)).filter((v) => v >= a && v <= b);
+    const times = (factors: number[], a: number, b: number) => Array.from({ length: 40 }, (_, i) => factors.map((f) => f * 10 ** (i - 10))).flat().filter((v) => v >= a && v <= b);
+    const powers = (a: number, b: number) => [[1], [1, 3], [1, 2, 5]].map((factors) => times(factors, a, b)).find((found) => found.length > 2) ?? times([1, 2, 5], a, b);
+    const [middle, left] = [(PAD.top + HIGH - PAD.bottom) / 2, 12];
     return [
       ...powers(low, high).flatMap((v) => [s('line', { class: 'grid', x1: x(v), x2: x(v), y1: PAD.top, y2: HIGH - PAD.bottom }), s('text', { class: 'tick', x: x(v), y: HIGH - PAD.bottom + 15, 'text-anchor': 'middle' }, v < 1 ? String(Number(v.toPrecision(1))) : count(v))]),
       ...powers(floor, top).flatMap((v) => [s('line', { class: 'grid', y1: y(v), y2: y(v), x1: PAD.left, x2: wide - PAD.right }), s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v))]),
-      s('text', { class: 'tick', x: (wide - PAD.right + PAD.left) / 2, y: HIGH - 8, 'text-anchor': 'middle' }, 'operations a byte, where the least is allowed'),
+      s('text', { class: 'tick', x: (wide - PAD.right + PAD.left) / 2, y: HIGH - 8, 'text-anchor': 'middle' }, 'operations a byte, at the level of memory that allows least'),
+      s('text', { class: 'tick', 'text-anchor': 'middle', transform: `translate(${left},${middle}) rotate(-90)` }, 'operations a second'),
     ];
   }
 }
 
+/** `285 GFLOP/s`. */
+const rate = (value: number, unit: string): string => count(value).replace(/([A-Za-z]?)$/, ` $1${unit}`);
 const shortened = (text: string): string => (text.length > 26 ? `${text.slice(0, 25)}…` : text);

@@ -26,10 +26,23 @@ export interface Scene {
   lanes: [Set<number>, Set<number>]; // places that are no values of the axis
 }
 
+/** The axes of a nest that was looked at before: where a step changed what a loop counts, the loop is followed. */
+export function followed(look: Look, before: Nest | undefined, nest: Nest): Look {
+  const axis = (name: string) => {
+    const loop = before?.counts[name] ?? name;
+    const appeared = Object.keys(nest.counts).find((text) => nest.counts[text] === loop && !before?.axes.includes(text));
+    return appeared ?? [name, loop].find((known) => nest.axes.includes(known));
+  };
+  const [x, y] = [look.x && axis(look.x), look.y && axis(look.y)];
+  const fits = x !== undefined && y !== undefined && (x !== y || !x);
+  return fits ? { ...look, x, y } : { ...look, x: nest.x, y: nest.y };
+}
+
 /** Dims of a nest's statements that are not on an axis: each gets a slider. */
 export function sliders(data: Data, nest: Nest, look: Look): string[] {
   const dims = nest.statements.flatMap((n) => data.domain.statements[n].dims);
-  return [...new Set(dims)].filter((d) => d !== look.x && d !== look.y && fixed(data, nest, look, d));
+  const shown = [look.x, look.y].flatMap((axis) => [axis, nest.counts[axis]]);
+  return [...new Set(dims)].filter((d) => !shown.includes(d) && fixed(data, nest, look, d));
 }
 
 /** A dim that the loops on the axes count is not held: the points would stand in one column. */
@@ -128,17 +141,4 @@ function shiftShared(marks: Mark[]): void {
     const place = order.indexOf(m.statement);
     if (place >= 0) m.shift = (place - (order.length - 1) / 2) * step;
   }
-}
-
-/** Visible marks of a statement in groups: rows with equal times in the chosen loops. */
-export function grouped(data: Data, scene: Scene, statement: number, loops: number[]): Mark[][] {
-  const own = data.domain.statements[statement];
-  const groups = new Map<string, Mark[]>();
-  for (const [row, mark] of scene.byRow[statement]) {
-    const key = loops.map((loop) => data.at(own.times, row, loop)).join();
-    const found = groups.get(key);
-    if (found) found.push(mark);
-    else groups.set(key, [mark]);
-  }
-  return [...groups.values()];
 }

@@ -14,6 +14,7 @@ export interface Statement {
   does: string;
   loops: string[];
   kinds: string[];
+  counts: string[]; // what the axis of a loop is called that counts something else than the dim of its name
   plain: boolean[];
   tiled: number;
   points: Table;
@@ -27,6 +28,7 @@ export interface Nest {
   x: string;
   y: string;
   axes: string[];
+  counts: Record<string, string>; // such an axis → its loop
 }
 
 export interface Arrows {

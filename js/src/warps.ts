@@ -9,7 +9,7 @@ const [SECTOR, BANKS, WIDE] = [32, 32, 12];
 
 export class WarpsPane {
   readonly element = h('section', { class: 'pane warps', 'aria-label': 'Warps' });
-  private chosen = 0;
+  private chosen = -1; // the most wasteful one, until another is chosen
 
   constructor(private readonly state: State) {}
 
@@ -21,18 +21,19 @@ export class WarpsPane {
 
   private accesses(found: Warps): HTMLElement[] {
     if (!found.accesses.length) return [h('p', { class: 'note' }, 'no access is known beforehand')];
-    this.chosen = Math.min(this.chosen, found.accesses.length - 1);
+    const wasteful = (a: One, b: One) => a.efficiency - b.efficiency || b.worst - a.worst;
+    if (this.chosen < 0 || this.chosen >= found.accesses.length) this.chosen = found.accesses.indexOf([...found.accesses].sort(wasteful)[0]);
     const head = h('tr', {}, ...['access', 'memory', 'a warp’s access costs', 'worst', 'efficiency'].map((t) => h('th', { scope: 'col' }, t)));
     const rows = found.accesses.map((a, i) => {
       const choose = () => { this.chosen = i; this.draw(); };
       const name = h('button', { type: 'button', class: 'access', 'aria-pressed': String(i === this.chosen), click: choose }, `${a.kind === 'read' ? 'reads' : 'writes'} ${a.text}`);
       return h('tr', { class: i === this.chosen ? 'active' : '', mouseenter: () => this.state.hover({ statement: a.statement }), mouseleave: () => this.state.hover(null) },
-        h('td', {}, name), h('td', {}, a.memory), h('td', { class: 'n' }, `${a.average.toFixed(2)} ${unit(a)}`), h('td', { class: `n${a.worst > best(a) ? ' bad' : ''}` }, a.worst),
+        h('td', {}, name), h('td', {}, a.memory), h('td', { class: 'n' }, `${a.average.toFixed(2)} ${unit(a, a.average)}`), h('td', { class: `n${a.worst > best(a) ? ' bad' : ''}` }, a.worst),
         h('td', { class: 'n' }, h('span', { class: 'meter' }, h('i', { style: `width:${Math.round(a.efficiency * 100)}%` })), `${Math.round(a.efficiency * 100)} %`));
     });
     const one = found.accesses[this.chosen];
     return [h('table', { class: 'levels' }, h('thead', {}, head), h('tbody', {}, ...rows)), one.memory === 'shared' ? this.banks(one) : this.sectors(one),
-      h('p', { class: 'note' }, [found.note, `the costliest access of a warp: ${one.worst} ${unit(one)}`, one.complete ? '' : 'some accesses were looked at'].filter(Boolean).join(' · '))];
+      h('p', { class: 'note' }, [found.note, `the costliest access of a warp: ${one.worst} ${unit(one, one.worst)}`, one.complete ? '' : 'some accesses were looked at'].filter(Boolean).join(' · '))];
   }
 
   /** The 32 threads above, the sectors that they touch below: a line for each. */
@@ -49,7 +50,7 @@ export class WarpsPane {
     });
     const boxes = touched.map((n, i) => s('g', {}, s('rect', { class: 'sector-box', x: at(i, touched.length) - Math.min(8, room / touched.length / 2 - 1), y: 82, width: Math.min(16, room / touched.length - 2), height: 12 }, s('title', {}, `bytes ${n * SECTOR} to ${n * SECTOR + SECTOR - 1}`))));
     const svg = s('svg', { class: 'chart', width: room, height: 112, viewBox: `0 0 ${room} 112`, role: 'img', 'aria-label': `${touched.length} sectors of 32 bytes` }, ...lines, ...threads, ...boxes,
-      s('text', { class: 'tick', x: 0, y: 108 }, `${touched.length} sectors of ${SECTOR} bytes; ${Math.ceil((one.lanes.filter((a) => a !== null).length * one.bytes) / SECTOR)} would do if neighbours stood side by side`));
+      s('text', { class: 'tick', x: 0, y: 108 }, `${touched.length} sector${touched.length === 1 ? '' : 's'} of ${SECTOR} bytes; ${Math.ceil((one.lanes.filter((a) => a !== null).length * one.bytes) / SECTOR)} would do if neighbours stood side by side`));
     return h('div', { class: 'warp' }, svg);
   }
 
@@ -75,5 +76,5 @@ export class WarpsPane {
   }
 }
 
-const unit = (a: One): string => (a.memory === 'shared' ? 'turns' : 'sectors');
+const unit = (a: One, count: number): string => (a.memory === 'shared' ? 'turn' : 'sector') + (count === 1 ? '' : 's');
 const best = (a: One): number => (a.memory === 'shared' ? Math.max(1, a.bytes / 4) : Math.max(1, (32 * a.bytes) / SECTOR));

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import workbench as wb
-from tests.browser.chromium import Browser, BrowserError
+from tests.browser.chromium import PATIENCE, Browser, BrowserError
 from tests.support import PACKAGE
 from workbench.viz.palette import variables
 from workbench.viz.panels import Panel
@@ -93,7 +93,7 @@ class Bench:
         self.pump()
         return json.loads(json.dumps(value, default=lambda _: None))
 
-    def becomes(self, expression: str, seconds: float = 30) -> Any:
+    def becomes(self, expression: str, seconds: float = PATIENCE) -> Any:
         """The value of a Python expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -25,6 +25,7 @@ KEYS = {
     "Enter": 13, "Escape": 27, "Tab": 9, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, " ": 32,
 }  # fmt: skip
 CONTROL, SHIFT, ALT = 2, 8, 1
+PATIENCE = 180  # seconds: a test on a machine that is busy with other things is slow, not wrong
 _PLAIN = '(() => { try { const v = (%s); return typeof v === "object" ? v !== null : v } catch { return null } })()'
 
 
@@ -50,7 +51,7 @@ class Browser:
         self.pump: Callable[[], None] = lambda: None  # what else has to go on while one waits for the page
         self.dragged: dict[str, Any] | None = None
         self._number = 0
-        self._socket = websocket.create_connection(self._page(port), timeout=60, max_size=None)
+        self._socket = websocket.create_connection(self._page(port), timeout=PATIENCE, max_size=None)
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
@@ -114,7 +115,7 @@ class Browser:
             raise BrowserError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
-    def until(self, script: str, seconds: float = 60) -> Any:
+    def until(self, script: str, seconds: float = PATIENCE) -> Any:
         """The value of an expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Protocol
 
-from tests.browser.chromium import Browser
+from tests.browser.chromium import PATIENCE, Browser
 
 POINTS = ".wbp .plot [data-point]"
 CHANGED = "document.querySelector('.wbp .undo').disabled === false || !document.querySelector('.wbp .refusal').hidden"
@@ -15,9 +15,9 @@ APPLIED = "!document.querySelector('.wbp .undo').disabled && !document.querySele
 UNDONE = "document.querySelector('.wbp .undo').disabled"
 # Milliseconds from a click to the first moment in which a condition holds.
 TIMED = """new Promise((done, failed) => {
-    const began = performance.now(), end = began + 60000;
+    const began = performance.now(), end = began + 180000;
     const look = () => (%s) ? done(performance.now() - began)
-        : performance.now() > end ? failed(new Error('not within 60 s')) : setTimeout(look, 4);
+        : performance.now() > end ? failed(new Error('not within 180 s')) : setTimeout(look, 4);
     %s; look() })"""
 
 
@@ -29,7 +29,7 @@ class Page(Protocol):
     def ask(self, expression: str) -> Any:
         """The value of a Python expression over `panel`, through JSON."""
 
-    def becomes(self, expression: str, seconds: float = 30) -> Any:
+    def becomes(self, expression: str, seconds: float = PATIENCE) -> Any:
         """The value of a Python expression as soon as it is true."""
 
 

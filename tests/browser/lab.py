@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tests.browser.chromium import Browser, BrowserError
+from tests.browser.chromium import PATIENCE, Browser, BrowserError
 from tests.support import PACKAGE, ROOT
 
 EXTENSIONS = PACKAGE / "labextension"
@@ -102,7 +102,7 @@ class Server:
         return {"HOME": str(home), "PYTHONPATH": str(ROOT), **{k: str(home / v) for k, v in places.items()}}
 
     def _listening(self) -> str:
-        end = time.monotonic() + 90
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             text = (self._base / "server.log").read_text()
             if found := re.search(r"http://127\.0\.0\.1:(\d+)/", text):
@@ -110,12 +110,12 @@ class Server:
             if self._process.poll() is not None:
                 raise BrowserError(f"the server ended:\n{text[-2000:]}")
             time.sleep(0.05)
-        raise BrowserError("the server did not start within 90 s")
+        raise BrowserError(f"the server did not start within {PATIENCE} s")
 
     def visit(self, browser: Browser, path: str) -> None:
         """Open a page of the server and wait for the application."""
         browser.go(f"{self.address}/{path}{'&' if '?' in path else '?'}token={self._token}")
-        browser.until(self._here, 90)
+        browser.until(self._here)
         browser.run("window.jupyterapp.restored.then(() => 0)")
 
     def write(self, name: str, *cells: str) -> str:
@@ -151,7 +151,7 @@ class Server:
 
     def remembers(self, text: str) -> None:
         """Wait until the layout that the page saves of itself holds a text."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if any(text in path.read_text() for path in (self._base / "home" / "workspaces").glob("*")):
                 return
@@ -205,7 +205,7 @@ class Page:
             raise BrowserError(f"{expression}: {answer}")
         return json.loads(ast.literal_eval(answer))
 
-    def becomes(self, expression: str, seconds: float = 60) -> Any:
+    def becomes(self, expression: str, seconds: float = PATIENCE) -> Any:
         """The value of a Python expression as soon as it is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -254,8 +254,7 @@ class Page:
         try:
             self.browser.until(shown, 20)
         except BrowserError:
-            if late == [line for line in self.browser.console if LATE in line]:
-                raise
-            self.browser.console[:] = [line for line in self.browser.console if LATE not in line]
-            self.execute(0)  # as one does who sees no picture
-        self.browser.until(f"{shown} && document.querySelector('.wbp .offers details')", 60)
+            if late != [line for line in self.browser.console if LATE in line]:
+                self.browser.console[:] = [line for line in self.browser.console if LATE not in line]
+                self.execute(0)  # as one does who sees no picture
+        self.browser.until(f"{shown} && document.querySelector('.wbp .offers details')")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.chromium import Browser, BrowserError
+from tests.browser.chromium import PATIENCE, Browser, BrowserError
 from tests.browser.hands import APPLIED, POINTS, drag_on_plot, steps
 from tests.browser.lab import Page, Server, missing
 from tests.support import ROOT
@@ -50,10 +50,10 @@ LEGAL = "window.panels[%d].querySelector('.offer button[data-legal=true]')"
 
 def take_a_step(browser: Browser, nth: int) -> str:
     """Wait for the n-th panel, click a legal step of its list, wait until it is taken; its text."""
-    browser.until(f"{PANELS}.length > {nth} && window.panels[{nth}].querySelector('.plot') && {LEGAL % nth}", 120)
+    browser.until(f"{PANELS}.length > {nth} && window.panels[{nth}].querySelector('.plot') && {LEGAL % nth}")
     text = browser.run(f"{LEGAL % nth}.textContent")
     browser.run(f"{LEGAL % nth}.click()")
-    browser.until(f"!window.panels[{nth}].querySelector('.undo').disabled", 60)
+    browser.until(f"!window.panels[{nth}].querySelector('.undo').disabled")
     assert f"wb.{text}" in browser.run(f"window.panels[{nth}].querySelector('.script').textContent")
     return text
 
@@ -70,8 +70,8 @@ def notebook7(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Ite
 def test_notebook_7_shows_it_and_a_drag_is_a_step(notebook7, browser, keep_window):
     name = notebook7.write("seven", *CELLS)
     notebook7.visit(browser, f"notebooks/{name}")
-    browser.until("window.notebook = window.jupyterapp.shell.currentWidget", 60)
-    browser.until("window.notebook.content && window.notebook.content.activeCell", 60)
+    browser.until("window.notebook = window.jupyterapp.shell.currentWidget")
+    browser.until("window.notebook.content && window.notebook.content.activeCell")
     page = Page(browser)
     page.execute(0)
     page.panel()
@@ -115,7 +115,7 @@ def listening(process: subprocess.Popen[bytes], address: str, log: Path) -> str:
     from urllib.error import URLError
     from urllib.request import urlopen
 
-    end = time.monotonic() + 90
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         try:
             urlopen(address, timeout=10).close()

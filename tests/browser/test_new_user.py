@@ -49,7 +49,7 @@ def ran(page: Page, cell: int) -> None:
     """Shift+Enter in the active cell, until it has run."""
     page.browser.key("Enter", SHIFT)
     count = f"window.notebook.content.widgets[{cell}].model.executionCount"
-    page.browser.until(f"{count} && window.notebook.sessionContext.session.kernel.status === 'idle'", 60)
+    page.browser.until(f"{count} && window.notebook.sessionContext.session.kernel.status === 'idle'")
 
 
 def test_from_the_tile_to_the_same_code_in_a_fresh_kernel(page, browser, keep_window):

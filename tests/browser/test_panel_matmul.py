@@ -9,8 +9,19 @@ import pytest
 import workbench as wb
 from tests.browser.bench import Bench as Page
 from tests.browser.chromium import CONTROL
-from tests.browser.hands import attributes, choose, drag_on_plot, fresh, mode, steps, texts
+from tests.browser.hands import attributes, choose, drag_on_plot, fresh, mode, point, steps, texts
 
+# Where points stand, in cells of the grid, by the ticks of the axes.
+PLACES = """(() => {
+    const plot = document.querySelector('.wbp svg.plot'), box = (e) => e.getBoundingClientRect();
+    const centre = (e) => [box(e).x + box(e).width / 2, box(e).y + box(e).height / 2];
+    const ticks = [...plot.querySelectorAll('.tick')].map((e) => [Number(e.textContent), ...centre(e)]);
+    const below = ticks.filter((t) => t[2] > box(plot.querySelector('.frame')).bottom);
+    const line = (known, i) => { const [a, b] = [known[0], known.at(-1)];
+        return (v) => a[0] + (v - a[i]) * (b[0] - a[0]) / (b[i] - a[i]) };
+    const x = line(below, 1), y = line(ticks.filter((t) => !below.includes(t)), 2);
+    return Object.fromEntries([...plot.querySelectorAll('.point[data-point^="C("]')].map((e) =>
+        [e.dataset.point, [x(centre(e)[0]), y(centre(e)[1])]])) })()"""
 STARTED = 'document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')'
 
 
@@ -106,6 +117,14 @@ def test_a_drag_along_an_axis_skews(page, browser):
     browser.until("!document.querySelector('.wbp .undo').disabled || !document.querySelector('.wbp .refusal').hidden")
     assert steps(page) == ["skew('n', by='m', factor=2)"]
     mode(browser, "select")
+    browser.until("document.querySelector('.wbp .plot .axis.x').textContent === 'n + 2 * m'")
+    places = browser.run(PLACES)
+    assert len(places) > 9
+    for name, (x, y) in places.items():
+        m, n = point(name)[1][:2]
+        assert (round(x), round(y)) == (n + 2 * m, m)  # beside it stands C.init
+    browser.click(".wbp .undo")
+    browser.until(f"{STARTED} && document.querySelector('.wbp .plot .axis.x').textContent === 'n'")
 
 
 def test_the_replay_plays_pauses_and_goes_on(page, browser):
@@ -164,8 +183,21 @@ def test_the_dark_theme(page, browser, keep):
     browser.run("document.body.dataset.jpThemeLight = 'true'")
 
 
+def test_a_thread_has_the_points_it_runs_and_none_between_them(browser):
+    """Threads that take every fourth point: what lies between belongs to others."""
+    made = wb.schedule(wb.operator("def f(float(N) x) -> (y) { y(i) = 2 * x(i) }"), N=64) | wb.tile(i=4)
+    page = Page(browser, wb.panel(made | wb.parallelize("i_i"), panes=("domain",)), whole=False)
+    browser.until("document.querySelector('.wbp .plot .thread')")
+    cell = browser.run("document.querySelector('.wbp .plot .thread').getBBox().width")
+    wide = browser.run("[...document.querySelectorAll('.wbp .plot .thread')].map((e) => e.getBBox().width)")
+    assert len(wide) == page.panel.domain["sizes"]["N"] > 4
+    assert set(map(round, wide)) == {round(cell)}
+    shades = browser.run("[...document.querySelectorAll('.wbp .plot .thread')].map((e) => e.matches('.odd'))")
+    assert {True, False} == set(shades)
+
+
 def test_arrows_are_shown_by_kind_and_by_array(browser):
-    """The last test here: it opens a page of its own."""
+    """One of the last tests here: it opens a page of its own."""
     made = wb.operator("def two(float(N) x) -> (a, b, c) { a(i) = x(i)  b(i) = a(i)  c(i) = a(i-1) + b(i) }")
     made = wb.schedule(made, N=6) | wb.merge("a", "b") | wb.merge("b", "c")
     page = Page(browser, wb.panel(made, panes=("domain",)), whole=False)

@@ -128,8 +128,8 @@ def test_places_are_restored_when_the_page_is_loaded_anew(page, browser, lab):
     lab.remembers("tensor-workbench:main")
     browser.run("(window.jupyterapp = undefined, 0)")
     lab.visit(browser, "lab")
-    browser.until("document.querySelector('#tensor-workbench-main .wbp .plot')", 60)
-    browser.until("document.querySelector('.jp-Notebook .wbp .plot')", 60)
+    browser.until("document.querySelector('#tensor-workbench-main .wbp .plot')")
+    browser.until("document.querySelector('.jp-Notebook .wbp .plot')")
     browser.until(
         "window.notebook = [...window.jupyterapp.shell.widgets('main')].find((w) => w.content && w.content.model"
         " && w.content.activeCell)"

@@ -11,6 +11,7 @@ from workbench.poly.program import ProgramStatement
 from workbench.poly.tree import Loop, loops, path
 from workbench.schedules import Schedule, distribute, interchange, merge, skew, split, tile
 from workbench.schedules.transform import Transform
+from workbench.viz.panels.points import counted
 
 
 def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
@@ -95,7 +96,7 @@ def statement_named(schedule: Schedule, name: str) -> ProgramStatement:
 def axis_loop(schedule: Schedule, own: ProgramStatement, axis: str) -> Loop:
     """The loop around a statement that an axis means: that of its name, or the innermost that walks along the dim."""
     around = path(schedule.tree, own.id)
-    named = [loop for loop in around if loop.name == axis]
+    named = [loop for loop in around if axis in (loop.name, counted(schedule.program, loop))]
     walking = [loop for loop in around if axis in index_names(row := loop.row(own.id)) and not _counts_blocks(row)]
     if not named and not walking:
         raise ScheduleError(

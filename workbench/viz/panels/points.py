@@ -14,6 +14,7 @@ from workbench.lang.expr import Expr, Index
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
 from workbench.schedules import Schedule
+from workbench.schedules.schedule_text import loop_value
 from workbench.viz.coordinates import Point, groups
 from workbench.viz.execution import small_enough
 from workbench.viz.frame import Asked, Frame, frames
@@ -23,6 +24,7 @@ from workbench.viz.program_rows import statement_line
 
 MOST_PAIRS = 40_000
 MOST_POINTS = 250_000
+LONGEST_AXIS = 16  # in letters
 
 
 def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str, Any]:
@@ -77,6 +79,7 @@ def _statement(
         "does": statement_line(own),
         "loops": [loop.name for loop in around],
         "kinds": [loop.kind for loop in around],
+        "counts": [counted(program, loop) for loop in around],
         "plain": [isinstance(loop.row(own.id), Index) for loop in around],
         "tiled": tile_depth(around),
         "points": packed.add(mine),
@@ -104,12 +107,21 @@ def _nest(program: Program, tree: Tree, frame: Frame) -> dict[str, Any]:
     names = [s.id for s in program.statements]
     dims = dict.fromkeys(d for s in frame.group for d in program.statement(s).dims)
     loops = dict.fromkeys(x.name for s in frame.group for x in path(tree, s) if not _is_dim(x, s))
+    others = {counted(program, x): x.name for s in frame.group for x in path(tree, s) if counted(program, x)}
+    counts = {text: name for text, name in others.items() if name in dims and text not in dims}
     return {
         "statements": [names.index(s) for s in frame.group],
         "x": frame.x,
         "y": frame.y,
-        "axes": [*dims, *(name for name in loops if name not in dims)],
+        "axes": [*dims, *(name for name in loops if name not in dims), *counts],
+        "counts": counts,
     }
+
+
+def counted(program: Program, loop: Loop) -> str:
+    """What the axis of a loop is called whose dim counts something else by now: `i + t`; nothing for a plain dim."""
+    value = loop_value(program, loop)
+    return value if len(value) <= LONGEST_AXIS else f"loop {loop.name}"
 
 
 def _is_dim(loop: Loop, statement: str) -> bool:
