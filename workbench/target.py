@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, Literal, get_args
 
@@ -104,6 +104,13 @@ class Target:
     def lanes(self, bits: int) -> int:
         """Elements of `bits` width that fit one vector register."""
         return max(1, self.vector_bits // bits)
+
+
+def unknown_target(target: object, dialects: Iterable[str]) -> str:
+    """What is wrong with a target that is none of these dialects and no name of a machine."""
+    if target == "cuda-on-cpu":
+        return "'cuda-on-cpu' is for wb.build alone: it executes the text for 'cuda'; give 'cuda' here, or a GPU's name"
+    return f"{unknown_name('target', target, (*dialects, *CPUS, *GPUS))}, or a wb.Target"
 
 
 def _whole(value: Any, lowest: int, highest: int = 1 << 40) -> bool:

@@ -48,10 +48,16 @@ from workbench.target import Target
 OPERATIONS = 3_000_000
 """Polyhedral operations of one question: a product that needs more is not worth the wait."""
 
-STAGES = 3
-"""Places of a tile: one is multiplied while two are on their way."""
+STAGES = (4, 3)
+"""Places of a tile: one is multiplied while the others are on their way.  Four are found by bits of a number."""
 
-TILES = (WarpTile(128, 128, 4, 32), WarpTile(64, 64, 2, 32), WarpTile(32, 64, 2, 32), WarpTile(32, 32, 2, 16))
+APART = 16
+"""Bytes that may stand between two rows of a tile."""
+
+TILES = (
+    WarpTile(256, 128, 8, 32), WarpTile(128, 128, 4, 32), WarpTile(64, 64, 2, 32), WarpTile(32, 64, 2, 32),
+    WarpTile(32, 32, 2, 16),
+)  # fmt: skip
 
 
 def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: Target) -> Schedule | None:
@@ -63,9 +69,8 @@ def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: T
     for size in _tiles(schedule, identifier, plan, target):
         try:
             with poly.budget(OPERATIONS):
-                steps = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
-                ahead = steps >= STAGES and kernel.capability >= (8, 0)
-                after = _scheduled(schedule, identifier, plan, size, depth, kernel, ahead=ahead)
+                stages = _stages(schedule, identifier, plan, size, depth, target)
+                after = _scheduled(schedule, identifier, plan, size, depth, kernel, stages)
                 if after.verdict:
                     return after
         except ScheduleError:
@@ -73,6 +78,15 @@ def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: T
         except BudgetExceeded:
             break
     return None
+
+
+def _stages(schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, target: Target) -> int:
+    """How many places each tile has: as many as there are pieces and as fit a block's shared memory; 0 if too few."""
+    pieces = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
+    widest = max(schedule.program.arrays[x].dtype.bytes for x in plan.operands)
+    rows, columns = max(size.rows, size.depth), max(size.columns, size.depth)
+    one = (rows + columns) * (size.depth * widest + APART)
+    return next((s for s in STAGES if s <= pieces and s * one <= target.device.block_shared_bytes), 0)
 
 
 def instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
@@ -103,13 +117,14 @@ def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -
     def blocks(t: WarpTile) -> int:
         return around * -(-rows // t.rows) * -(-columns // t.columns)
 
-    fits = [t for t in TILES if t.rows < 2 * rows and t.columns < 2 * columns] or [TILES[-1]]
+    tiles = TILES if shape.trip(plan.row) and shape.trip(plan.column) else TILES[1:]
+    fits = [t for t in tiles if t.rows < 2 * rows and t.columns < 2 * columns] or [TILES[-1]]
     return [t for t in fits if blocks(t) >= target.device.multiprocessors][:2] or fits[-2:]
 
 
 def _scheduled(
     schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, kernel: WarpInstruction,
-    *, ahead: bool,
+    stages: int,
 ) -> Schedule:  # fmt: skip
     name, first = schedule.program.statement(identifier).name, ""
     array = schedule.program.statement(identifier).targets[0][0]
@@ -135,8 +150,8 @@ def _scheduled(
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, f"{name}/{outer[-1]}", f"{operand}_tile")
         buffers[buffer] = _cells(schedule, identifier, buffer, lengths)
-    if ahead:
-        schedule = pipeline(f"{name}/{outer[-1]}", STAGES, async_=True).on(schedule)
+    if stages:
+        schedule = pipeline(f"{name}/{outer[-1]}", stages, async_=True).on(schedule)
     for own in filter(None, (first, name)):
         schedule = in_fragments(schedule, own, plan, size)
         schedule = _ordered(schedule, own, [*threads, *values, *([f"{depth}_i"] if own == name else [])])
