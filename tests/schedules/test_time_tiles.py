@@ -95,6 +95,44 @@ def test_polybench_s_stencils_do(name, cache):
     same_bits(of, schedule, sizes)
 
 
+THICK = {
+    "heat": None,
+    "one array, backwards in both": """
+        void f(int T, int n, double A[n][n][n]) {
+            for (int t = 0; t < T; t++)
+                for (int i = 1; i < n - 1; i++)
+                    for (int j = 1; j < n - 1; j++)
+                        for (int k = 0; k < n; k++)
+                            A[i][j][k] = 0.25 * (A[i - 1][j][k] + A[i + 1][j][k] + A[i][j - 1][k] + A[i][j + 1][k]);
+        }""",
+    "to one side each": """
+        void f(int T, int n, double A[n][n][n], double B[n][n][n]) {
+            for (int t = 0; t < T; t++) {
+                for (int i = 0; i < n - 1; i++)
+                    for (int j = 2; j < n; j++)
+                        for (int k = 0; k < n; k++)
+                            B[i][j][k] = A[i + 1][j][k] - 0.5 * A[i][j - 2][k];
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        for (int k = 0; k < n; k++)
+                            A[i][j][k] = A[i][j][k] + 0.25 * B[i][j][k];
+            }
+        }""",
+}
+
+
+@pytest.mark.parametrize("name", THICK)
+@pytest.mark.parametrize("n", [33, 40])
+def test_long_rows_are_divided_too(name, n):
+    of = wb.from_c(THICK[name]) if THICK[name] else program("heat-3d")
+    sizes = dict.fromkeys(of.symbols, n) | {s: 9 for s in of.symbols if s in ("T", "tsteps")}
+    schedule = default_schedule(wb.lower(of, sizes), small(1 << 16 if "one" not in name else 1 << 15))
+    (tile,) = (step for step in schedule.trace if step.name == "tile")
+    assert len(tile.sizes) == 3
+    assert any(x.kind == "parallel" for x in loops(schedule.tree))
+    same_bits(of, schedule, sizes)
+
+
 NONE = {
     "data that stay in the cache": (STENCILS["three in a row"], {"T": 11, "n": 6}),
     "few sweeps": (STENCILS["three in a row"], {"T": 3, "n": 30}),

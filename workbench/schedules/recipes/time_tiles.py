@@ -9,6 +9,7 @@ different threads (Wolf and Lam 1991, Bondhugula et al. 2008).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
 
@@ -28,22 +29,42 @@ LARGEST_FACTOR = 3
 SWEEPS = 4
 """Fewer sweeps over the data are not worth their blocks."""
 
+LEAST = 4
+"""Rows of a block, at least."""
+
+ROWS = 8
+"""Rows of a block that holds only a part of each, where rows are long."""
+
+
+@record
+class Axis:
+    """One dimension of space in blocks of `size`: the name of each group's loop along it, and what delays the group.
+
+    None is the loop of a group that gets one of one iteration.
+    """
+
+    loops: tuple[str | None, ...]
+    delays: tuple[int, ...]
+    size: int
+
+    @property
+    def common(self) -> str:
+        """The name of the first group that has a loop."""
+        return next(x for x in self.loops if x is not None)
+
 
 @record
 class TimeTiles:
-    """Blocks of `sweeps` by `rows`; `groups` are the statements (ids) that share loops, with what delays them.
+    """Blocks of `sweeps` by the sizes of the axes; `groups` are the statements (ids) that share loops.
 
-    `loops` are the names of each group's space loop (None where it gets one of one iteration), `time` that of the loop
-    around.
+    `time` is the name of the loop around.
     """
 
     time: str
     groups: tuple[tuple[str, ...], ...]
-    loops: tuple[str | None, ...]
-    delays: tuple[int, ...]
+    axes: tuple[Axis, ...]
     factor: int
     sweeps: int
-    rows: int
 
 
 def time_tiled(schedule: Schedule, target: Target) -> Schedule:
@@ -76,13 +97,13 @@ def time_tiles(schedule: Schedule, nest: Tree, target: Target) -> TimeTiles | No
     return _blocks(schedule, nest, inner, row, target)
 
 
-def _space(inner: tuple[Band, ...]) -> dict[str, str | None] | None:
+def _space(inner: tuple[Band, ...], depth: int = 0) -> dict[str, str | None] | None:
     """The dim of each statement that its blocks divide; None for one that stands a loop less deep, alone."""
     deepest = max((len(band.loops) for band in inner), default=0)
     found: dict[str, str | None] = {}
     for band in inner:
         own, flat = statements(band), len(band.loops) < deepest and isinstance(band.child, Leaf)
-        dims = [dim_of(band, 0, s) for s in own]
+        dims = [dim_of(band, depth, s) for s in own] if depth < len(band.loops) else [None]
         if None in dims:
             return None
         found |= dict.fromkeys(own) if flat else dict(zip(own, dims, strict=True))
@@ -100,25 +121,40 @@ def _groups(nest: Band) -> tuple[Band, ...]:
 
 def _blocks(schedule: Schedule, nest: Band, inner: tuple[Band, ...], row: int, target: Target) -> TimeTiles | None:
     """Blocks that fill the second cache, with the smallest skew that makes them legal."""
-    time = {s: dim_of(nest, 0, s) or "" for s in statements(nest)}
-    space = _space(inner) or {}
+    groups = tuple(statements(band) for band in inner)
+    rows = target.cache_bytes[1] * 5 // 4 // row // 2 // 4 * 4
     for factor in range(1, LARGEST_FACTOR + 1):
-        delays = shifts(schedule.program, time, space, factor)
-        if delays is None:
-            continue
-        groups = tuple(statements(band) for band in inner)
-        if any(len({delays[s] for s in group}) > 1 for group in groups):
-            return None
-        rows = target.cache_bytes[1] * 5 // 4 // row // 2 // 4 * 4
-        sweeps = rows // factor
-        if rows < 4 or sweeps < 2 or any(2 * rows > _trip(schedule, s, d) for s, d in space.items() if d):
-            return None
-        loops = tuple(
-            None if space[group[0]] is None else b.loops[0].name for b, group in zip(inner, groups, strict=True)
-        )
-        each = tuple(delays[group[0]] for group in groups)
-        return TimeTiles(nest.loops[0].name, groups, loops, each, factor, sweeps, rows)
+        axes = [_axis(schedule, nest, inner, (0, rows, factor))]
+        if rows < LEAST:  # part of a row at a time
+            parts = target.cache_bytes[1] * 5 // 4 // (2 * ROWS) * _extent(schedule, inner) // row // 4 * 4
+            axes = [_axis(schedule, nest, inner, plan) for plan in ((0, ROWS, factor), (1, parts, factor))]
+        found = tuple(x for x in axes if x is not None)
+        size = found[0].size if found else 0
+        if len(found) == len(axes) and min(x.size for x in found) >= LEAST and size // factor >= 2:
+            return TimeTiles(nest.loops[0].name, groups, found, factor, size // factor)
     return None
+
+
+def _axis(schedule: Schedule, nest: Band, inner: tuple[Band, ...], plan: tuple[int, int, int]) -> Axis | None:
+    """Blocks along the loops of a depth if each group moves as one and there are at least two of them."""
+    depth, size, factor = plan
+    time = {s: dim_of(nest, 0, s) or "" for s in statements(nest)}
+    space = _space(inner, depth)
+    delays = shifts(schedule.program, time, space, factor) if space else None
+    if not space or delays is None or (depth and None in space.values()):
+        return None
+    groups = [statements(band) for band in inner]
+    if any(len({delays[s] for s in group}) > 1 for group in groups):
+        return None
+    if any(2 * size > _trip(schedule, s, d) for s, d in space.items() if d):
+        return None
+    loops = (None if space[g[0]] is None else b.loops[depth].name for b, g in zip(inner, groups, strict=True))
+    return Axis(tuple(loops), tuple(delays[group[0]] for group in groups), size)
+
+
+def _extent(schedule: Schedule, inner: tuple[Band, ...]) -> int:
+    """Iterations along the second loop, 0 if there is none."""
+    return max((_trip(schedule, s, d) for s, d in (_space(inner, 1) or {}).items() if d), default=0)
 
 
 def _trip(schedule: Schedule, statement: str, dim: str) -> int:
@@ -146,18 +182,28 @@ def _scheduled(schedule: Schedule, plan: TimeTiles) -> Schedule:
     """The blocks, in wavefronts where that is legal; unchanged if they are not."""
     groups = [[schedule.program.statement(s).name for s in group] for group in plan.groups]
     names, every = [group[0] for group in groups], [name for group in groups for name in group]
-    first, t, common = names[0], plan.time, next(x for x in plan.loops if x is not None)
+    first, t, i = names[0], plan.time, plan.axes[0].loops[0] or plan.axes[0].common
     steps: list[Transform] = [distribute(name, loop=t) for name in names[1:]]
-    for group, own, delay in zip(groups, plan.loops, plan.delays, strict=True):
-        steps += [] if own else [add_unit_loop(group[0], 1, name=common)]
-        for name in group:
-            loop = f"{name}/{own or common}"
-            steps += [skew(loop, by=f"{name}/{t}", factor=plan.factor), *([shift(loop, delay)] if delay else [])]
-    steps += [merge(a, b, depth=2) for a, b in pairwise(names)]
-    i = plan.loops[0] or common
-    steps.append(tile({f"{first}/{t}": plan.sweeps, f"{first}/{i}": plan.rows}))
+    for number, group in enumerate(groups):
+        steps += _delayed(plan, number, group)
+    steps += [merge(a, b, depth=1 + len(plan.axes)) for a, b in pairwise(names)]
+    sizes = {f"{first}/{x.loops[0] or x.common}": x.size for x in plan.axes}
+    steps.append(tile({f"{first}/{t}": plan.sweeps, **sizes}))
     steps += [distribute(name, loop=f"{i}_i") for name in names[1:]]
     waves: list[Transform] = [skew(f"{name}/{i}_o", by=f"{name}/{t}_o") for name in every]
     waves += [interchange(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
     after = attempt(schedule, *steps, *waves)
     return attempt(schedule, *steps) if after is schedule else after
+
+
+def _delayed(plan: TimeTiles, number: int, group: list[str]) -> Iterator[Transform]:
+    """The steps that make a group's loops lag behind time."""
+    for axis in plan.axes:
+        own, delay = axis.loops[number], axis.delays[number]
+        if own is None:
+            yield add_unit_loop(group[0], 1, name=axis.common)
+        for name in group:
+            loop = f"{name}/{own or axis.common}"
+            yield skew(loop, by=f"{name}/{plan.time}", factor=plan.factor)
+            if delay:
+                yield shift(loop, delay)
