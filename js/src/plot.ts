@@ -189,7 +189,8 @@ export class Plot {
     }
     const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
     found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
-    found.push(s('text', { class: 'axis y', x: 14, y: MARGIN.top + (bottom - MARGIN.top) / 2 + 4, 'text-anchor': 'middle' }, this.look.y));
+    const across = [14, MARGIN.top + (bottom - MARGIN.top) / 2 + 4];
+    found.push(s('text', { class: 'axis y', transform: `translate(${across})${this.look.y.length > 3 ? ' rotate(-90)' : ''}`, 'text-anchor': 'middle' }, this.look.y));
     return found;
   }
 
