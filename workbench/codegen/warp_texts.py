@@ -105,11 +105,12 @@ def _text(
         *(["    const unsigned lane = threadIdx.x + 4 * threadIdx.y;"] if any(matrices) else []),
         "    __syncwarp();",
         f"    WB_UNROLL for (int64_t k = 0; k < {spans[2]}; k += {kernel.shape[2]}) {{",
-        f"        uint32_t left[{left.count}][{words[0]}], right[{right.count}][{words[1]}];",
+        f"        uint32_t left[{left.count * words[0]}];",
+        f"        uint32_t right[{right.count * words[1]}];",
         *(f"        {line}" for line in loads),
         f"        WB_UNROLL for (int64_t i = 0; i < {left.count}; i++) {{",
         f"            WB_UNROLL for (int64_t j = 0; j < {right.count}; j++) {{",
-        f"                {kernel.name}({result}, left[i], right[j]);",
+        f"                {kernel.name}({result}, left + {words[0]}*i, right + {words[1]}*j);",
         "            }",
         "        }",
         "    }",
@@ -124,16 +125,16 @@ def _loading(helpers: Helpers, operand: Operand, kind: str) -> list[str]:
     step = fragments_together(load, operand.count) if isinstance(load, MatrixLoad) else 1
     next_one = f"{variable}++" if step == 1 else f"{variable} += {step}"
     loop = f"WB_UNROLL for (int64_t {variable} = 0; {variable} < {operand.count}; {next_one}) {{"
-    to = f"{operand.registers}[{variable}]"
+    words = operand.fragment.registers // (2 if kind == "uint16_t" else 1)
     if isinstance(load, MatrixLoad):
         along = 0 if variable in operand.start[0] else 1
         fragment = int(operand.start[along].partition("*")[0])
         function, cell = ldmatrix(helpers, load, step, (along, fragment), operand.start)
         address = " + ".join(f"({x})*{s}" for x, s in zip(cell, operand.strides, strict=True))
-        return [loop, f"    {function}({to}, {operand.name} + {address});", "}"]
-    per = 2 if kind == "uint16_t" else 1
-    values = [_load(operand, load, r * per) for r in range(operand.fragment.registers // per)]
-    return [loop, *(f"    {to}[{r}] = {text};" for r, text in enumerate(values)), "}"]
+        return [loop, f"    {function}({operand.registers} + {words}*{variable}, {operand.name} + {address});", "}"]
+    per = operand.fragment.registers // words
+    at = [f"{operand.registers}[{words}*{variable}{f' + {r}' if r else ''}]" for r in range(words)]
+    return [loop, *(f"    {cell} = {_load(operand, load, r * per)};" for r, cell in enumerate(at)), "}"]
 
 
 def _load(operand: Operand, load: str, register: int) -> str:

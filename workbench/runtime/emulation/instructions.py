@@ -41,6 +41,7 @@ LDMATRIX = """
 namespace wb_cpu {
 /* The lanes exchange where their rows begin; each takes two neighbours of every matrix. */
 template <int count, bool turned> WB_CPU_SLOW void load_matrices(int64_t line, uint32_t *own, const uint16_t *row) {
+    WB_CPU_SEES(own, 4 * count, WRITE, line);
     publish(line, 0xffffffffu, row);
     unsigned lane = here->linear % WARP, first = lane / 4, second = lane % 4 * 2;
     for (unsigned n = 0; n < count; ++n) {
@@ -83,6 +84,8 @@ WB_CPU_SLOW void {name}_lanes(int64_t line, float *d, const uint32_t *a, const u
     Words<{words[1]}> rights[WARP];
     float left[{m}][{k}], right[{k}][{n}];
     WB_CPU_SEES(d, sizeof(float) * {kernel.result.registers}, UPDATE, line);
+    WB_CPU_SEES(a, sizeof *a * {words[0]}, READ, line);
+    WB_CPU_SEES(b, sizeof *b * {words[1]}, READ, line);
     exchange(line, a, lefts);
     exchange(line, b, rights);
 {_spread("left", kernel.left, dtype, kernel.mantissa)}{_spread("right", kernel.right, dtype, kernel.mantissa)}\

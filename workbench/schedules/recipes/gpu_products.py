@@ -119,7 +119,7 @@ def _stages(schedule: Schedule, identifier: str, plan: Product, target: Target) 
         return (1,)
     shape = structure(schedule.program, identifier)
     pieces = prod(shape.trip(d) or 1 << 20 for d in plan.reduced) // DEPTH
-    return tuple(s for s in (3, 2, 1) if s <= pieces) or (1,)
+    return tuple(s for s in (3, 2, 1) if s <= max(2, pieces - 1) <= pieces) or (1,)
 
 
 def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -> list[Tile]:

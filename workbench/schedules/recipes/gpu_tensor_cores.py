@@ -81,12 +81,14 @@ def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: T
 
 
 def _stages(schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, target: Target) -> int:
-    """How many places each tile has: as many as there are pieces and as fit a block's shared memory; 0 if too few."""
+    """How many places each tile has: as many as fit a block's shared memory, and no more than pieces; 0 for two."""
     pieces = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
     widest = max(schedule.program.arrays[x].dtype.bytes for x in plan.operands)
     rows, columns = max(size.rows, size.depth), max(size.columns, size.depth)
     one = (rows + columns) * (size.depth * widest + APART)
-    return next((s for s in STAGES if s <= pieces and s * one <= target.device.block_shared_bytes), 0)
+    return next(
+        (s for s in STAGES if s <= max(3, pieces - 1) <= pieces and s * one <= target.device.block_shared_bytes), 0
+    )
 
 
 def instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
