@@ -11,7 +11,7 @@ from workbench.codegen.nest import Invoke, Nest, walk
 from workbench.codegen.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
 from workbench.schedules.micro_kernels import MicroKernel, ProcessorKernel, registered
-from workbench.target import Target
+from workbench.target import Target, unknown_target
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
 
@@ -73,8 +73,7 @@ def as_target(target: str | Target) -> Target:
     if isinstance(target, str) and target in (*CPUS, *GPUS):
         return Target(target)
     if not isinstance(target, str) or target not in DIALECTS:
-        known = ", ".join((*DIALECTS, *CPUS, *GPUS))
-        raise CodegenError(f"unknown target {shown(target)}; known: {known}, or a wb.Target")
+        raise CodegenError(unknown_target(target, DIALECTS))
     return DIALECTS[target]
 
 

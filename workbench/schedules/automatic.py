@@ -8,14 +8,14 @@ from types import ModuleType
 from typing import Literal
 
 from workbench import poly
-from workbench.errors import ScheduleError, shown
+from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
-from workbench.target import Target
+from workbench.target import Target, unknown_target
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
 
@@ -64,6 +64,5 @@ def _machine(target: str | Target) -> Target | None:
     if target == "c":
         return None
     if not isinstance(target, str) or target not in ("cuda", "hip", *CPUS, *GPUS):
-        known = ", ".join(("c", "cuda", "hip", *CPUS, *GPUS))
-        raise ScheduleError(f"unknown target {shown(target)}; known: {known}, or a wb.Target")
+        raise ScheduleError(unknown_target(target, ("c", "cuda", "hip")))
     return Target(target)

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.gpu_schedules import bind_all
 from tests.runtime.gpu.fake_driver import FakeDriver
-from workbench.errors import BuildError, CodegenError, IllegalSchedule
+from workbench.errors import BuildError, CodegenError, IllegalSchedule, ScheduleError
 from workbench.runtime import gpu_compiling
 from workbench.runtime.emulation import cpp_job
 from workbench.runtime.gpu import choosing
@@ -83,3 +83,16 @@ def test_no_gpu_is_said_after_what_is_wrong_with_the_schedule(monkeypatch: pytes
             wb.build(wide(1025), target="cuda")
     finally:
         choosing.use_driver(before)
+
+
+def test_a_target_that_only_build_has() -> None:
+    said = "'cuda-on-cpu' is for wb.build alone: it executes the text for 'cuda'"
+    with pytest.raises(CodegenError, match=said):
+        wb.generate(wide(64), target="cuda-on-cpu")
+    with pytest.raises(ScheduleError, match=said):
+        wb.autoschedule(wb.ops.matmul, "cuda-on-cpu", M=8, N=8, K=8)
+
+
+def test_a_gpu_that_is_nearly_known() -> None:
+    with pytest.raises(CodegenError, match="unknown target 'h2000'; did you mean 'h200'"):
+        wb.generate(wide(64), target="h2000")
