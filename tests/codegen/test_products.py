@@ -177,6 +177,7 @@ STRIDED = "def s(int8(C,H,W) I, int8(F,C,R,S) K) -> (O) { O(f,y,x) +=! int32(I(c
 CHANNELS_LAST = "def l(int8(H,W,C) I, int8(R,S,C,F) K) -> (O) { O(y,x,f) +=! int32(I(y+r,x+s,c)) * int32(K(r,s,c,f)) }"
 SIGNAL = "def w(uint8(C,W) I, int8(F,C,S) K) -> (O) { O(f,x) +=! int32(I(c,x+s)) * int32(K(f,c,s)) }"
 CONTRACTION = "def t(float16(M,P,Q) A, float16(P,Q,Y,X) B) -> (C) { C(m,y,x) +=! A(m,p,q) * B(p,q,y,x) }"
+VECTOR = "def v(int8(M,K) A, uint8(K) x) -> (y) { y(m) +=! int32(A(m,k)) * int32(x(k)) }"
 BATCHED = "def b(int8(B,M,K) X, uint8(B,K,N) Y) -> (C) { C(b,n,m) +=! int32(X(b,m,k)) * int32(Y(b,k,n)) }"
 
 
@@ -188,6 +189,8 @@ SHAPES = {
     "channels last": (CHANNELS_LAST, "c1k3", {"C": 20, "H": 15, "W": 13, "F": 33, "R": 3, "S": 3}),
     "signal": (SIGNAL, "c1k2", {"C": 33, "W": 100, "F": 33, "S": 5}),
     "contraction": (CONTRACTION, "c2k2", {"M": 30, "P": 9, "Q": 13, "Y": 10, "X": 11}),
+    "vector": (VECTOR, "c1k1r0", {"M": 301, "K": 200}),
+    "one row": (BATCHED, "c1k1r0", {"B": 2, "M": 1, "N": 301, "K": 200}),
     "transposed": (TRANSPOSED, "", {"M": 39, "N": 50, "K": 70}),
     "transposed and deep": (TRANSPOSED, "", {"M": 500, "N": 17, "K": 1070}),
     "batched": (BATCHED, "", {"B": 3, "M": 39, "N": 50, "K": 70}),

@@ -36,15 +36,20 @@ Pair = tuple[str, str]
 
 @record
 class Form:
-    """How many loops the columns (1 or 2) and the depths (1 to 3) of a product have."""
+    """How many loops the columns (1 or 2), the depths (1 to 3) and the rows (1, or 0: a vector) of a product have."""
 
     columns: int = 1
     depths: int = 1
+    rows: int = 1
 
     @property
     def suffix(self) -> str:
         """What the name of a micro-kernel has of it: `_c2k3`."""
-        return "" if self == PLAIN else f"_c{self.columns}k{self.depths}"
+        return "" if self == PLAIN else f"_c{self.columns}k{self.depths}{'' if self.rows else 'r0'}"
+
+    @property
+    def row_names(self) -> str:
+        return "m"[: self.rows]
 
     @property
     def column_names(self) -> str:
@@ -58,7 +63,7 @@ class Form:
         """`def product(...)`; the strides of an operand follow its subscripts."""
         depths, columns = self.depth_names, self.column_names
         inner = columns[:-1] + depths[1:2] + columns[-1] + depths[2:]
-        arrays = {"A": "m" + depths, "B": depths[0] + inner, "C": "m" + columns}
+        arrays = {"A": self.row_names + depths, "B": depths[0] + inner, "C": self.row_names + columns}
         cells = {a: f"{a}({','.join(names)})" for a, names in arrays.items()}
         a, b = (f"{result}({cells[array]})" for array in "AB")
         sizes = {a: ",".join(names.upper()) for a, names in arrays.items()}
@@ -66,7 +71,7 @@ class Form:
 
     def entry(self, name: str, values: dict[str, object]) -> str:
         """The function that `replace` calls: it tells the loops over blocks what this form has not."""
-        used = {*("m" + self.depth_names + self.column_names)}
+        used = {*(self.row_names + self.depth_names + self.column_names)}
         wanted = {"A": "mkrs", "B": "kyrns", "C": "myn"}
         strides = {f"{a}_{i}": f"{a}_{i}" if i in used else "0" for a, names in wanted.items() for i in names}
         sizes = {i: i if i.lower() in used else "1" for i in "MKRSYN"}
@@ -85,12 +90,11 @@ class Form:
 
     def _sizes(self) -> list[str]:
         """In the order in which the definition names them."""
-        order = "M" + self.depth_names.upper()
-        return [*order, *self.column_names.upper()]
+        return [*(self.row_names + self.depth_names + self.column_names).upper()]
 
 
 PLAIN = Form()
-FORMS = tuple(Form(c, d) for c in (1, 2) for d in (1, 2, 3))
+FORMS = tuple(Form(c, d, r) for r in (1, 0) for c in (1, 2) for d in (1, 2, 3))
 
 
 @record

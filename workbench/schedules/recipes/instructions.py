@@ -23,7 +23,7 @@ from workbench.schedules.structure import Structure, Touch, structure
 from workbench.target import Target
 
 SHORTEST = {"row": 4, "column": 8, "depth": 8}
-"""Fewer rows, columns or contributions leave most of a register tile to padding."""
+"""Fewer rows, columns or contributions leave most of a register tile to padding; of bytes a single row is worth it."""
 
 WORK = 1 << 15
 """Fewer multiplications are not worth the copies."""
@@ -36,9 +36,9 @@ NARROW = ("int8", "uint8", "bfloat16", "float16")
 
 @record
 class Product:
-    """The dim of the rows, those of the columns and of the contributions, the types of the operands and of the sums."""
+    """The dims of rows (one or none), columns and contributions, the types of the operands and of the sums."""
 
-    row: str
+    rows: tuple[str, ...]
     columns: tuple[str, ...]
     depths: tuple[str, ...]
     left: str
@@ -47,7 +47,7 @@ class Product:
 
     @property
     def form(self) -> Form:
-        return Form(len(self.columns), len(self.depths))
+        return Form(len(self.columns), len(self.depths), len(self.rows))
 
 
 def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
@@ -98,20 +98,22 @@ def product(shape: Structure) -> Product | None:
     sides = [t for t in touches if t is not None]
     writes = shape.writes[0]
     rows, columns = (_own(shape, writes, sides[n], sides[1 - n]) for n in (0, 1))
-    if not rows or not columns:
-        return None
-    if writes.along(_longest(shape, rows)) == 1 != writes.along(_longest(shape, columns)):
+    if not columns or (rows and writes.along(_longest(shape, rows)) == 1 != writes.along(_longest(shape, columns))):
         rows, columns, operands, sides = columns, rows, (operands[1], operands[0]), sides[::-1]
+    if not columns:
+        return None
+    several = [d for d in rows if shape.trip(d) != 1]
     return _measured(shape, Product(
-        _longest(shape, rows), _run(shape, columns, sides[1]), _summed(shape, sides),
+        (_longest(shape, several),) if several else (), _run(shape, columns, sides[1]), _summed(shape, sides),
         operands[0].dtype.name, operands[1].dtype.name, shape.statement.values[0].dtype.name,
     ))  # fmt: skip
 
 
 def _measured(shape: Structure, found: Product) -> Product | None:
     """The product, if it is large enough."""
-    trips = [prod(shape.trip(d) or 0 for d in dims) for dims in ((found.row,), found.columns, found.depths)]
-    few = any(t < s for t, s in zip(trips, SHORTEST.values(), strict=True))
+    trips = [prod(shape.trip(d) or 0 for d in dims) for dims in (found.rows, found.columns, found.depths)]
+    least = SHORTEST if found.result == "float32" else SHORTEST | {"row": 1}
+    few = any(t < s for t, s in zip(trips, least.values(), strict=True))
     return None if few or not found.depths or prod(trips) < WORK else found
 
 
@@ -150,7 +152,7 @@ def _replaced(
 
     name = shape.statement.name
     schedule = beside(schedule, shape.statement.id, together=False)
-    inside = [found.row, *found.columns, *found.depths]
+    inside = [*found.rows, *found.columns, *found.depths]
     others = [d for d in shape.reduced if d not in inside]
     batches = [d for d in shape.free if d not in inside]
     shared = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
@@ -181,8 +183,8 @@ def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) ->
 
 def _divided(shape: Structure, found: Product, own: ProductInstruction, target: Target) -> tuple[str, int]:
     """The dim whose blocks threads share, and a block's size; each thread packs the smaller operand for itself."""
-    row, column = shape.trip(found.row) or 1, prod(shape.trip(d) or 1 for d in found.columns)
+    row, column = (prod(shape.trip(d) or 1 for d in dims) for dims in (found.rows, found.columns))
     by_columns = column > row
-    dim = found.columns[0] if by_columns else found.row
+    dim = found.columns[0] if by_columns else found.rows[0]
     whole = 1 if len(found.columns) > 1 and by_columns else own.columns if by_columns else own.rows
     return dim, -(-(shape.trip(dim) or 1) // (target.cores * whole)) * whole
