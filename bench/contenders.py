@@ -29,7 +29,7 @@ from workbench.runtime.discovery import every_toolchain
 
 PEERS = ("numpy", "torch", "torch.compile", "torch.compile/max-autotune")
 # Peers that have an environment of their own (bench/environments.py).
-FOREIGN = ("jax", "onnxruntime", "halide")
+FOREIGN = ("jax", "onnxruntime", "halide", "tvm")
 EVERYONE = ("workbench", *PEERS, *FOREIGN)
 # How long each way to write an operator is tried, to find the fastest.
 TRIAL_SECONDS = 0.02

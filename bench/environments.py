@@ -21,8 +21,15 @@ FOLDER = Path(os.environ.get("WORKBENCH_BENCH_ENVIRONMENTS", ROOT / ".bench"))
 PEERS: dict[str, tuple[str, ...]] = {
     "jax": ("jax==0.10.2", "numpy"),
     "halide": ("halide==21.0.0", "numpy"),
+    # A later apache-tvm-ffi ends the process when a search begins.
+    "tvm": (
+        "apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post0", "xgboost==3.2.0", "psutil", "cloudpickle", "numpy",
+    ),
     "onnxruntime": ("onnxruntime==1.31.1", "onnx==1.23.2", "numpy"),
-}
+}  # fmt: skip
+
+# Package → module, where they are named differently.
+MODULES = {"apache-tvm": "tvm", "apache-tvm-ffi": "tvm_ffi"}
 
 
 def interpreter(peer: str) -> str | None:
@@ -30,7 +37,7 @@ def interpreter(peer: str) -> str | None:
     own = FOLDER / peer / "bin" / "python"
     if own.exists():
         return str(own)
-    modules = [package.partition("=")[0] for package in PEERS[peer]]
+    modules = [MODULES.get(name, name) for name in (package.partition("=")[0] for package in PEERS[peer])]
     return sys.executable if all(find_spec(module) for module in modules) else None
 
 

@@ -19,7 +19,12 @@ from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.timing import batches
 
 # Contender → the module with `prepare(name, arguments, threads)`: what to call, how to see its results, what it is.
-MODULES = {"jax": "bench.jax_peers", "onnxruntime": "bench.onnx_peers", "halide": "bench.halide_peers"}
+MODULES = {
+    "jax": "bench.jax_peers",
+    "onnxruntime": "bench.onnx_peers",
+    "halide": "bench.halide_peers",
+    "tvm": "bench.tvm_peers",
+}
 
 
 class Bench(Server):

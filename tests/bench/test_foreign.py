@@ -16,7 +16,7 @@ from bench.suite import CASES
 
 HERE = Path(bench.__file__ or "").parent
 # What the first parameter of a peer's functions is, if it is none of the operator's.
-OWN = {"bench.jax_peers": 0, "bench.onnx_peers": 1, "bench.halide_peers": 0}
+OWN = {"bench.jax_peers": 0, "bench.onnx_peers": 1, "bench.halide_peers": 0, "bench.tvm_peers": 0}
 
 
 def functions(module):
