@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from bench import facts, latency
 from bench.contenders import BACKENDS, EVERYONE
+from bench.limits import LIMITS
 from bench.page import leave
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, crew
@@ -32,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list or not cases:
         print("\n".join(case.name for case in CASES))
         return 0 if options.list else _refused("no case has such a name; those above are known")
+    os.environ.update(LIMITS.get(options.isa or "", {}))
     effort = Effort(options.rounds or _default(options).rounds, options.seconds or _default(options).seconds)
     before = facts.load()
     if before[0] > BUSY_LOAD:
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record = Record(
         facts.machine(),
         facts.software(),
-        {**asdict(effort), "quick": options.quick, "contenders": list(options.contenders)},
+        {**asdict(effort), "quick": options.quick, "contenders": list(options.contenders), "isa": options.isa or "all"},
         {"before": before, "after": facts.load()},
         rows,
         datetime.now(UTC).isoformat(timespec="seconds"),
@@ -58,6 +61,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--only", type=_names, help=f"with commas: {','.join(PARTS)} (all; operators if there are filters)")
     add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
     add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
+    add("--isa", choices=LIMITS, help="limit everybody to this instruction set")
     add("--rounds", type=_positive(int), help=f"turns for each contender ({FULL.rounds})")
     add("--seconds", type=_positive(float), help=f"length of a turn ({FULL.seconds})")
     add("--output", type=Path, help="folder for the JSON and the table")

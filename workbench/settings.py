@@ -6,7 +6,8 @@ Held in a context variable, so a change is local to its `with` block, its thread
 ...     current().threads
 1
 
-Defaults come from the environment once: WORKBENCH_THREADS, WORKBENCH_CACHE, WORKBENCH_CC.
+Defaults come from the environment once: WORKBENCH_THREADS, WORKBENCH_CACHE, WORKBENCH_CC.  WORKBENCH_PROCESSOR=avx2 (or
+another kind of processor that a Target knows by name) has kernels made as for that one where no target is named.
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from workbench.runtime.machine import target_of, this_machine, thread_count
+from workbench.errors import WorkbenchError
+from workbench.runtime.machine import lesser, target_of, this_machine, thread_count
 from workbench.runtime.processor import Processor, linux_processor, this_processor
 from workbench.settings import settings
+from workbench.target import Target
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="reads /proc and /sys: needs Linux")
 
@@ -107,3 +109,16 @@ def test_threads_of_a_call() -> None:
     with settings(threads=3):
         assert thread_count() == 3
     assert thread_count() >= 1
+
+
+def test_a_lesser_processor_stands_for_this_one_where_it_is_asked_for():
+    isa = Target("avx512").isa
+    large = Target(vector_bits=512, vector_registers=32, isa=isa, cores=4, cache_bytes=(48 << 10, 1 << 20, 32 << 20))
+    found = lesser(large, "avx2")
+    assert (found.vector_bits, found.vector_registers, found.march) == (256, 16, "haswell")
+    assert (found.cores, found.cache_bytes) == (large.cores, large.cache_bytes)
+    with pytest.raises(WorkbenchError, match="this processor has no neon; unset it"):
+        lesser(large, "neon")
+    with pytest.raises(WorkbenchError, match=r"unknown processor 'avx3'.*known: avx2"):
+        lesser(large, "avx3")
+

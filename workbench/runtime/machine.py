@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache
 
+from workbench.errors import WorkbenchError, unknown_name
 from workbench.runtime.processor import Processor, this_processor
 from workbench.runtime.starting import startable
 from workbench.settings import THREADS_LIMIT, current
 from workbench.target import Target
+from workbench.target_cpus import CPUS
 
 # Feature names code generation and recipes may ask for; /proc/cpuinfo has a hundred more.
 KNOWN_FEATURES = (
@@ -25,9 +28,20 @@ _ARM_SPELLING = {"asimd": "neon", "asimdhp": "fp16", "asimddp": "dotprod"}
 def this_machine() -> Target:
     """The machine this process runs on, for dialect C (memoised; a few milliseconds at first).
 
-    `cores` respects the process's CPU affinity and its control group's quota.
+    `cores` respects the process's CPU affinity and its control group's quota.  WORKBENCH_PROCESSOR names a lesser kind of
+    processor (`avx2` on one with AVX-512) to stand for it; WorkbenchError if this one cannot.
     """
-    return target_of(this_processor())
+    found, name = target_of(this_processor()), os.environ.get("WORKBENCH_PROCESSOR")
+    return lesser(found, name) if name else found
+
+
+def lesser(machine: Target, name: str) -> Target:
+    """The machine as if it were a processor of that kind: its instruction sets and registers, these caches and cores."""
+    if name not in CPUS:
+        raise WorkbenchError(f"WORKBENCH_PROCESSOR: {unknown_name('processor', name, list(CPUS))}")
+    if lacking := [x for x in CPUS[name]["isa"] if x not in machine.isa]:
+        raise WorkbenchError(f"WORKBENCH_PROCESSOR={name}: this processor has no {', '.join(lacking)}; unset it")
+    return replace(machine, **CPUS[name])
 
 
 def target_of(processor: Processor) -> Target:
