@@ -12,6 +12,7 @@ import workbench as wb
 from tests.browser.bench import Bench
 from tests.browser.chromium import Browser
 from tests.viz.panels.values import SCHEDULES, schedule
+from tests.viz.test_gpu_views import transposed
 from workbench.viz.panels.mapping import grid
 
 pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")
@@ -299,6 +300,21 @@ def test_memory_roofline_and_warps_are_drawn(shown, browser, keep):
     assert browser.run("document.querySelector('.wbp .tree .node.active').dataset.name") == "k"
     keep("bytes")
     assert "error" not in page.panel.views["roofline"]
+
+
+def test_the_most_wasteful_access_of_a_warp_is_drawn_first(shown, browser, keep):
+    """Columns of a tile in shared memory: every thread wants another word of one bank."""
+    page = shown(wb.panel(transposed(), panes=("warps", "footprint", "domain", "lanes")), whole=False)
+    browser.until("document.querySelector('.wbp .warps .bank-box') && document.querySelector('.wbp .happening')")
+    worst = min(page.panel.views["warps"]["accesses"], key=lambda a: a["efficiency"])
+    assert (worst["memory"], worst["worst"]) == ("shared", 32)
+    assert worst["text"] in text(browser, ".wbp .warps .access[aria-pressed=true]")
+    assert "32 different words from one bank: 32 turns" in text(browser, ".wbp .warp")
+    keep("banks")
+    best = next(i for i, a in enumerate(page.panel.views["warps"]["accesses"]) if a["memory"] == "global")
+    browser.click(".wbp .warps .access", best)
+    browser.until("document.querySelector('.wbp .warps .sector-box')")
+    assert "4 sectors of 32 bytes" in text(browser, ".wbp .warp")
 
 
 def test_the_cache_follows_the_time(shown, browser, keep):
