@@ -14,6 +14,7 @@ from workbench.codegen.lost_loops import with_lost_blocks
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
 from workbench.codegen.thread_arrays import in_registers
+from workbench.codegen.whole_pieces import in_whole_pieces
 from workbench.codegen.wide_accesses import wide
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
@@ -90,9 +91,7 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     )
 
 
-def _rewritten(
-    program: Program, tree: Tree, target: Target, found: tuple[Region, ...]
-) -> tuple[Nest, frozenset[str]]:
+def _rewritten(program: Program, tree: Tree, target: Target, found: tuple[Region, ...]) -> tuple[Nest, frozenset[str]]:
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
     nest = with_lost_blocks(transform(nest, lambda n: _looped(n, tree)), program, tree, found)
     given = Lowering(program, tree, target)
@@ -101,7 +100,7 @@ def _rewritten(
     threads = [n for n in numbered if n.kind == "vector" or is_thread(_axis(n, tree))]
     shifted = frozenset(w.statement for n in threads if constant(n.lower) != 0 or n.step != 1 for w in writes(n))
     nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
-    return transform(nest, lambda n: _with_axis(n, tree)), shifted
+    return in_whole_pieces(transform(nest, lambda n: _with_axis(n, tree))), shifted
 
 
 def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
