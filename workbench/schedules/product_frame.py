@@ -22,8 +22,8 @@ from workbench.schedules.product_tiles import Tile, filled
 DEPTH_BYTES = 1024
 """Of each row and column so much is packed at a time: a panel of B stays in the first cache, beside a row of A."""
 
-ROWS_BYTES, COLUMNS_BYTES = 640 << 10, 128 << 10
-"""Bytes of the stack that the panels of A and B take: they stay in the second cache."""
+ROWS_BYTES, COLUMNS_BYTES = (640 << 10, 160 << 10), (128 << 10, 64 << 10)
+"""Bytes of the stack that the panels of A and B take, on Linux and elsewhere: a second cache holds them."""
 
 LINE = 16
 """Sums in a cache line."""
@@ -142,14 +142,13 @@ class ProductInstruction:
             "RESULT": DTYPES[self.result].c_name, "A_TYPE": self.left.type, "B_TYPE": self.right.type,
             "ROWS": self.rows, "COLUMNS": self.columns, "LANES": lanes, "LINE": LINE, "OFFSET": self.left.offset,
             "SUMS": "sums" if self.left.offset else "0", "DEPTH": DEPTH_BYTES // self.right.bytes,
-            "MOST": max(1, ROWS_BYTES // (DEPTH_BYTES * self.rows)) * self.rows,
-            "WIDE": max(1, COLUMNS_BYTES // (DEPTH_BYTES * self.columns)) * self.columns,
+            "MOST": _panels(ROWS_BYTES, self.rows), "WIDE": _panels(COLUMNS_BYTES, self.columns),
             "STEP": group * (CHAINS_OF_WORDS if lanes else 1), "BEGIN": self.begin, "END": self.end,
         }  # fmt: skip
         of_rows = "".join(f"n > {b} ? {a} : " for a, b in pairwise(heights)) + str(heights[-1])
         of_columns = f"(n + {lanes - 1}) / {lanes} * {lanes}" if lanes else str(self.columns)
         parts = [
-            self.header, CONVERSIONS,
+            self.header, CONVERSIONS, loops.STACK,
             packing(f"{name}_rows", left, self.left, self.rows, 4, of_rows),
             packing(f"{name}_columns", right, self.right, self.columns, lanes or self.columns, of_columns),
             *self._tiles(values), loops.ADDED, loops.BLOCKS,
@@ -168,6 +167,11 @@ class ProductInstruction:
                 texts.append(f"{filled(loops.TILE_OF, own)}{{\n{self.tile.body(height, width, begin)}\n}}\n")
                 cases.append(filled(loops.CASE, own))
         return [*texts, loops.CHOICE.replace("$CASES$", "".join(cases))]
+
+
+def _panels(sizes: tuple[int, ...], lanes: int) -> str:
+    """Rows or columns that are packed at a time, a whole number of panels in so many bytes each."""
+    return ", ".join(str(max(1, size // (DEPTH_BYTES * lanes)) * lanes) for size in sizes)
 
 
 def _short(name: str) -> str:

@@ -7,6 +7,16 @@ not kept, so that loads need not stop at the end of a row.
 
 from __future__ import annotations
 
+STACK = """\
+#ifndef WB_STACK
+#if defined(__linux__)
+#define WB_STACK(most, least) (most)
+#else
+#define WB_STACK(most, least) (least)  /* elsewhere threads may have half a megabyte for all */
+#endif
+#endif
+"""
+
 TILE = """\
 static __attribute__((noinline))
 void $NAME$_tile(int64_t depth, const $A_TYPE$ *a, const $B_TYPE$ *b, $RESULT$ *c)
@@ -49,7 +59,8 @@ WB_INLINE void $NAME$_added($RESULT$ *C, int64_t C_m, int64_t C_y, int64_t C_x, 
 BLOCKS = """\
 static void $NAME$_blocks($ARGUMENTS$)
 {
-    enum { ROWS = $ROWS$, COLUMNS = $COLUMNS$, MOST = $MOST$, WIDE = $WIDE$, DEPTH = $DEPTH$, STEP = $STEP$ };
+    enum { ROWS = $ROWS$, COLUMNS = $COLUMNS$, DEPTH = $DEPTH$, STEP = $STEP$ };
+    enum { MOST = WB_STACK($MOST$), WIDE = WB_STACK($WIDE$) };
     _Alignas(64) $A_TYPE$ a[MOST*DEPTH];
     _Alignas(64) $B_TYPE$ b[WIDE*DEPTH];
     _Alignas(64) $RESULT$ c[ROWS*COLUMNS];
