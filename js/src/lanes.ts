@@ -38,7 +38,7 @@ export class LanesPane {
     const instances = this.state.data.domain.statements.reduce((sum, own) => sum + own.points[1], 0);
     const { pinned } = this.state;
     const before = pinned ? ` (pinned: ${pinned.moments})` : '';
-    return `${instances} instances in ${table.length} moments${before} on ${threads.length} thread${threads.length === 1 ? '' : 's'}`;
+    return `${instances} instances in ${table.length} moment${table.length === 1 ? '' : 's'}${before} on ${threads.length} thread${threads.length === 1 ? '' : 's'}`;
   }
 
   /** One thread's event; a stripe for each lane. */

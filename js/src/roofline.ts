@@ -80,8 +80,8 @@ export class RooflinePane {
     const powers = (a: number, b: number) => [[1], [1, 3], [1, 2, 5]].map((factors) => times(factors, a, b)).find((found) => found.length > 2) ?? times([1, 2, 5], a, b);
     const [middle, left] = [(PAD.top + HIGH - PAD.bottom) / 2, 12];
     return [
-      ...powers(low, high).flatMap((v) => [s('line', { class: 'grid', x1: x(v), x2: x(v), y1: PAD.top, y2: HIGH - PAD.bottom }), s('text', { class: 'tick', x: x(v), y: HIGH - PAD.bottom + 15, 'text-anchor': 'middle' }, v < 1 ? String(Number(v.toPrecision(1))) : count(v))]),
-      ...powers(floor, top).flatMap((v) => [s('line', { class: 'grid', y1: y(v), y2: y(v), x1: PAD.left, x2: wide - PAD.right }), s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v))]),
+      ...powers(low, high).flatMap((v) => [s('line', { class: 'grid', x1: x(v), x2: x(v), y1: PAD.top, y2: HIGH - PAD.bottom }), s('text', { class: 'tick', x: x(v), y: HIGH - PAD.bottom + 15, 'text-anchor': 'middle' }, v < 1 ? String(Number(v.toPrecision(1))) : count(v).replace(/\.0+(?!\d)/, ''))]),
+      ...powers(floor, top).flatMap((v) => [s('line', { class: 'grid', y1: y(v), y2: y(v), x1: PAD.left, x2: wide - PAD.right }), s('text', { class: 'tick', x: PAD.left - 6, y: y(v) + 4, 'text-anchor': 'end' }, count(v).replace(/\.0+(?!\d)/, ''))]),
       s('text', { class: 'tick', x: (wide - PAD.right + PAD.left) / 2, y: HIGH - 8, 'text-anchor': 'middle' }, 'operations a byte, at the level of memory that allows least'),
       s('text', { class: 'tick', 'text-anchor': 'middle', transform: `translate(${left},${middle}) rotate(-90)` }, 'operations a second'),
     ];

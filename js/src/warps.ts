@@ -68,6 +68,7 @@ export class WarpsPane {
     const high = shown * 14 + 40;
     const marks = words.flatMap((own, bank) => [
       s('text', { class: 'tick', x: bank * 17 + 8, y: high - 22, 'text-anchor': 'middle' }, bank % 4 ? '' : bank),
+      ...(own.size ? [] : [s('rect', { class: 'bank-box idle', x: bank * 17 + 1, y: high - 48, width: 14, height: 12 })]),
       ...[...own.entries()].slice(0, shown).map(([word, threads], i) => s('g', {}, s('rect', { class: `bank-box${i ? ' bad' : ''}`, x: bank * 17 + 1, y: high - 48 - i * 14, width: 14, height: 12 }, s('title', {}, `bank ${bank}, word ${word}: threads ${threads.join(', ')}`)))),
     ]);
     const svg = s('svg', { class: 'chart', width: BANKS * 17, height: high, viewBox: `0 0 ${BANKS * 17} ${high}`, role: 'img', 'aria-label': `${most} turns` }, ...marks,

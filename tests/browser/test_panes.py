@@ -310,6 +310,7 @@ def test_the_most_wasteful_access_of_a_warp_is_drawn_first(shown, browser, keep)
     assert (worst["memory"], worst["worst"]) == ("shared", 32)
     assert worst["text"] in text(browser, ".wbp .warps .access[aria-pressed=true]")
     assert "32 different words from one bank: 32 turns" in text(browser, ".wbp .warp")
+    assert len(attributes(browser)) > 20  # the tile's cells, not the one tile that a copy's own dims would show
     keep("banks")
     best = next(i for i, a in enumerate(page.panel.views["warps"]["accesses"]) if a["memory"] == "global")
     browser.click(".wbp .warps .access", best)

@@ -12,12 +12,12 @@ from workbench.poly.program import Program, ProgramStatement
 def default_axes(program: Program, group: tuple[str, ...], first: tuple[str, ...] = ()) -> tuple[str, str]:
     """(x, y) for a group of statements (ids); "" where there is no dim left.  The outer loop of the two is y.
 
-    Looked at is the statement with the most dims.  Wanted are, in this order: dims in `first`; dims along which values
-    move; dims that a triangular range or a subscript ties together; one dim that is reduced and one that is not; dims
-    along which data is used again; loops next to each other; inner loops.
+    Looked at is the statement with the most dims, copies into buffers last.  Wanted are, in this order: dims in
+    `first`; dims along which values move; dims that a triangular range or a subscript ties together; one dim that is
+    reduced and one that is not; dims along which data is used again; loops next to each other; inner loops.
     """
     members = [program.statement(s) for s in group]
-    most = max(members, key=lambda s: len(s.dims))
+    most = max(members, key=lambda s: (not _is_copy(program, s), len(s.dims)))
     if len(most.dims) < 2:
         return (most.dims[0] if most.dims else ""), ""
     ties = _tied(program, most)
@@ -37,6 +37,12 @@ def default_axes(program: Program, group: tuple[str, ...], first: tuple[str, ...
 
     y, x = max(combinations(most.dims, 2), key=merit)
     return x, y
+
+
+def _is_copy(program: Program, own: ProgramStatement) -> bool:
+    """Whether a step made the statement and it only reads one array: a buffer is loaded or stored."""
+    made = own.id not in {s.id for s in program.original.statements}
+    return made and [a.kind for a in own.accesses].count("read") == 1
 
 
 def _moved(program: Program, group: tuple[str, ...]) -> set[str]:

@@ -46,3 +46,11 @@ def test_the_axis_of_a_long_expression_has_a_short_name():
     counts = wb.panel(made).domain["nests"][0]["counts"]
     assert counts["loop m"] == "m"
     assert set(counts.values()) == {"m", "n"}
+
+
+def test_dims_of_a_copy_are_no_other_axes_for_the_statement_that_reads_it():
+    made = wb.schedule(wb.ops.load("transpose"), M=64, N=64) | wb.tile(m=32, n=32) | wb.stage("A", "n_o")
+    nest = wb.panel(made).domain["nests"][0]
+    assert nest["counts"] == {}
+    assert {"m_o", "n_o", "m", "n"} <= set(nest["axes"])
+    assert {nest["x"], nest["y"]} == {"m", "n"}

@@ -107,8 +107,9 @@ def _nest(program: Program, tree: Tree, frame: Frame) -> dict[str, Any]:
     names = [s.id for s in program.statements]
     dims = dict.fromkeys(d for s in frame.group for d in program.statement(s).dims)
     loops = dict.fromkeys(x.name for s in frame.group for x in path(tree, s) if not _is_dim(x, s))
-    others = {counted(program, x): x.name for s in frame.group for x in path(tree, s) if counted(program, x)}
-    counts = {text: name for text, name in others.items() if name in dims and text not in dims}
+    own = {s: program.statement(s).dims for s in frame.group}
+    moved = [x for s in frame.group for x in path(tree, s) if x.name in own[s] and not _is_dim(x, s)]
+    counts = {text: x.name for x in moved if (text := counted(program, x)) and text not in dims}
     return {
         "statements": [names.index(s) for s in frame.group],
         "x": frame.x,
