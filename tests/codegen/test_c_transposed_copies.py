@@ -18,7 +18,7 @@ TURNED = "def turned({0}(N,K) B) -> (P) {{ P(k,n) = B(n,k) }}"
 def test_copies_stay_right(dtype, count, lanes, bits):
     schedule = wb.schedule(wb.operator(TURNED.format(dtype)), K=count, N=lanes) | wb.vectorize("P/n")
     text = wb.generate(schedule, Target(vector_bits=bits)).source
-    assert ("get_four" in text) == (dtype in ("float", "int32") and lanes >= bits // 32)
+    assert ("get_four" in text or "_turn(" in text) == (dtype in ("float", "int32") and lanes >= bits // 32)
     assert ("for (; k < " in text) == ("get_four" in text and count % 4 != 0)
     agree(schedule, target=Target(vector_bits=bits))
 
@@ -56,3 +56,12 @@ def test_what_is_no_such_copy_is_left(value):
     text = f"def f(float(N,K) B, int32(N) I) -> (P) {{ P(k,n) = {value} }}"
     schedule = wb.schedule(wb.operator(text), K=8, N=16) | wb.vectorize("P/n")
     assert "get_four" not in wb.generate(schedule, Target(vector_bits=256)).source
+
+
+@pytest.mark.parametrize(("bits", "dtype"), [(128, "float"), (256, "int32"), (512, "float"), (512, "int32")])
+def test_whole_squares_are_turned_in_registers(bits, dtype):
+    lanes = bits // 32
+    schedule = wb.schedule(wb.operator(TURNED.format(dtype)), K=2 * lanes, N=3 * lanes + 1) | wb.vectorize("P/n")
+    text = wb.generate(schedule, Target(vector_bits=bits)).source
+    assert f"wb_v{lanes}{'f' if dtype == 'float' else 'i'}32_turn(" in text
+    agree(schedule, target=Target(vector_bits=bits))

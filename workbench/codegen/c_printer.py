@@ -9,7 +9,7 @@ from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_registers import after, before
-from workbench.codegen.c_transposed_copies import TransposedCopy, get_four, in_whole_squares, transposed_copy
+from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, in_whole_squares, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
@@ -177,7 +177,7 @@ class Printer:
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
 
         def call() -> list[str]:
-            return [*self.comment(copy.write), get_four(self.values, copy, loop.variable)]
+            return [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
 
         def four() -> list[str]:
             body = self.within(copy.inner.variable, copy.inner, call)
@@ -185,7 +185,7 @@ class Printer:
 
         main = indented(self.within(loop.variable, loop, four))
         if in_whole_squares(loop):
-            return [f"{self.head(replace(loop, step=4))} {{", *main, "}"]
+            return [f"{self.head(replace(loop, step=copy.rows))} {{", *main, "}"]
         rest = indented(unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop)))
         first = f"int64_t {name} = {self.values.text(loop.lower)};"
         whole, left = f"for (; {name} + 3 < {upper}; {name} += 4) {{", f"for (; {name} < {upper}; {name}++) {{"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from workbench.codegen.c_lanes import address_stride
 from workbench.codegen.c_transposes import FOUR, squares
+from workbench.codegen.c_turned_squares import SIZES, turn
 from workbench.codegen.c_values import Values
 from workbench.codegen.nest import For, Write, only
 from workbench.lang.dtypes import INT64, DType
@@ -19,12 +20,17 @@ from workbench.records import record
 
 @record
 class TransposedCopy:
-    """The vector loop inside, what is read, and the elements between its lanes."""
+    """The vector loop inside, what is read, and the elements between its lanes.
+
+    `rows` iterations are copied at once; where that is a whole square, its rows come to lie `apart` elements apart.
+    """
 
     inner: For
     write: Write
     source: Read
     step: int
+    rows: int = FOUR
+    apart: int = 0
 
 
 def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
@@ -45,17 +51,36 @@ def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     step = address_stride(values, source.tensor, source.subscripts, inner.variable)
     across = address_stride(values, source.tensor, source.subscripts, loop.variable) == 1
     along = address_stride(values, cell.array, cell.subscripts, inner.variable) == 1
-    return TransposedCopy(inner, write, source, step) if across and along and step not in (None, 0, 1) else None
+    if not across or not along or step in (None, 0, 1):
+        return None
+    apart, count = address_stride(values, cell.array, cell.subscripts, loop.variable), _count(loop)
+    if apart is None or inner.lanes not in SIZES or not count or count % inner.lanes:
+        return TransposedCopy(inner, write, source, step)
+    return TransposedCopy(inner, write, source, step, inner.lanes, apart)
 
 
 def _moves(inner: For, loop: For) -> bool:
     return depends(inner.lower, loop.variable) or depends(inner.upper, loop.variable)
 
 
+def _count(loop: For) -> int | None:
+    return constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+
+
 def in_whole_squares(loop: For) -> bool:
     """Whether the iterations surely come in fours."""
-    count = constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+    count = _count(loop)
     return count is not None and count % FOUR == 0
+
+
+def get_rows(values: Values, copy: TransposedCopy, variable: str) -> str:
+    """The call that copies some iterations of the loop over `variable`, for the lanes of one vector."""
+    if not copy.apart:
+        return get_four(values, copy, variable)
+    cell = copy.write.cells[0]
+    name = turn(values.helpers, cell.dtype, copy.inner.lanes)
+    source = values.element(copy.source.tensor, copy.source.subscripts)
+    return f"{name}(&{source}, {copy.step}, &{values.element(cell.array, cell.subscripts)}, {copy.apart});"
 
 
 def get_four(values: Values, copy: TransposedCopy, variable: str) -> str:
