@@ -73,6 +73,10 @@ CASES = (
     Case("matmul 512", "matmul", _square(512), "matmul", "matmul"),
     Case("matmul 1024", "matmul", _square(1024), "matmul", "matmul"),
     Case("matmul 2048", "matmul", _square(2048), "matmul", "matmul"),
+    *(
+        Case(f"matmul {rows}x2048x2048", "matmul", {"M": rows, "N": 2048, "K": 2048}, "matmul", "matmul")
+        for rows in (1, 4, 16)
+    ),
     Case("tmm 128x256x32", "tmm", {"M": 128, "N": 256, "K": 32}, "tmm", "tmm"),
     Case("tmm 128x1024x1024", "tmm", {"M": 128, "N": 1024, "K": 1024}, "tmm", "tmm"),
     Case("tmm 128x16384x4096", "tmm", {"M": 128, "N": 16384, "K": 4096}, "tmm", "tmm"),
