@@ -29,6 +29,17 @@ WB_INLINE float wb_word_f16(uint16_t h) {
     __builtin_memcpy(&y, &u, 4);
     return y;
 }
+/* Four at once. */
+WB_INLINE void wb_words_f16(float *restrict dst, const uint16_t *restrict src) {
+#if defined(__F16C__)
+    typedef float V __attribute__((vector_size(16), aligned(4), may_alias));
+    uint64_t four;
+    __builtin_memcpy(&four, src, 8);
+    __asm__("vcvtph2ps %1, %0" : "=x"(*(V *)dst) : "m"(four));
+#else
+    for (int q = 0; q < 4; q++) dst[q] = wb_word_f16(src[q]);
+#endif
+}
 #endif
 """
 WORD_BYTES = 4
@@ -66,7 +77,8 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
     read += f" + {panel.offset}" if panel.offset else ""
     values = {
         "NAME": name, "SOURCE": DTYPES[source].c_name, "TYPE": panel.type, "LANES": lanes, "GROUP": panel.group,
-        "UNIT": unit, "AHEAD": AHEAD, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
+        "UNIT": unit, "LOADED": f"for (int q = 0; q < 4*{panel.group}; q++) words[q] = {read % 'src[q]'};",
+        "AHEAD": AHEAD, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
     }  # fmt: skip
     if not panel.in_words:
         return filled(_ANY + _PACKING, {"ALONG_LANES": "", "ALONG_DEPTH": _COPIES} | values)
@@ -79,8 +91,14 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
         values |= {"WORD": "uint32_t", "UNIT": chunk, "LOADS": "".join(loads), "MIXED": _mixed(panel, chunk)}
         return filled(_ANY + _VECTORS + _SQUARE + _PACKING, {"ALONG_LANES": _UNITS, "ALONG_DEPTH": _SQUARES} | values)
     parts = [f"({_word(panel, read % f'src[at[{q}] + r]')}) << {8 * panel.bytes * q}" for q in range(panel.group)]
-    across = "dst[r] = " + (read % "src[at[0] + r]" if panel.group == 1 else " | ".join(parts))
-    values |= {"WORD": panel.type if panel.group == 1 else "uint32_t", "ACROSS": across}
+    lane = " | ".join(parts) if panel.group > 1 else read % "src[at[0] + r]"
+    values |= {
+        "WORD": panel.type if panel.group == 1 else "uint32_t",
+        "ACROSS": f"for (int r = 0; r < {unit}; r++) dst[r] = {lane};",
+    }
+    if panel.type == "float" and source == "float16":
+        values["LOADED"] = "wb_words_f16(words, src);"
+        values["ACROSS"] = f"for (int r = 0; r < {unit}; r += 4) wb_words_f16(dst + r, src + at[0] + r);"
     return filled(_ANY + _UNIT + _SQUARE + _PACKING, {"ALONG_LANES": _UNITS, "ALONG_DEPTH": _SQUARES} | values)
 
 
@@ -120,7 +138,7 @@ WB_INLINE void $NAME$_any($TYPE$ *restrict dst, const $SOURCE$ *restrict src, co
 _UNIT = """\
 WB_INLINE void $NAME$_unit($WORD$ *restrict dst, const $SOURCE$ *restrict src, const int64_t *at)
 {
-    for (int r = 0; r < $UNIT$; r++) $ACROSS$;
+    $ACROSS$
 }
 """
 
@@ -143,7 +161,7 @@ WB_INLINE void $NAME$_square($WORD$ *restrict dst, const $SOURCE$ *restrict src,
     V v[4];
     WB_UNROLL for (int r = 0; r < 4; r++, src += row) {
         $TYPE$ words[4*$GROUP$];
-        for (int q = 0; q < 4*$GROUP$; q++) words[q] = $ONE$;
+        $LOADED$
         __builtin_memcpy(&v[r], words, 16);
     }
     const V ab = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), cd = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
