@@ -117,7 +117,8 @@ export class MapPane {
       button.setAttribute('aria-label', spot ? this.words(spot, cost) : 'not judged yet');
     });
     const scale = this.element.querySelector('.scale');
-    scale?.replaceChildren(...(costs.length ? [bytes(low), ...Array.from({ length: HUES }, (_, i) => h('i', { class: `spot heat${i}` })), bytes(high)] : []));
+    const shades = Array.from({ length: HUES }, (_, i) => h('i', { class: `spot heat${i}` }));
+    scale?.replaceChildren(...(!costs.length ? [] : high > low ? [bytes(low), ...shades, bytes(high)] : [`${bytes(low)}, the same for all`]));
   }
 
   private words(spot: Spot, cost: number | null): string {
