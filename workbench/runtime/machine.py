@@ -28,8 +28,8 @@ _ARM_SPELLING = {"asimd": "neon", "asimdhp": "fp16", "asimddp": "dotprod"}
 def this_machine() -> Target:
     """The machine this process runs on, for dialect C (memoised; a few milliseconds at first).
 
-    `cores` respects the process's CPU affinity and its control group's quota.  WORKBENCH_PROCESSOR names a lesser kind of
-    processor (`avx2` on one with AVX-512) to stand for it; WorkbenchError if this one cannot.
+    `cores` respects the process's CPU affinity and its control group's quota.  WORKBENCH_PROCESSOR names a lesser kind
+    of processor (`avx2` on one with AVX-512) to stand for it; WorkbenchError if this one cannot.
     """
     found, name = target_of(this_processor()), os.environ.get("WORKBENCH_PROCESSOR")
     return lesser(found, name) if name else found

@@ -75,7 +75,8 @@ class Form:
         wanted = {"A": "mkrs", "B": "kyrns", "C": "myn"}
         strides = {f"{a}_{i}": f"{a}_{i}" if i in used else "0" for a, names in wanted.items() for i in names}
         sizes = {i: i if i.lower() in used else "1" for i in "MKRSYN"}
-        taken, given = [], []
+        taken: list[str] = []
+        given: list[str] = []
         for array, kind in (("A", "const $LEFT$"), ("B", "const $RIGHT$"), ("C", "$RESULT$")):
             own = [x for x in strides if x[0] == array]
             taken += [f"{kind} *{array}", *(f"int64_t {x}" for x in own if strides[x] == x)]
