@@ -36,7 +36,7 @@ def this_machine() -> Target:
 
 
 def lesser(machine: Target, name: str) -> Target:
-    """The machine as if it were a processor of that kind: its instruction sets and registers, these caches and cores."""
+    """The machine as if it were a processor of that kind: its instruction sets, registers; these caches and cores."""
     if name not in CPUS:
         raise WorkbenchError(f"WORKBENCH_PROCESSOR: {unknown_name('processor', name, list(CPUS))}")
     if lacking := [x for x in CPUS[name]["isa"] if x not in machine.isa]:
