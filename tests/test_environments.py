@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from bench.environments import PEERS
+from bench.environments import MODULES, PEERS
 from tests.support import ROOT, imported_packages, sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -27,7 +27,7 @@ PIP_ONLY = {"ziglang", "editables", "tensor-workbench"}
 CONDA_ONLY = {"python", "c-compiler", "make", "pip"}
 
 IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython", "websocket-client": "websocket"}
-IMPORT_NAMES |= {"cuda-bindings": "cuda"}
+IMPORT_NAMES |= {"cuda-bindings": "cuda", **MODULES}
 WITH_TORCH = {"triton"}
 FOLDERS = ("tests", "tools", "bench")
 
