@@ -1,10 +1,11 @@
 """Choices along a row: where a condition on the loop's variable decides between two values, the loop is divided.
 
-    for x: P(x) = inside(y) && x >= 1 && x < 57 ? I(x - 1) : 0
+    for x in lanes: P(x) = inside(y) && x >= 1 && x < 57 ? I(x - 1) : 0
     →   if (inside(y)) { for x < 1: P(x) = 0;  for 1 <= x < 57: P(x) = I(x - 1);  for x >= 57: P(x) = 0 }
         else for x: P(x) = 0
 
-Index-set splitting: what is left is a copy and two fills, and lanes need no masks.
+Index-set splitting: what is left is a copy and two fills, and lanes need no masks.  Loops without lanes stay as they
+were written.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Border:
 
 
 def divided(nest: Nest) -> Nest:
-    """The nest with every innermost loop divided where a choice in its only assignment changes."""
+    """The nest with every vector loop divided where a choice in its only assignment changes."""
     if isinstance(nest, For) and (border := _border(nest)) is not None:
         return _apart(nest, border)
     return rebuild(nest, tuple(map(divided, children(nest))))
@@ -43,7 +44,7 @@ def divided(nest: Nest) -> Nest:
 
 def _border(loop: For) -> Border | None:
     write, count = only(loop.body), constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
-    plain = loop.kind in ("serial", "vector") and loop.step == 1 and loop.lanes == 1
+    plain = loop.kind == "vector" and loop.step == 1 and loop.lanes == 1
     if not plain or not isinstance(write, Write) or write.reduction is not None or write.atomic:
         return None
     if count is not None and count < SHORTEST:

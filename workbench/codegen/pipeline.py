@@ -82,7 +82,7 @@ REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite(
         "choices along a row",
-        "loops whose only assignment chooses by the loop variable are divided where the choice changes",
+        "vector loops whose only assignment chooses by the loop variable are divided where the choice changes",
         lambda nest, given: divided(nest),
     ),
     Rewrite(
