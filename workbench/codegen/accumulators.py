@@ -102,6 +102,11 @@ def trip(loop: For) -> int | None:
     return upper if constant(loop.lower) == 0 and upper is not None else None
 
 
+def iterations(loop: For) -> int | None:
+    """Constant number of values between a loop's bounds, wherever it starts, if it is one."""
+    return constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+
+
 def separable(cell: Cell, variables: list[str]) -> bool:
     """Whether different values of the variables surely address different cells.
 

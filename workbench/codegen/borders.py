@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.codegen.accumulators import iterations
 from workbench.codegen.convexity import conjuncts
 from workbench.codegen.nest import Block, For, If, Nest, Write, children, only, rebuild
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Select, conjunction, substitute, transform, walk
-from workbench.lang.normal_form import constant, depends, growth, is_index_arithmetic, simplify
+from workbench.lang.normal_form import depends, growth, is_index_arithmetic, simplify
 from workbench.records import record
 
 SHORTEST = 8
@@ -43,7 +44,7 @@ def divided(nest: Nest) -> Nest:
 
 
 def _border(loop: For) -> Border | None:
-    write, count = only(loop.body), constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+    write, count = only(loop.body), iterations(loop)
     plain = loop.kind == "vector" and loop.step == 1 and loop.lanes == 1
     if not plain or not isinstance(write, Write) or write.reduction is not None or write.atomic:
         return None
@@ -90,18 +91,14 @@ def _apart(loop: For, border: Border) -> Nest:
     inside = _chosen(loop, border.choice, border.choice.then)
     outside = _chosen(loop, border.choice, border.choice.otherwise)
     parts = ((outside, loop.lower, begin), (inside, begin, end), (outside, end, loop.upper))
-    loops = [replace(part, lower=a, upper=b) for part, a, b in parts if not _is_empty(a, b)]
+    cut = (replace(part, lower=a, upper=b) for part, a, b in parts)
+    loops = [x for x in cut if (count := iterations(x)) is None or count > 0]
     nest: Nest = loops[0] if len(loops) == 1 else Block(tuple(loops))
     return If(conjunction(list(border.around)), nest, outside) if border.around else nest
 
 
 def _extreme(which: str, *values: Expr) -> Expr:
     return values[0] if len(values) == 1 else simplify(Call(which, values, INT64))
-
-
-def _is_empty(lower: Expr, upper: Expr) -> bool:
-    count = constant(simplify(Binary("-", upper, lower, INT64)))
-    return count is not None and count <= 0
 
 
 def _chosen(loop: For, choice: Select, value: Expr) -> For:

@@ -7,6 +7,7 @@ reads its lanes far apart, one by one; four iterations of k together read groups
 
 from __future__ import annotations
 
+from workbench.codegen.accumulators import iterations
 from workbench.codegen.c_lanes import address_stride
 from workbench.codegen.c_transposes import FOUR, squares
 from workbench.codegen.c_turned_squares import SIZES, turn
@@ -14,7 +15,7 @@ from workbench.codegen.c_values import Values
 from workbench.codegen.nest import For, Write, only
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
-from workbench.lang.normal_form import constant, depends, simplify
+from workbench.lang.normal_form import depends, simplify
 from workbench.records import record
 
 
@@ -53,7 +54,7 @@ def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     along = address_stride(values, cell.array, cell.subscripts, inner.variable) == 1
     if not across or not along or step in (None, 0, 1):
         return None
-    apart, count = address_stride(values, cell.array, cell.subscripts, loop.variable), _count(loop)
+    apart, count = address_stride(values, cell.array, cell.subscripts, loop.variable), iterations(loop)
     if apart is None or inner.lanes not in SIZES or not count or count % inner.lanes:
         return TransposedCopy(inner, write, source, step)
     return TransposedCopy(inner, write, source, step, inner.lanes, apart)
@@ -63,13 +64,9 @@ def _moves(inner: For, loop: For) -> bool:
     return depends(inner.lower, loop.variable) or depends(inner.upper, loop.variable)
 
 
-def _count(loop: For) -> int | None:
-    return constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
-
-
 def in_whole_squares(loop: For) -> bool:
     """Whether the iterations surely come in fours."""
-    count = _count(loop)
+    count = iterations(loop)
     return count is not None and count % FOUR == 0
 
 

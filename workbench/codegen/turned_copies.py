@@ -25,7 +25,7 @@ def turned_apart(nest: Nest) -> Nest:
 
 def _turns(loop: For, parts: tuple[Nest, ...]) -> bool:
     """Whether the parts are one copy whose source runs along the loop, its cells along the loops inside."""
-    if loop.kind != "serial" or loop.lanes > 1 or not all(isinstance(x, For) and x.lanes >= 1 for x in parts):
+    if loop.kind != "serial" or loop.lanes > 1 or not all(isinstance(x, For) for x in parts):
         return False
     inner = [x for x in parts if isinstance(x, For)]
     writes = [only(x.body) for x in inner]

@@ -10,6 +10,7 @@ from workbench.codegen.accumulators import (
     Lane,
     computable,
     independent,
+    iterations,
     registers,
     scalar_loop,
     separable,
@@ -142,7 +143,7 @@ class _Rewriter:
                 continue
             parts.append(self.strip(piece, end, width, count, reductions))
             start = end
-        count = constant(simplify(Binary("-", loop.upper, loop.lower, INT64)))
+        count = iterations(loop)
         if count is None or count % width:
             rest = replace(loop, lower=start)
             early = not reductions and may_end_early(tuple(writes(loop.body)), loop.variable, width)
