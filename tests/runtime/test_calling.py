@@ -18,7 +18,7 @@ from tests.runtime.hand import numbers
 from tests.support import ROOT
 from workbench.errors import CallError, KernelError, WorkbenchError
 from workbench.lang import Operator, evaluate
-from workbench.runtime import call_table, measure, preparing, verify
+from workbench.runtime import call_table, measure, preparing, promises, verify
 from workbench.runtime.discovery import every_toolchain
 from workbench.settings import settings
 
@@ -251,6 +251,25 @@ def test_promises_are_checked_at_every_call() -> None:
         with pytest.raises(CallError, match=r"promise in_range\(I, 0, V\) does not hold: I\[1\] = 5 is not in 0:5"):
             op(a, np.array([1, 5, 0], "i4"), 5)
     op(a, np.array([1, 0, 1], "i4"), 5, unchecked=True)
+
+
+def test_what_the_kernel_sees_itself_is_not_looked_at_before(monkeypatch) -> None:
+    """Every index is looked up, so that the kernel sees them all; half of them are not enough."""
+    looked: list[str] = []
+    usual = promises.promise_checks
+
+    def noted(op, sizes):
+        return tuple((n, lambda a, c=check: (looked.append(op.name), c(a))) for n, check in usual(op, sizes))
+
+    monkeypatch.setattr(call_table, "promise_checks", noted)
+    text = "def {}(float(V) T, int32(N) I) -> (float(N) O) where in_range(I, 0, V) {{ O(n) = T(I(n)) {} }}"
+    table, index = numbers(4), np.array([3, 0, 1, 2], "i4")
+    whole, half = wb.operator(text.format("whole", "")), wb.operator(text.format("half", "where n in 0:N/2"))
+    np.testing.assert_array_equal(whole(table, index), table[index])
+    half(table, index)
+    assert looked == ["half"]
+    with pytest.raises(CallError, match=r"promise in_range\(I, 0, V\) does not hold: I\[3\] = 4 is not in 0:4"):
+        whole(table, np.array([3, 0, 1, 4], "i4"))
 
 
 def test_an_access_outside_is_refused_with_an_instance() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.codegen.accumulators import Lane
+from workbench.codegen.c_horizontal import horizontal, joined_vectors
 from workbench.codegen.c_lanes import Lanes, address_stride
 from workbench.codegen.c_partial import put_first
 from workbench.codegen.c_transposes import along_memory, at_row, put_four, register_at, rows_of
@@ -136,7 +137,7 @@ def flush(values: Values, node: Accumulate) -> list[str]:
     register = values.names("register", local.name)
     vectors = [register + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
     total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
-    name = values.helpers.text(*horizontal(values, reduction, dtype, local.lanes))
+    name = horizontal(values, reduction, dtype, local.lanes)
     element = values.element(local.cell.array, local.cell.subscripts)
     return looped(values, kept, [values.combine(reduction, element, f"{name}({total})", dtype)])
 
@@ -174,26 +175,6 @@ def tree(items: list[str], join: Callable[[str, str], str]) -> str:
         pairs = [join(items[i], items[i + 1]) for i in range(0, len(items) - 1, 2)]
         items = pairs + items[len(pairs) * 2 :]
     return items[0]
-
-
-def joined_vectors(values: Values, reduction: str, a: str, b: str, dtype: DType, lanes: int) -> str:
-    """Two vectors of partial results as one."""
-    if reduction in ("+", "*"):
-        return f"({a} {reduction} {b})"
-    return f"{values.helpers.vector(reduction, dtype, lanes)}({a}, {b})"
-
-
-def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> tuple[str, str]:
-    """Function that combines the lanes of one vector, pairs first."""
-    word = {"+": "sum", "*": "product", "min": "min", "max": "max"}[reduction]
-    vector = values.helpers.type(dtype, lanes)
-    name = f"{vector}_{word}"
-
-    def join(a: str, b: str) -> str:
-        return f"({values.joined(reduction, a, b, dtype)})"
-
-    total = tree([f"v[{i}]" for i in range(lanes)], join)
-    return name, f"WB_INLINE {dtype.c_name} {name}({vector} v) {{\n    return {total};\n}}\n"
 
 
 def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:

@@ -15,7 +15,8 @@ from workbench.codegen.from_program import nest_of
 from workbench.codegen.kernel import IndexCheck
 from workbench.codegen.nest import Nest
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Const, Expr, Unary, conjunction, index_names, reads
+from workbench.lang.expr import Const, Expr, Read, Unary, conjunction, index_names, reads
+from workbench.lang.normal_form import constant
 from workbench.lang.printer import show
 from workbench.poly.access import guarded_reads
 from workbench.poly.program import Nest as Order
@@ -89,7 +90,17 @@ def early_checks(program: Program) -> list[Early]:
     The inner ones first: to check T(P(I(n))), P is read at places that must have been checked.
     """
     known = [use for use in uses(program) if known_before(program, use)]
-    return [Early(u.check, _walk(program, u)) for u in sorted(known, key=lambda u: _depth(u.subscript, u.guard))]
+    known.sort(key=lambda use: _depth(use.subscript, use.guard))
+    return [Early(replace(use.check, seen=_seen(program, use)), _walk(program, use)) for use in known]
+
+
+def _seen(program: Program, use: Use) -> tuple[str, int, int] | None:
+    """The input and the range, where every cell of the input is a subscript that is always used."""
+    array, read = program.arrays[use.array], use.subscript
+    if not isinstance(read, Read) or use.guard != conjunction([]) or not poly.reads_all(program, use.statement.id, read):
+        return None
+    lower, extent = constant(array.lower[use.dimension]), constant(array.extent[use.dimension])
+    return None if lower is None or extent is None else (read.tensor, lower, lower + extent)
 
 
 def _depth(*exprs: Expr) -> int:

@@ -51,13 +51,17 @@ class ArrayParameter:
 
 @record(slots=True)
 class IndexCheck:
-    """An access whose subscript is data: where it stands, for the message; `late` if the kernel itself computes it."""
+    """An access whose subscript is data: where it stands, for the message; `late` if the kernel itself computes it.
+
+    `seen` is (input, lower, upper) where the check sees every cell of an input to be in lower:upper.
+    """
 
     statement: str
     array: str
     dimension: int
     text: str
     late: bool = False
+    seen: tuple[str, int, int] | None = None
 
 
 @record(slots=True)

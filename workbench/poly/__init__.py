@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds
+    from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds, reads_all
     from workbench.poly.counting import bytes, flops, footprint, operations, points
     from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
     from workbench.poly.equivalence import Difference, differences
@@ -55,6 +55,7 @@ NAMES = {
     "out_of_bounds": "bounds",
     "points": "counting",
     "projected": "extents",
+    "reads_all": "bounds",
     "relation_text": "enumeration",
     "row_range": "extents",
     "same_range": "extents",
@@ -91,6 +92,7 @@ __all__ = [
     "out_of_bounds",
     "points",
     "projected",
+    "reads_all",
     "relation_text",
     "row_range",
     "same_range",

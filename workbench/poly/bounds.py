@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, reduce
 
+from workbench.lang.expr import Read
 from workbench.poly import isl
 from workbench.poly.access import whole_extent
 from workbench.poly.affine import both
@@ -82,6 +83,18 @@ def is_covered(program: Program, array: str) -> bool:
         return inside.is_empty()
     written = reduce(isl.Set.union, (isl.parse_map(a.relation).range() for a in writes))
     return inside.is_subset(written) and not reads_before_writes(program, array)
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def reads_all(program: Program, statement: str, read: Read) -> bool:
+    """Whether the instances of a statement certainly read every cell of an array, all through one read."""
+    array = program.arrays[read.tensor]
+    own = [a for a in program.statement(statement).reads if (a.array, a.subscripts) == (read.tensor, read.subscripts)]
+    if not _is_affine_box(array) or not any(a.exact for a in own):
+        return False
+    cells = reduce(isl.Set.union, (isl.parse_map(a.relation).range() for a in own if a.exact))
+    return box(program, array).intersect_params(isl.parse_set(program.context)).is_subset(cells)
 
 
 def _is_affine_box(array: Array) -> bool:

@@ -10,6 +10,7 @@ from workbench.lang import operation_counts
 from workbench.poly import isl, unpack
 from workbench.poly.factors import independent_parts
 from workbench.poly.program import AccessKind, Program, ProgramStatement
+from workbench.poly.witness import fix_sizes
 
 
 @lru_cache(maxsize=1024)
@@ -17,6 +18,13 @@ from workbench.poly.program import AccessKind, Program, ProgramStatement
 def points(program: Program, statement: str) -> int:
     """Number of instances of a statement (by id or name); LoweringError while sizes are symbolic."""
     return cardinality(isl.parse_set(_bound(program).statement(statement).domain))
+
+
+@lru_cache(maxsize=1024)
+@isl.guarded
+def points_at(program: Program, statement: str, sizes: tuple[tuple[str, int], ...]) -> int:
+    """Number of instances of a statement (by id) at sizes that bind the symbols of its program."""
+    return cardinality(fix_sizes(isl.parse_set(program.statement(statement).domain), dict(sizes)))
 
 
 def flops(program: Program) -> int:

@@ -14,7 +14,7 @@ from workbench.runtime.launch import CompiledKernel
 from workbench.runtime.locating import located
 from workbench.runtime.locks import Lock
 from workbench.runtime.preparing import Plan
-from workbench.runtime.promises import promise_checks
+from workbench.runtime.promises import promise_checks, without
 from workbench.settings import Settings
 
 # Kernels remembered for one operator under one choice of settings.
@@ -26,13 +26,15 @@ Key = tuple[Any, ...]
 class Runner:
     """One kernel, ready for the arguments of an operator's call."""
 
-    __slots__ = ("checks", "kernel", "picks", "plan")
+    __slots__ = ("checks", "kernel", "picks", "plan", "promises")
 
     def __init__(self, plan: Plan, kernel: CompiledKernel) -> None:
         op = plan.op
         self.plan = plan
         self.kernel = kernel
-        self.checks = () if plan.unchecked else promise_checks(op, plan.sizes)
+        self.promises = () if plan.unchecked else promise_checks(op, plan.sizes)
+        known = kernel.signature.checks
+        self.checks = without(op, plan.sizes, self.promises, known) if self.promises else ()
         inputs = [p.name for p in kernel.signature.inputs]
         self.picks = None if inputs == list(op.parameters) else [op.parameters.index(name) for name in inputs]
 
@@ -43,6 +45,8 @@ class Runner:
         try:
             return self.kernel.run(picked, out)
         except KernelError as error:
+            for place, check in self.promises:
+                check(arrays[place])
             raise located(self.plan, arrays, out, error) from error
 
 

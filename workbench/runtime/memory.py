@@ -61,8 +61,11 @@ def _large(shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> np.ndarra
 
 
 def _taken(size: int) -> Spare | None:
-    """A spare block of that size.  No lock, which a finalizer could meet closed: deques are atomic."""
-    for spare in tuple(_spare):
+    """The spare block of that size that was given back last, which caches still hold.
+
+    No lock, which a finalizer could meet closed: deques are atomic.
+    """
+    for spare in tuple(_spare)[::-1]:
         if spare.size == size:
             with suppress(ValueError):
                 _spare.remove(spare)

@@ -7,18 +7,33 @@ from typing import Any
 
 import numpy as np
 
+from workbench.codegen import IndexCheck
 from workbench.errors import CallError
 from workbench.lang import fold
 from workbench.lang.operator import Operator, Promise
 
 Array = np.ndarray[Any, Any]
 Check = Callable[[Array], None]
+Placed = tuple[int, Check]
+"""A check, and which parameter it is about."""
 
 
-def promise_checks(op: Operator, sizes: dict[str, int]) -> tuple[tuple[int, Check], ...]:
+def promise_checks(op: Operator, sizes: dict[str, int]) -> tuple[Placed, ...]:
     """(position among the parameters, check) for each promise; a check raises CallError with the first culprit."""
     places = {name: n for n, name in enumerate(op.parameters)}
     return tuple((places[p.tensor], _CHECKS[p.kind](op, p, sizes)) for p in op.promises)
+
+
+def without(
+    op: Operator, sizes: dict[str, int], checks: tuple[Placed, ...], of_kernel: tuple[IndexCheck, ...]
+) -> tuple[Placed, ...]:
+    """The checks that a kernel does not make by itself, before it writes anything."""
+    seen = {check.seen for check in of_kernel}
+    return tuple(c for promise, c in zip(op.promises, checks, strict=True) if _range(promise, sizes) not in seen)
+
+
+def _range(promise: Promise, sizes: dict[str, int]) -> tuple[Any, ...]:
+    return (promise.tensor, *(fold(e, sizes) for e in promise.arguments))
 
 
 def _in_range(op: Operator, promise: Promise, sizes: dict[str, int]) -> Check:

@@ -1,8 +1,8 @@
-"""Absolute value, sign, minimum, rounding, roots: exact functions, on floats and some on integers."""
+"""Absolute value, sign, rounding, roots: exact functions, on floats and some on integers."""
 
 from __future__ import annotations
 
-from workbench.codegen.cmath import primitive
+from workbench.codegen.cmath import extremes, primitive
 from workbench.codegen.cmath.primitive import lanewise, number_constants
 from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, Value
@@ -31,11 +31,6 @@ RECIPES: dict[str, Recipe] = {
     "fabs": plain("return $real($bits(x) & $REST);"),
     "copysign": plain("return $real(($bits(a) & $REST) | ($bits(b) & $SIGN));", PAIR),
     "sign": plain("return $select(x > 0, $all(1), $select(x < 0, $all(-1), $select(x == 0, $all(0), x)));"),
-    "relu": plain("return $select(x < 0, $all(0), x);"),
-    "min": plain("return $select((a < b) | (a != a), a, b);", PAIR),
-    "max": plain("return $select((a > b) | (a != a), a, b);", PAIR),
-    "fmin": plain("return $select((a < b) | (b != b), a, b);", PAIR),
-    "fmax": plain("return $select((a > b) | (b != b), a, b);", PAIR),
     "floor": builtin("floor"),
     "ceil": builtin("ceil"),
     "trunc": builtin("trunc"),
@@ -51,8 +46,7 @@ RECIPES: dict[str, Recipe] = {
 INTEGER_RECIPES: dict[str, Recipe] = {
     "all": primitive.PRIMITIVES["all"],
     "select": primitive.PRIMITIVES["select"],
-    "min": plain("return $select(a < b, a, b);", PAIR),
-    "max": plain("return $select(a > b, a, b);", PAIR),
+    **extremes.INTEGER_RECIPES,
 }
 SIGNED_RECIPES: dict[str, Recipe] = {
     "abs": plain("return $select(x < 0, -x, x);"),

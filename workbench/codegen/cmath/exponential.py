@@ -57,6 +57,12 @@ POLYNOMIAL = """
     p = p * r + 1;
     p = p * r + 1;"""
 
+SCALED = """
+    $T n = t - $SHIFT2;
+    __asm__("vscalefp$KIND %1, %0, %0" : "+v"(p) : "v"(n));
+    return p;
+"""
+
 RECIPES: dict[str, Recipe] = {
     # e^r 2^n, where the low bits of t hold n plus twice the bias
     "exp_scaled": Recipe(
@@ -68,13 +74,7 @@ RECIPES: dict[str, Recipe] = {
 """,
         "$T r, $T t",
         constants=exponent_constants,
-        native=POLYNOMIAL
-        + """
-    $T n = t - $SHIFT2;
-    __asm__("vscalefp$KIND %1, %0, %0" : "+v"(p) : "v"(n));
-    return p;
-""",
-        features={64: "__AVX512F__"},
+        native={64: ("__AVX512F__", POLYNOMIAL + SCALED)},
     ),
     # e^r - 1
     "expm1_small": _recipe(

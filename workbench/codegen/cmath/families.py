@@ -6,6 +6,7 @@ from workbench.codegen.cmath import (
     elementary,
     error_function,
     exponential,
+    extremes,
     half,
     library,
     logarithm,
@@ -18,6 +19,7 @@ from workbench.codegen.cmath.template import Recipe
 
 FLOATS: dict[str, Recipe] = {
     **primitive.PRIMITIVES,
+    **extremes.RECIPES,
     **elementary.RECIPES,
     **exponential.RECIPES,
     **logarithm.RECIPES,

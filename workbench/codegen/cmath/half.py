@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from workbench.codegen.cmath.primitive import number_constants
 from workbench.codegen.cmath.shape import Shape
-from workbench.codegen.cmath.template import Recipe, Value
+from workbench.codegen.cmath.template import Recipe, Value, alike
 
 TO_BF16 = """
     $U u = $bits(x);
@@ -58,12 +58,12 @@ def _half(scalar: str, vector: str, parameters: str, result: str, instruction: s
     native = f'    {result} r;\n    __asm__("{instruction} %1, %0" : "=v"(r) : {given});\n    return r;'
     return Recipe(
         f"    return {scalar};", parameters, result, number_constants, f"    return {vector};",
-        native=native, features=features,
+        native=alike(native, features),
     )  # fmt: skip
 
 
 def _recipe(body: str, parameters: str, result: str, native: str | None = None) -> Recipe:
-    return Recipe(body, parameters, result, half_constants, native=native, features=F16C)
+    return Recipe(body, parameters, result, half_constants, native=alike(native, F16C) if native else {})
 
 
 FLOAT32_RECIPES: dict[str, Recipe] = {

@@ -1,4 +1,4 @@
-"""What C lacks for vectors: selection, bit casts, clamps, widening, each a recipe.
+"""What C lacks for vectors: selection, bit casts, widening, each a recipe.
 
 Selection is arithmetic on masks, which GCC and Clang turn into a blend; written as a loop over lanes GCC
 makes branches of it.  Builtins such as `sqrt` in a loop over lanes become one instruction (`vsqrtps`).
@@ -46,15 +46,6 @@ def _pair(scalar: str, vector: str, parameters: str, result: str) -> Recipe:
     return Recipe(scalar, parameters, result, number_constants, vector)
 
 
-def _bounded(value: str, instruction: str) -> Recipe:
-    """The one of two values that an instruction of x86 takes: the second operand, if either is NaN."""
-    native = f'    $T r;\n    __asm__("{instruction}p$KIND %1, %2, %0" : "=v"(r) : "vm"(x), "v"(bound));\n    return r;'
-    features = {16: "__AVX__", 32: "__AVX__", 64: "__AVX512F__"}
-    return Recipe(
-        f"    return {value};", "$T x, $T bound", constants=number_constants, native=native, features=features
-    )
-
-
 ANY = """
     uint64_t w[sizeof m / 8], any = 0;
     __builtin_memcpy(w, &m, sizeof m);
@@ -65,8 +56,6 @@ ANY = """
 SELECT = _pair("    return m ? a : b;", "    return ($T)((m & ($I)a) | (~m & ($I)b));", "$I m, $T a, $T b", "$T")
 PRIMITIVES: dict[str, Recipe] = {
     "select": SELECT,
-    "at_most": _bounded("$select(x > bound, bound, x)", "vmin"),
-    "at_least": _bounded("$select(x < bound, bound, x)", "vmax"),
     "all": _pair("    return x;", "    return ($T){$FILL};", "$ELEMENT x", "$T"),
     "any": _pair("    return m;", ANY, "$I m", "int"),
     "bits": _pair(

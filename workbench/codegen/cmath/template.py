@@ -33,8 +33,8 @@ class Recipe:
 
     `vector_body` replaces `body` where a vector needs another spelling.  `wide`: it computes in doubles, so
     that a vector of floats needs registers of twice its size.  `cold`: kept out of line.
-    `scalar_only`: there is no vector form.  `native` is the vector body where an instruction does it, for the bytes
-    of `features`: what the compiler defines where the processor has it for so long a vector.
+    `scalar_only`: there is no vector form.  `native` has, by the bytes of a vector, a body of instructions, and what
+    the compiler defines where the processor has them.
     """
 
     body: str
@@ -45,8 +45,7 @@ class Recipe:
     wide: bool = False
     cold: bool = False
     scalar_only: bool = False
-    native: str | None = None
-    features: Mapping[int, str] = field(default_factory=dict)
+    native: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def splits(self) -> bool:
@@ -56,14 +55,19 @@ class Recipe:
 
     def text(self, shape: Shape) -> str:
         own = self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
-        feature = self.features.get(shape.lanes * shape.dtype.bytes) if shape.lanes > 1 else None
-        if self.native is None or feature is None:
+        if shape.lanes == 1 or shape.lanes * shape.dtype.bytes not in self.native:
             return own
-        return "\n".join([f"#if defined({feature})", self.native.strip("\n"), "#else", own.strip("\n"), "#endif"])
+        feature, body = self.native[shape.lanes * shape.dtype.bytes]
+        return "\n".join([f"#if defined({feature})", body.strip("\n"), "#else", own.strip("\n"), "#endif"])
 
     def register_bytes(self, shape: Shape) -> int:
         """Bytes of the registers that hold the vectors it computes with."""
         return shape.lanes * (8 if self.wide else shape.dtype.bytes)
+
+
+def alike(body: str, features: Mapping[int, str]) -> dict[int, tuple[str, str]]:
+    """One native body for vectors of several lengths."""
+    return {size: (feature, body) for size, feature in features.items()}
 
 
 def horner(name: str, variable: str, coefficients: Sequence[float], shape: Shape) -> str:

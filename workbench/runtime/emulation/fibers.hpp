@@ -69,6 +69,11 @@ struct Logged {
     int64_t site, region, element;
 };
 
+/* How many elements of an array the code at `site` wrote; `array` is its region, or tells the line that declares it. */
+struct Written {
+    int64_t site, array, elements;
+};
+
 /* One launch, shared by all workers that execute its blocks.  Known to records.py. */
 struct Launch {
     void (*kernel)(void **);
@@ -81,6 +86,8 @@ struct Launch {
     Region *region;
     Logged *log;
     int64_t log_count, log_room;
+    Written *written;
+    int64_t written_count, written_room;
     Finding findings[MOST_FINDINGS];
 };
 

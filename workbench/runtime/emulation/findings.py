@@ -18,6 +18,7 @@ Kind = Literal[
     "divergent barrier",
     "unfinished copy",
     "wrong element",
+    "repeated",
     "wrong result",
     "illegal schedule",
 ]
@@ -166,6 +167,11 @@ def _element(found: RawFinding, regions: tuple[Watched, ...], text: str, source:
         return "", None
     own = min(near, key=lambda r: abs(found.offset - r.low))
     return own.name, (found.offset - own.low) // own.grain
+
+
+def array_name(number: int, names: tuple[str, ...], source: str) -> str:
+    """The name of a region; below those, of an array of a thread by the line that declares it; "" if it has none."""
+    return names[number] if number >= 0 else _declared(_line(source, DECLARED - number))
 
 
 def _thread(raw: RawLaunch, block: int, thread: int) -> ThreadId:

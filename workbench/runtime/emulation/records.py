@@ -33,6 +33,12 @@ class RawRegion(ctypes.Structure):
     )
 
 
+class RawWritten(ctypes.Structure):
+    """`wb_cpu::Written`."""
+
+    _fields_ = (("site", ctypes.c_int64), ("array", ctypes.c_int64), ("elements", ctypes.c_int64))
+
+
 class RawLaunch(ctypes.Structure):
     """`wb_cpu::Launch`."""
 
@@ -50,5 +56,8 @@ class RawLaunch(ctypes.Structure):
         ("log", ctypes.c_void_p),
         ("log_count", ctypes.c_int64),
         ("log_room", ctypes.c_int64),
+        ("written", ctypes.c_void_p),
+        ("written_count", ctypes.c_int64),
+        ("written_room", ctypes.c_int64),
         ("findings", RawFinding * MOST_FINDINGS),
     )

@@ -14,6 +14,7 @@ from workbench.runtime.emulation.emulated import callable_kernel, load_unit
 from workbench.runtime.emulation.findings import Finding, Findings
 from workbench.runtime.emulation.proving import proof
 from workbench.runtime.emulation.records import Order
+from workbench.runtime.emulation.repetitions import repetitions
 from workbench.runtime.emulation.watched_library import WatchedLibrary
 from workbench.runtime.emulation.watcher import Watcher
 from workbench.runtime.launch import CompiledKernel
@@ -25,7 +26,7 @@ SEEDS = (1,)
 # What may be the cause of others comes first.
 GRAVEST = (
     "illegal schedule", "divergent barrier", "out of bounds", "unfinished copy", "race", "uninitialised",
-    "wrong element", "wrong result",
+    "wrong element", "repeated", "wrong result",
 )  # fmt: skip
 
 
@@ -92,6 +93,7 @@ def _watched(
         return watcher.found
     verdict = verify(call, *arrays, out=out, **scalars)
     watcher.found += strangers(watcher.kernel, watcher.sizes, watcher.logged)
+    watcher.found += repetitions(watcher.kernel, watcher.sizes, watcher.written)
     if verdict or watcher.stopped:
         return watcher.found
     method = f"executor ({watcher.order}) against the oracle"

@@ -14,8 +14,9 @@ from workbench.codegen.launches import Launch, amount
 from workbench.errors import KernelError
 from workbench.runtime.emulation.accesses import elements_by_line
 from workbench.runtime.emulation.executing import Execution
-from workbench.runtime.emulation.findings import Finding, Watched, read_findings
-from workbench.runtime.emulation.records import Order, RawLaunch, RawRegion
+from workbench.runtime.emulation.findings import Finding, Watched, array_name, read_findings
+from workbench.runtime.emulation.records import Order, RawLaunch, RawRegion, RawWritten
+from workbench.runtime.emulation.repetitions import Written
 from workbench.runtime.emulation.watched_library import WatchedLibrary
 from workbench.runtime.launch_values import Memory
 from workbench.runtime.layout import Slot, layout_of
@@ -61,6 +62,7 @@ class Watcher:
     stopped: bool = False
     sizes: dict[str, int] = field(default_factory=dict)
     logged: dict[tuple[int, str], set[int]] = field(default_factory=dict)
+    written: Written = field(default_factory=Written)
 
     def run(self, memory: Memory, workers: int) -> None:
         """Execute the launches on copies of the arrays; outputs go back.  One worker does all."""
@@ -141,12 +143,16 @@ class _Scene:
             raise Stopped
 
     def _log(self, raw: RawLaunch) -> None:
-        """Add what each line touched of the arguments."""
+        """Add what each line touched of the arguments, and how much it wrote."""
+        names = tuple(own.name for own in self.regions)
         if raw.log_count:
             rows = np.ctypeslib.as_array((ctypes.c_int64 * (3 * raw.log_count)).from_address(raw.log)).reshape(-1, 3)
-            names = tuple(own.name for own in self.regions)
             for key, elements in elements_by_line(rows, self.watcher.library.line, names).items():
                 self.watcher.logged.setdefault(key, set()).update(elements)
+        kept = (raw.written_count * RawWritten).from_address(raw.written) if raw.written_count else ()
+        for own in kept:
+            line, array = self.watcher.library.line(own.site), array_name(own.array, names, self.watcher.kernel.source)
+            self.watcher.written.add(line, array, own.elements, raw)
         self.watcher.library.handle.wb_cpu_forget(ctypes.byref(raw))
 
     def _shared(self, step: Launch, raw: RawLaunch) -> list[tuple[str, int, RawRegion]]:

@@ -76,6 +76,24 @@ WB_CPU_SLOW void log_touch(Launch &launch, Cell &cell, int64_t site, int region,
     launch.log[launch.log_count++] = {site, region, element};
 }
 
+/* What a place in the text writes, in all. */
+WB_CPU_SLOW void count_written(Launch &launch, int64_t site, int64_t array, int64_t elements) {
+    static int64_t last = 0;
+    int64_t n = last < launch.written_count ? last : 0;
+    if (n < launch.written_count && (launch.written[n].site != site || launch.written[n].array != array))
+        for (n = 0; n < launch.written_count; ++n)
+            if (launch.written[n].site == site && launch.written[n].array == array) break;
+    if (n == launch.written_room) {
+        int64_t room = n ? 2 * n : 64;
+        Written *more = (Written *)realloc(launch.written, (size_t)room * sizeof(Written));
+        if (!more) return;
+        launch.written = more;
+        launch.written_room = room;
+    }
+    if (n == launch.written_count) launch.written[launch.written_count++] = {site, array, 0};
+    launch.written[last = n].elements += elements;
+}
+
 WB_CPU_SLOW void own_cell(Cell &cell, const Region &region, const Thread &thread, uint32_t owner) {
     uint8_t initialised = cell.initialised, met = cell.met;
     __builtin_memset((void *)&cell, 0, sizeof cell);
@@ -163,6 +181,7 @@ WB_CPU_SLOW void see(uint64_t p, int bytes, What what, int64_t site) {
     Touch now = {site, (uint32_t)crew.phase, (uint32_t)crew.block_number, crew.time, (uint16_t)thread->linear, (uint8_t)what, 1};
     int64_t first = (int64_t)(p - region.low) / region.grain;
     int64_t end = ((int64_t)(p - region.low) + bytes + region.grain - 1) / region.grain;
+    if (what == WRITE || what == UPDATE) count_written(*crew.launch, site, number, end - first);
     for (int64_t n = first; n < end; ++n) {
         see_cell(region.cells[n], number, now, *thread, p, bytes);
         if (!region.shared) log_touch(*crew.launch, region.cells[n], site, number, n);
@@ -198,8 +217,11 @@ WB_CPU_SLOW void see_arrival(const Copy &copy) {
 
 }  // namespace wb_cpu
 
-/* Gives back the log of a launch. */
-WB_CPU_EXPORT void wb_cpu_forget(wb_cpu::Launch *launch) { free(launch->log); }
+/* Gives back what a launch took down. */
+WB_CPU_EXPORT void wb_cpu_forget(wb_cpu::Launch *launch) {
+    free(launch->log);
+    free(launch->written);
+}
 
 /* -- what the compiler calls ------------------------------------------------------------------------------------------ */
 
