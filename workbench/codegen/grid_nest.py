@@ -13,7 +13,7 @@ from workbench.codegen.known_guards import without_known
 from workbench.codegen.lost_loops import with_lost_blocks
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
 from workbench.codegen.pipeline import REWRITES, Lowering
-from workbench.codegen.thread_arrays import in_registers
+from workbench.codegen.thread_arrays import in_registers, plain
 from workbench.codegen.whole_pieces import in_whole_pieces
 from workbench.codegen.wide_accesses import wide
 from workbench.errors import CodegenError
@@ -108,6 +108,7 @@ def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: froz
 
     `arrays` are those that wide accesses may touch, as they are stored; `own` those that each thread has for itself.
     """
+    nest = plain(nest, own)
     nest = transform(nest, lambda n: replace(n, kind="parallel") if isinstance(n, For) and n.kind in AXES else n)
     nest = in_registers(_applied(KEPT, wide(nest, arrays, own), given), own)
     return without_known(transform(nest, lambda n: _with_axis(n, given.tree)))

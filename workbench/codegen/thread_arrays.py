@@ -145,6 +145,16 @@ def dropped(nest: Nest, positions: Mapping[str, tuple[int, ...]]) -> Nest:
     return transform(nest, change) if positions else nest
 
 
+def plain(nest: Nest, arrays: frozenset[str]) -> Nest:
+    """The nest with plain updates of arrays of a thread: no other one comes there, and local memory has no atomics."""
+
+    def change(node: Nest) -> Nest:
+        own = isinstance(node, Write) and node.atomic and all(c.array in arrays for c in node.cells)
+        return replace(node, atomic=False) if isinstance(node, Write) and own else node
+
+    return transform(nest, change) if arrays else nest
+
+
 def in_registers(nest: Nest, arrays: frozenset[str]) -> Nest:
     """The nest with the loops along arrays of a thread written out, so that a compiler knows each element's number."""
     moving = {name for t in touches(nest) if t.array in arrays for s in t.subscripts for name in index_names(s)}

@@ -61,6 +61,16 @@ def test_a_kernel_is_called_although_its_addresses_count_from_nowhere():
     np.testing.assert_array_equal(executed(schedule, "forward", X, Y, J), STRIDES.evaluate(X, Y, J))
 
 
+def test_updates_of_what_a_thread_has_for_itself_are_plain():
+    """Local memory has no atomic operations: compilers warn, and a GPU faults."""
+    schedule = wb.schedule(wb.ops.matmul, M=5, N=3, K=10) | wb.atomic("C") | wb.split_reduction("k", 8)
+    kernel = wb.generate(schedule | wb.bind("C.init/m", "block.x") | wb.bind("C.init/n", "thread.x"), "cuda")
+    assert "float C_rf[2];" in kernel.source
+    assert "atomicAdd" not in kernel.source
+    A, B = np.ones((5, 10), np.float32), np.arange(30, dtype=np.float32).reshape(10, 3)
+    np.testing.assert_array_equal(build_on_cpu(kernel)(A, B), A @ B)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_lost_its_loop_over_blocks_is_executed_by_one_block(order):
     """All 11 contributions are in iteration i_o = 0; the blocks 1 to 3 have only elements of D."""
