@@ -65,9 +65,9 @@ ROWS = "def rows(float(E,D) table, int32(N) I) -> (O) { O(n,d) = table(I(n),d) }
 @pytest.mark.parametrize(
     ("text", "sizes", "wanted"),
     [
-        (BAG, {"E": 5000, "D": 64, "B": 9, "L": 20}, "prefetch('table', 'O/l', 8)"),
-        (ROWS, {"E": 5000, "D": 256, "N": 50}, "prefetch('table', 'O/n', 2)"),
-        (BAG, {"D": 64}, "prefetch('table', 'O/l', 8)"),
+        (BAG, {"E": 5000, "D": 64, "B": 9, "L": 20}, "prefetch('table', 'O/l', 16)"),
+        (ROWS, {"E": 5000, "D": 256, "N": 50}, "prefetch('table', 'O/n', 4)"),
+        (BAG, {"D": 64}, "prefetch('table', 'O/l', 16)"),
         (BAG, {"E": 50, "D": 64, "B": 9, "L": 20}, None),  # the table stays in the second cache
         (BAG, {}, None),  # who knows how long a row is
     ],
@@ -87,6 +87,27 @@ def test_every_line_of_a_row_is_asked_for_and_the_index_is_one_that_is_read_anyw
     table = rng.standard_normal((5000, 64)).astype(np.float32)
     places = rng.integers(0, 5000, (4,) if text is ROWS else (3, 5)).astype(np.int32)
     np.testing.assert_allclose(kernel(table, places), op.evaluate(table, places), rtol=1e-5, atol=1e-5)
+
+
+SHIFTED = "def shifted(float(E,D) table, int32(B,L) I) -> (O) { O(b,d) +=! table(I(b,l+1),d) where l in 0:L-1 }"
+
+
+@pytest.mark.parametrize(
+    ("text", "dense", "place"),
+    [
+        (BAG, True, "b*5 + wb_min_i64(l + 16, 14 - 5 * b)"),  # the next bag follows
+        (BAG, False, "b*8 + wb_min_i64(l + 16, 4)"),  # gaps lie between the bags
+        (SHIFTED, True, "wb_min_i64(l + 16, 3) + 1"),  # not the whole bag is gone through
+    ],
+)
+def test_the_rows_of_the_next_bag_follow_those_of_this_one(text, dense, place):
+    """The last bag is followed by nothing: its last index is asked for again."""
+    op, indices = wb.operator(text), np.arange(24, dtype=np.int32).reshape(3, 8) % 7
+    table, indices = np.eye(5000, 64, dtype=np.float32), indices[:, :5].copy() if dense else indices[:, :5]
+    plan = op.plan(table, indices)
+    kernel = wb.build(default_schedule(plan.schedule.original, SMALL))
+    assert place in kernel.source
+    np.testing.assert_array_equal(kernel(table, indices), op.evaluate(table, indices))
 
 
 def test_places_in_vast_tables_are_computed_in_64_bits():

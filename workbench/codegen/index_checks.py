@@ -97,7 +97,9 @@ def early_checks(program: Program) -> list[Early]:
 def _seen(program: Program, use: Use) -> tuple[str, int, int] | None:
     """The input and the range, where every cell of the input is a subscript that is always used."""
     array, read = program.arrays[use.array], use.subscript
-    if not isinstance(read, Read) or use.guard != conjunction([]) or not poly.reads_all(program, use.statement.id, read):
+    if not isinstance(read, Read) or use.guard != conjunction([]):
+        return None
+    if not poly.reads_all(program, use.statement.id, read):
         return None
     lower, extent = constant(array.lower[use.dimension]), constant(array.extent[use.dimension])
     return None if lower is None or extent is None else (read.tensor, lower, lower + extent)

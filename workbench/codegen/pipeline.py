@@ -56,7 +56,7 @@ def _invoked(nest: Nest, given: Lowering) -> Nest:
 def _prefetched(nest: Nest, given: Lowering) -> Nest:
     from workbench.codegen.prefetches import prefetched
 
-    return prefetched(nest, given.tree)
+    return prefetched(nest, given.tree, given.program)
 
 
 REWRITES: tuple[Rewrite, ...] = (

@@ -10,6 +10,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
 from workbench.lang.expr import reads as reads_of
 from workbench.lang.normal_form import simplify
+from workbench.poly.program import Program
 from workbench.poly.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.steps.prefetching import MARK
 
@@ -17,14 +18,17 @@ MOST = 16
 """Cells asked for in one iteration."""
 
 
-def prefetched(nest: Nest, tree: Tree) -> Nest:
+def prefetched(nest: Nest, tree: Tree, program: Program) -> Nest:
     """The nest with a request at the beginning of each marked loop's iterations."""
     for array, distance, loop, ids in _marked(tree):
-        nest = _with_requests(nest, array, distance, loop, ids)
+        nest = _with_requests(nest, (array, distance, loop, ids), program)
     return nest
 
 
-def _marked(tree: Tree) -> list[tuple[str, int, str, frozenset[str]]]:
+Marked = tuple[str, int, str, frozenset[str]]
+
+
+def _marked(tree: Tree) -> list[Marked]:
     """(array, distance, loop, statements) of every mark."""
     match tree:
         case Mark(name, value, child) if name == MARK:
@@ -44,15 +48,16 @@ def _outermost(tree: Tree) -> str:
     return tree.loops[0].name if isinstance(tree, Band) else ""
 
 
-def _with_requests(nest: Nest, array: str, distance: int, loop: str, ids: frozenset[str]) -> Nest:
+def _with_requests(nest: Nest, mark: Marked, program: Program) -> Nest:
+    array, distance, loop, ids = mark
     inside = {w.statement for w in writes(nest)}
     if isinstance(nest, For) and nest.loop == loop and nest.kind != "unroll" and inside and inside <= ids:
         later = Binary("+", Index(nest.variable, INT64), Const(distance * nest.step, INT64), INT64)
         now, then = (_first_cells(nest.body, array, {nest.variable: v}) for v in (Index(nest.variable, INT64), later))
         cells = tuple(new for old, new in zip(now, then, strict=False) if old != new)
-        cells = (*cells, *rows_ahead(nest, array, distance))
+        cells = (*cells, *rows_ahead(nest, program.arrays, array, distance))
         return replace(nest, body=Prefetch(cells, nest.body)) if cells else nest
-    return rebuild(nest, tuple(_with_requests(child, array, distance, loop, ids) for child in children(nest)))
+    return rebuild(nest, tuple(_with_requests(child, mark, program) for child in children(nest)))
 
 
 def _first_cells(nest: Nest, array: str, known: dict[str, Expr]) -> tuple[Cell, ...]:

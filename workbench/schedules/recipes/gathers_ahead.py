@@ -1,6 +1,6 @@
 """Rows found through data: the cache is asked for those of later iterations, since no processor can guess them.
 
-    for l: for d: O(b, d) += table(I(b, l), d)   →   the same with requests for table(I(b, l + 8), d)
+    for l: for d: O(b, d) += table(I(b, l), d)   →   the same with requests for table(I(b, l + 16), d)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.schedules.steps import prefetch
 from workbench.schedules.structure import Touch, structure
 from workbench.target import Target
 
-AHEAD = 1 << 11
+AHEAD = 1 << 12
 """Bytes between the row in use and the one asked for."""
 
 
