@@ -10,7 +10,9 @@ contributions in the same order.
 
 from __future__ import annotations
 
-from workbench.codegen.accumulators import chain, computable, independent, separable, trip, untouched
+from math import prod
+
+from workbench.codegen.accumulators import alone, chain, computable, independent, separable, trip
 from workbench.codegen.nest import For, Nest, Write
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
@@ -22,12 +24,14 @@ from workbench.records import record
 class Tile:
     """A matched reduction: its loops, the loops over its cells, and the one write.
 
-    `before` gives the cells their first values, `after` computes with the last ones (`tile_company`).
+    `terms`: the innermost loop is a reduction, which adds up what is the sum of one cell anyway.  `before` gives the
+    cells their first values, `after` computes with the last ones (`tile_company`).
     """
 
     reductions: tuple[For, ...]
     cells: tuple[For, ...]
     write: Write
+    terms: bool = False
     before: tuple[Write, ...] = ()
     after: tuple[Write, ...] = ()
 
@@ -51,7 +55,12 @@ def match_tile(nest: Nest) -> Tile | None:
         return None
     if not all(separable(c, [x.variable for x in cells]) for c in write.cells):
         return None
-    return Tile(reductions, cells, write)
+    return Tile(reductions, cells, write, fixed[-1])
+
+
+def cells_in(tile: Tile) -> int:
+    """Cells of a full tile."""
+    return prod(found[0] for found in map(bound, tile.cells) if found is not None)
 
 
 def _free_standing(reductions: tuple[For, ...], cells: tuple[For, ...]) -> bool:

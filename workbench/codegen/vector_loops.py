@@ -22,7 +22,7 @@ from workbench.codegen.nest import children as parts_of
 from workbench.codegen.partial_lanes import may_end_early
 from workbench.codegen.tile_company import with_company
 from workbench.codegen.tile_emission import emit_tile, stripped
-from workbench.codegen.tiles import Tile, cut, match_tile
+from workbench.codegen.tiles import Tile, cells_in, cut, match_tile
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr
@@ -88,9 +88,14 @@ class _Rewriter:
         return found
 
     def fits(self, tile: Tile, lane: Lane) -> bool:
-        """Not inside a vector loop that adds to the same cells, nor one too short for a vector."""
+        """Not inside a vector loop that adds to the same cells, nor one too short for a vector.
+
+        Nor where its cells are more than registers hold, but those of the innermost loops alone are not.
+        """
         if lane.variable:
             return not any(independent(c, lane.variable) for c in tile.write.cells)
+        if tile.terms and cells_in(tile) > self.target.vector_registers * self.lanes(tile.write):
+            return False
         vectors = [x for x in tile.reductions if x.kind == "vector"]
         return not any(is_small(x, self.lanes(tile.write)) for x in vectors)
 

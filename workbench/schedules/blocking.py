@@ -33,8 +33,9 @@ class Blocking:
     terms: int = 1
 
 
-STRIP, TERMS = 256, 8
-"""Columns and rows summed up together: the sums stay in the first cache, read and written once for the rows."""
+STRIP, TERMS = (256, 2048), 4
+"""Columns (fewest and most) and rows summed up together: the sums stay in the first cache, read and written once for
+the rows, and the processor follows so few rows on its own."""
 
 IN_FLIGHT = 8
 """Multiply-adds that a core begins before the first one is done: two a cycle, four cycles."""
@@ -54,8 +55,8 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     vector = candidates[-1]
     row = _row(shape, vector)
     if row is None:
-        strip, many = _strip(shape, vector, lanes), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
-        return Blocking("across", vector, strip, (), None, TERMS if strip == STRIP and many else 1)
+        strip, many = _strip(shape, vector, lanes, target.cores), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
+        return Blocking("across", vector, strip, (), None, TERMS if strip >= STRIP[0] and many else 1)
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
@@ -82,15 +83,18 @@ def _height(trip: int | None, most: int, vectors: int) -> int:
     return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (cost(s), -s))
 
 
-def _strip(shape: Structure, vector: str, lanes: int) -> int:
+def _strip(shape: Structure, vector: str, lanes: int, cores: int) -> int:
     """Cells summed at a time where nothing is reused.
 
-    Rows that follow one another in memory are read in long pieces, the sums staying in the first cache; rows
-    found through an index are read whole, the sums in registers.
+    Rows that follow one another in memory are read in long pieces, one for each core; rows found through an index
+    are read whole, the sums in registers.
     """
     trip = shape.trip(vector)
     gathered = any(r.along(d) is None for r in shape.reads for d in shape.reduced)
-    return 8 * lanes if gathered or (trip is not None and trip <= 8 * lanes) else STRIP
+    if gathered or (trip is not None and trip <= 8 * lanes):
+        return 8 * lanes
+    least, most = STRIP
+    return least if trip is None else max(least, min(most, -(-trip // (cores * lanes)) * lanes))
 
 
 def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:

@@ -17,8 +17,8 @@ from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
-LINES = 4
-"""Cache lines of a row that a block of a transposition reads."""
+LINES = 8
+"""Cache lines of a row that a block of a transposition writes."""
 
 SHORT = 100
 """Rows of fewer cells, where some are left over, are walked together if they follow one another in memory."""
@@ -116,20 +116,19 @@ def _moderate(trips: list[int]) -> int:
 
 
 def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:
-    """Ways to copy across: squares as wide as a register, before them blocks of whole cache lines.
+    """Ways to copy across: squares as wide as a register, before them blocks of long runs of what is written.
 
-    A block reads several lines of few rows and writes one line of many rows, so that few pages are in use at once.
+    A block writes several lines of few rows and reads one line of many rows, so that few pages are written at once and
+    lines are full before they leave the first cache; the next block reads the lines beside these.
     """
     lanes, line = target.lanes(32), target.line_bytes // 4
-    blocks: list[Transform] = [tile({read: LINES * line, written: line}), split(f"{read}_i", line)]
-    if line == lanes:
-        blocks += [interchange(f"{read}_i_o", f"{read}_i_i", f"{written}_i"), vectorize(f"{written}_i")]
-    else:
-        blocks += [
-            split(f"{written}_i", lanes),
-            interchange(f"{read}_i_o", f"{written}_i_o", f"{read}_i_i"),
-            vectorize(f"{written}_i_i"),
-        ]
+    blocks: list[Transform] = [
+        tile({read: line, written: LINES * line}),
+        interchange(f"{written}_o", f"{read}_o"),
+        split(f"{written}_i", lanes),
+        interchange(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
+        vectorize(f"{written}_i_i"),
+    ]
     return [blocks, [tile({read: lanes, written: lanes}), vectorize(f"{written}_i")]]
 
 
@@ -138,7 +137,7 @@ def collides(program: Program, band: Band, positions: tuple[int, ...], target: T
 
     Then the lines of a column share few sets of the cache, and small squares throw one another out.
     """
-    blocks = 2 * LINES * target.line_bytes // 4
+    blocks = LINES * target.line_bytes // 4
     for s in statements(band):
         shape, dims = structure(program, s), [dim_of(band, p, s) for p in positions]
         if not all(d and (shape.trip(d) or 0) >= blocks for d in dims):
