@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import prod
 
-from workbench.codegen.accumulators import alone, chain, computable, independent, separable, trip
+from workbench.codegen.accumulators import chain, computable, independent, separable, trip, untouched
 from workbench.codegen.nest import For, Nest, Write
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
