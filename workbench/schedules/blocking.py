@@ -7,6 +7,7 @@ while the reduction runs (matrix products, convolutions, column sums).  *Along*:
 
 from __future__ import annotations
 
+from math import prod
 from typing import Literal
 
 from workbench.records import record
@@ -22,7 +23,8 @@ class Blocking:
     """Block sizes of one statement.
 
     `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
-    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.
+    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.  A `strip` of
+    columns goes through the panels on its own, 0 if each register's columns do.
     """
 
     form: Literal["across", "along"]
@@ -31,6 +33,7 @@ class Blocking:
     rows: tuple[tuple[str, int], ...]
     panel: tuple[str, int] | None = None
     terms: int = 1
+    strip: int = 0
 
 
 STRIP, TERMS = (256, 2048), 4
@@ -60,9 +63,32 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
-    return Blocking(
-        "across", vector, vectors * lanes, ((row, _height(shape.trip(row), rows, vectors)),), _panel(shape)
-    )
+    height, panel = _height(shape.trip(row), rows, vectors), _panel(shape)
+    if panel is not None and trip is not None and _passes(shape, row, height) and _vast(shape, vector, target):
+        vectors = max(vectors, min(rows * target.tile[1] // height, -(-trip // lanes)))
+        strip = -(-min(trip // target.cores, STRIP[1]) // (vectors * lanes)) * vectors * lanes
+        return Blocking("across", vector, vectors * lanes, ((row, height),), panel, strip=strip)
+    return Blocking("across", vector, vectors * lanes, ((row, height),), panel)
+
+
+FEW = 4
+"""Passes over an operand that do not pay for a copy of it (`recipes.packing`)."""
+
+
+def _passes(shape: Structure, row: str, height: int) -> bool:
+    """Whether the rows are so few that an operand which they share is gone through a few times only."""
+    trip = shape.trip(row)
+    return trip is not None and trip <= FEW * height
+
+
+def _vast(shape: Structure, vector: str, target: Target) -> bool:
+    """Whether what is read along the vector and the reduction does not stay in the second cache."""
+    sizes = [
+        prod(shape.trip(d) or 1 for d in (*shape.free, *shape.reduced) if read.along(d) != 0)
+        for read in shape.reads
+        if read.along(vector) == 1 and read.along(shape.reduced[0]) not in (0, 1, None)
+    ]
+    return 4 * max(sizes, default=0) > target.cache_bytes[1]
 
 
 def _height(trip: int | None, most: int, vectors: int) -> int:

@@ -10,7 +10,7 @@ from workbench.schedules.blocking import Blocking, blocking
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, split, tile, unroll, vectorize
+from workbench.schedules.steps import interchange, parallelize, split, tile, unroll, vectorize
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
@@ -41,13 +41,20 @@ def simple(program: Program, tree: Tree, identifier: str) -> bool:
 def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     """Blocks of cells outside, then the reduction, then the registers, the last of which are lanes."""
     shape, rows = structure(schedule.program, identifier), [d for d, s in plan.rows if s > 1]
-    sizes = {d: s for d, s in plan.rows if s > 1} | {plan.vector: plan.vector_size}
+    name, vector = schedule.program.statement(identifier).name, plan.vector
+    around = [d for d in shape.free if d not in (*rows, vector)]
+    if plan.strip:
+        schedule = tile({f"{name}/{vector}": plan.strip}).on(schedule)
+        around, vector = [*around, f"{vector}_o"], f"{vector}_i"
+    sizes = {d: s for d, s in plan.rows if s > 1} | {vector: plan.vector_size}
     sizes |= dict([plan.panel]) if plan.panel else {}
-    others = [d for d in shape.free if d not in (*rows, plan.vector)]
     panel = [f"{plan.panel[0]}_o"] if plan.panel else []
-    outer = [*others, f"{plan.vector}_o", *panel, *(f"{d}_o" for d in rows)]
+    inside = [*panel, f"{vector}_o"] if plan.strip else [f"{vector}_o", *panel]
+    outer = [*around, *inside, *(f"{d}_o" for d in rows)]
     reduced = [f"{d}_i" if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
-    schedule = tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{plan.vector}_i"]))
+    schedule = tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{vector}_i"]))
+    if plan.strip:
+        return parallelize(f"{name}/{around[-1]}").on(schedule)
     return _some_terms(schedule, identifier, plan) if plan.terms > 1 else schedule
 
 

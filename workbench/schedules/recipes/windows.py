@@ -28,8 +28,12 @@ WORK = 1 << 21
 DEPTH = 100
 """Contributions to a cell that pay for storing it alone: the cells of a vector of filters are not neighbours."""
 
-LATENCY = 4
-"""Cycles of a multiplication and addition, two of which may begin in each."""
+LATENCY = 5.5
+"""Cycles from a multiplication and addition to the next one on the same sum: four of its own, and what is lost where
+no others wait to begin."""
+
+STEP = 0.5
+"""Cycles that a step of the reduction costs however much it computes."""
 
 STREAM = 12
 """Bytes a cycle that come from the second cache while registers compute."""
@@ -96,17 +100,21 @@ def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int,
         streamed = vectors * size / STREAM if vectors * panel > target.cache_bytes[0] else 0.0
         full = max(height * vectors / 2, (height + vectors) / 2, LATENCY, streamed)
         alone = max(vectors, LATENCY, streamed)
-        return (pixels // height * full + pixels % height * alone) / (pixels * vectors)
+        return (pixels // height * (full + STEP) + pixels % height * (alone + STEP)) / (pixels * vectors)
 
     return min(_tiles(pixels, filters, target), key=cycles)
 
 
 def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:
-    """Tiles whose sums stay in registers beside the vectors that are multiplied."""
-    lanes = target.lanes(32)
+    """Tiles whose sums stay in registers beside the vectors that are multiplied.
+
+    Where there are few registers, compilers load a pixel for each row before they multiply.
+    """
+    lanes, few = target.lanes(32), target.vector_registers <= 16
     for vectors in (1, 2, 3):
         for height in range(1, min(pixels, 14) + 1):
-            fits = height * vectors + vectors + 1 <= target.vector_registers - 3
+            used = height * vectors + vectors + (height if few else 1)
+            fits = used <= target.vector_registers + (1 if few else -3)
             if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
                 yield height, vectors
 
