@@ -28,7 +28,19 @@ def requests(text: str, **sizes: int) -> list[str]:
 
 
 def test_two_passes_ask_in_the_last_one_for_the_row_after_the_next():
-    assert requests(TWICE, M=100, N=512) == [f"prefetch('X', 'Y/n', {2 * 512 // 8})"]
+    assert requests(TWICE, M=100, N=512) == [f"prefetch({array!r}, 'Y/n', {2 * 512 // 8})" for array in "XY"]
+
+
+def test_everything_that_the_last_loop_writes_is_asked_for():
+    text = TWICE.replace("}", "    Z(m,n) = Y(m,n) * 2\n}").replace("(Y, top)", "(Y, Z, top)")
+    assert requests(text, M=100, N=512) == [f"prefetch({array!r}, 'Y/n', 128)" for array in "XYZ"]
+
+
+def test_a_request_keeps_no_value_from_being_computed_before_the_loop():
+    text = TWICE.replace("exp(X(m,n) - top(m))", "X(m,n) / exp(top(m))")
+    source = wb.generate(default_schedule(wb.lower(wb.operator(text), M=100, N=512), SMALL)).source
+    assert "__builtin_prefetch" in source
+    assert "= wb_exp_f32(top[m]);" in source
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from workbench.codegen.nest import (
     Hold,
     If,
     Nest,
+    Prefetch,
     Write,
     children,
     map_expressions,
@@ -53,10 +54,10 @@ def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
 
 
 def innermost(loop: For) -> bool:
-    """A loop that is executed iteration by iteration around nothing but writes and unrolled loops."""
+    """A loop that is executed iteration by iteration around nothing but writes, unrolled loops and requests."""
     if loop.kind in ("unroll", "parallel"):
         return False
-    inside = [node for node in walk(loop.body) if not isinstance(node, Write | Block)]
+    inside = [node for node in walk(loop.body) if not isinstance(node, Write | Block | Prefetch)]
     return all(isinstance(node, For) and node.kind == "unroll" for node in inside)
 
 

@@ -3,7 +3,8 @@
     for m: { for n: top max= X(m, n);  for n: Y(m, n) = exp(X(m, n) - top) }
 
 reads each row of X from memory, then computes with it and reads nothing from there, so that memory and arithmetic take
-turns.  Asking for a later row in the last loop lets them work at the same time.
+turns.  Asking for a later row in the last loop lets them work at the same time.  Lines that are written come from
+memory, too: a later row of Y is asked for where this one is written first.
 """
 
 from __future__ import annotations
@@ -35,10 +36,14 @@ def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
             inner = list(loops(part))
             if len(inner) != 1 or not isinstance(part, Band):
                 continue
-            read = dict(_rows(schedule.program, outer, inner[0], statements(part), target))
+            rows = list(_rows(schedule.program, outer, inner[0], statements(part), target))
             name = schedule.program.statement(statements(part)[0]).name
-            found |= {array: (name, inner[0], cells) for array, cells in read.items() if array in seen}
-            seen |= set(read)
+            again = {array: cells for array, cells, role in rows if role == "input" and array in seen}
+            fresh = {array: cells for array, cells, role in rows if role == "output" and array not in seen}
+            found |= {array: (name, inner[0], cells) for array, cells in (again | fresh).items()}
+            seen |= {array for array, _, _ in rows}
+        if not any(schedule.program.arrays[array].role == "input" for array in found):
+            continue
         for array, (name, loop, cells) in found.items():
             lanes = target.lanes(32) if loop.kind == "vector" else 1
             schedule = attempt(schedule, prefetch(array, f"{name}/{loop.name}", max(1, ROWS * cells // lanes)))
@@ -55,8 +60,8 @@ def _passes(tree: Tree) -> Iterator[tuple[Loop, tuple[Tree, ...]]]:
 
 def _rows(
     program: Program, outer: Loop, inner: Loop, identifiers: tuple[str, ...], target: Target
-) -> Iterator[tuple[str, int]]:
-    """(array, cells of a row) for each array of which the inner loop reads a row and the outer one the next.
+) -> Iterator[tuple[str, int, str]]:
+    """(array, cells of a row, role) for each one of which the inner loop reads or writes a row, the outer one the next.
 
     Only what does not stay in the second cache anyway, and of which some rows fit there.
     """
@@ -64,12 +69,12 @@ def _rows(
         shape, across, along = structure(program, s), outer.row(s), inner.row(s)
         dims = [getattr(x, "name", "") for x in (across, along)]
         trips = [shape.trip(d) for d in dims] if all(d in shape.statement.dims for d in dims) else [None]
-        for touch in shape.reads:
+        for touch, role in (*((t, "input") for t in shape.reads), *((t, "output") for t in shape.writes)):
             array = program.arrays[touch.array]
-            if None in trips or array.role != "input" or touch.along(dims[1]) != 1:
+            if None in trips or array.role != role or touch.along(dims[1]) != 1:
                 continue
             rows, cells = trips[0] or 0, trips[1] or 0
             size = cells * array.dtype.bytes
             near = LEAST <= size <= target.cache_bytes[1] // 8
             if touch.along(dims[0]) == cells and near and rows * size > target.cache_bytes[1]:
-                yield touch.array, cells
+                yield touch.array, cells, role
