@@ -32,8 +32,8 @@ OURS, BASELINE = "workbench", "sequential"
 BENCH = Path(__file__).resolve().parent
 FORM = "preallocated"
 PREPARE_SECONDS, TURN_SECONDS = 600.0, 300.0
-# A kernel that takes longer is called once a turn, in fewer turns.
-PATIENCE_SECONDS, FEW_ROUNDS = 3.0, 2
+# (seconds of the slowest first call, most turns): a kernel that takes longer is timed in fewer turns.
+PATIENCE = ((30.0, 1), (3.0, 2))
 TOLERANCE = 1e-8
 
 
@@ -69,7 +69,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("filters", nargs="*", help="parts of names of kernels; all thirty if none")
     add("--size", choices=("large", "small"), default="large", help="LARGE, or an eighth of it with 20 time steps")
     add("--threads", type=lambda text: [int(t) for t in text.split(",")], default=[1, 2], help="with commas (1,2)")
-    add("--rounds", type=int, default=5, help="turns for each contender (5; 2 for what takes over 3 s)")
+    add("--rounds", type=int, default=5, help="turns for each contender (5; 2 for what takes over 3 s, 1 over 30 s)")
     add("--seconds", type=float, default=0.2, help="length of a turn, one call at least (0.2)")
     add("--reassociate", action="store_true", help="sums in any order, and -ffast-math for the others")
     add("--output", type=Path, help="folder for the JSON and the table")
@@ -96,9 +96,8 @@ def compare(name: str, sizes: dict[str, int], workers: dict[str, Worker], effort
     """Every contender at one kernel: results compared with those of the sequential text, then times in turns."""
     request = {"do": "prepare", "kernel": name, "sizes": sizes, "reassociate": effort.reassociate}
     results = {c: _prepared(c, workers[c], request) for c in workers}
-    results, first = _checked(workers, results, folder)
-    few = first > PATIENCE_SECONDS
-    rounds = min(effort.rounds, FEW_ROUNDS) if few else effort.rounds
+    results, first = _checked(name, workers, results, folder)
+    rounds = min([effort.rounds, *(few for seconds, few in PATIENCE if first > seconds)])
     results = _timed(workers, results, rounds, effort.seconds)
     ratios = {c: _ratio(r, results[OURS]) for c, r in results.items() if c != OURS}
     flops = _flops(name, sizes)
@@ -121,7 +120,9 @@ def _prepared(contender: str, worker: Worker, request: dict[str, Any]) -> Result
     return Result(first_seconds=answer["first_seconds"], function=answer["function"])
 
 
-def _checked(workers: dict[str, Worker], results: dict[str, Result], folder: Path) -> tuple[dict[str, Result], float]:
+def _checked(
+    kernel: str, workers: dict[str, Worker], results: dict[str, Result], folder: Path
+) -> tuple[dict[str, Result], float]:
     """(results, seconds of the slowest first call); who differs from the sequential text is not timed."""
     wanted, slowest = None, 0.0
     for name in (BASELINE, *[c for c in results if c != BASELINE]):
@@ -134,7 +135,7 @@ def _checked(workers: dict[str, Worker], results: dict[str, Result], folder: Pat
             continue
         slowest = max(slowest, answer["seconds"])
         with np.load(file) as arrays:
-            found = [arrays[k] for k in arrays.files]
+            found = polybench_kernels.defined(kernel, [arrays[k] for k in arrays.files])
         wanted = found if wanted is None else wanted
         error = max(map(_difference, found, wanted))
         wrong = "" if error <= TOLERANCE else f"differs: error {error:.2g} of the largest value"

@@ -81,6 +81,18 @@ def arguments(name: str, program: Program, sizes: dict[str, int]) -> list[Any]:
     return found
 
 
+def defined(name: str, arrays: list[Any]) -> list[Any]:
+    """The part of the results that the kernel defines.
+
+    Gram and Schmidt's process finds at most as many directions as vectors have components: at LARGE (1200 vectors of
+    1000 components, with any data) what it divides after that is rounding errors by rounding errors.
+    """
+    if name != "gramschmidt":
+        return arrays
+    a, r, q = arrays
+    return [a[:, : len(a)], r[: len(a)], q[:, : len(a)]]
+
+
 def _values(name: str, array: str, shape: tuple[int, ...], dtype: Any, random: np.random.Generator) -> Any:
     if not shape:
         return 0.5 if name == "deriche" else 1.2

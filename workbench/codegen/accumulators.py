@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.codegen.nest import (
@@ -64,6 +64,11 @@ def untouched(nest: Nest, write: Write) -> bool:
     if any(cell.array in own for w in others for cell in w.cells):
         return False
     return not any(read.tensor in own for read in reads_of(nest))
+
+
+def alone(write: Write, loops: Iterable[For]) -> bool:
+    """Whether no iteration of these loops around nothing but the write reads a cell that another one writes."""
+    return untouched(write, write) or {x.loop for x in loops} <= write.apart
 
 
 def computable(write: Write) -> bool:

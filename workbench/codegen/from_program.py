@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench import poly
@@ -55,6 +56,17 @@ def atomic(nest: Nest, ids: frozenset[str]) -> Nest:
         return node
 
     return transform(nest, change) if ids else nest
+
+
+def told_apart(nest: Nest, loops: Mapping[str, frozenset[str]]) -> Nest:
+    """The nest with the loops in which updates read no cell that they write (`own_cells`)."""
+
+    def change(node: Nest) -> Nest:
+        if isinstance(node, Write) and node.statement in loops:
+            return replace(node, apart=loops[node.statement])
+        return node
+
+    return transform(nest, change) if loops else nest
 
 
 def visit(program: Program, statement: ProgramStatement, arguments: tuple[Expr, ...]) -> Write:

@@ -30,7 +30,8 @@ class Write:
     """One statement instance: cells take values, or combine with them when `reduction` is set.
 
     `instance` says which one: the statement's dims as expressions of the loop variables around.  An `atomic` one may
-    meet others of its kind in a cell.
+    meet others of its kind in a cell.  Inside the schedule's loops `apart` it reads no cell that it writes there, even
+    where it reads the same array.
     """
 
     statement: str
@@ -39,6 +40,7 @@ class Write:
     reduction: str | Monoid | None = None
     instance: tuple[Expr, ...] = ()
     atomic: bool = False
+    apart: frozenset[str] = frozenset()
 
 
 @record(slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from workbench import poly
 from workbench.codegen.borders import divided
 from workbench.codegen.collapsing import collapsed
-from workbench.codegen.from_program import atomic, nest_of
+from workbench.codegen.from_program import atomic, nest_of, told_apart
 from workbench.codegen.full_blocks import full_blocks
 from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.local_storage import placed, stored
@@ -16,6 +16,7 @@ from workbench.codegen.slanted_tiles import slanted_tiles
 from workbench.codegen.turned_copies import turned_apart
 from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
+from workbench.poly.own_cells import apart
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree, unmarked
 from workbench.records import record
@@ -121,7 +122,8 @@ def lower_nest(program: Program, tree: Tree, target: Target) -> Nest:
 def rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, ...]:
     """The nest that the time map becomes, then the nest after each rewrite in order."""
     tree = on_processors(tree)
-    nests = [atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))]
+    nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
+    nests = [told_apart(nest, apart(program, tree))]
     given = Lowering(program, tree, target)
     for rewrite in REWRITES:
         nests.append(rewrite.apply(nests[-1], given))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.codegen.accumulators import chain, computable, independent, separable, untouched
+from workbench.codegen.accumulators import alone, chain, computable, independent, separable
 from workbench.codegen.nest import Block, For, If, Nest, Write, children, map_write, rebuild
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, conjunction, substitute, transform
@@ -76,8 +76,8 @@ def _movable(reductions: tuple[For, ...], cells: tuple[For, ...], write: Write) 
     names = [x.variable for x in cells]
     variables = [x.variable for x in (*reductions, *cells)]
     moved = any(depends(e, v) for x in reductions for e in (x.lower, x.upper) for v in variables)
-    alone = untouched(write, write) and computable(write)
-    return alone and not moved and all(separable(c, names) for c in write.cells)
+    free = alone(write, (*reductions, *cells)) and computable(write)
+    return free and not moved and all(separable(c, names) for c in write.cells)
 
 
 def _boxed(reductions: tuple[For, ...], cells: tuple[For, ...], write: Write) -> Slanted | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import prod
 
-from workbench.codegen.accumulators import chain, computable, independent, separable, trip, untouched
+from workbench.codegen.accumulators import alone, chain, computable, independent, separable, trip
 from workbench.codegen.nest import For, Nest, Write
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
@@ -47,7 +47,7 @@ def match_tile(nest: Nest) -> Tile | None:
     cells = tuple(x for x, f in zip(loops, fixed, strict=True) if not f)
     if not fixed or not fixed[0] or any(x.kind == "parallel" for x in loops):
         return None
-    if any(x.step != 1 for x in loops) or not untouched(write, write) or not computable(write):
+    if any(x.step != 1 for x in loops) or not alone(write, loops) or not computable(write):
         return None
     if not _free_standing(reductions, cells) or not _movable(reductions):
         return None

@@ -5,24 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from workbench.lang.expr import Binary, Expr, Read, Unary, reads
+from workbench.lang.expr import Binary, Call, Expr, Read, Unary, reads
 from workbench.poly.program import Program, ProgramStatement
 
 
 def added(program: Program, statement: ProgramStatement) -> tuple[str, Expr] | None:
     """(operator, contribution) of an update, and of an assignment `C = C + x` that was written in C; None for others.
 
-    `+` and `*` only for assignments: they mean what they say, one operation after the other, so that nothing is
-    re-associated by reading them so.  (The operator language has updates for that.)
+    Assignments mean what they say, one operation after the other, so that nothing is re-associated by reading them so.
+    (The operator language has updates for that.)
 
     >>> from workbench.fromc import from_c
     >>> program = from_c("void f(int n, double s[1], double A[n]) { for (int i = 0; i < n; i++) s[0] = s[0] - A[i]; }")
     >>> added(program, program.statements[0])[0]
     '+'
     """
+    return contribution(statement) if statement.kind == "update" or written_in_c(program) else None
+
+
+def written_in_c(program: Program) -> bool:
+    """Whether the program was raised from C."""
     definition = program.original.definition
-    written_in_c = definition is not None and definition.language == "c"
-    return contribution(statement) if statement.kind == "update" or written_in_c else None
+    return definition is not None and definition.language == "c"
 
 
 @lru_cache(maxsize=4096)
@@ -37,7 +41,10 @@ def contribution(statement: ProgramStatement) -> tuple[str, Expr] | None:
 
 
 def taken_out(cell: Read, value: Expr) -> tuple[str, Expr] | None:
-    """(operator, x) of `cell + x`, `x + cell`, `cell - x` or a product; None otherwise, and where x reads the cell."""
+    """(operator, x) of `cell + x`, `x + cell`, `cell - x`, a product, or the smaller or larger of two integers.
+
+    None otherwise, and where x reads the cell.
+    """
     match value:
         case Binary("+" | "*" as op, left, right, _) if left == cell:
             found = op, right
@@ -45,6 +52,8 @@ def taken_out(cell: Read, value: Expr) -> tuple[str, Expr] | None:
             found = op, left
         case Binary("-", left, right, dtype) if left == cell:
             found = "+", Unary("-", right, dtype)
+        case Call("min" | "max" as op, (left, right), dtype) if cell in (left, right) and dtype.is_integral:
+            found = op, right if left == cell else left
         case _:
             return None
     return None if cell in set(reads(found[1])) else found
@@ -53,10 +62,14 @@ def taken_out(cell: Read, value: Expr) -> tuple[str, Expr] | None:
 def as_written(statement: ProgramStatement, cell: Expr, added_to_it: Expr) -> Expr:
     """The value of an assignment put together again from its cell and what `added` took out, whatever they are now."""
     (array, subscripts), value = statement.targets[0], statement.values[0]
+    own = Read(array, subscripts, value.dtype)
+    if isinstance(value, Call):
+        first = value.arguments[0] == own
+        return replace(value, arguments=(cell, added_to_it) if first else (added_to_it, cell))
     assert isinstance(value, Binary)
     if value.op == "-":
         assert isinstance(added_to_it, Unary)
         return replace(value, left=cell, right=added_to_it.operand)
-    if value.left == Read(array, subscripts, value.dtype):
+    if value.left == own:
         return replace(value, left=cell, right=added_to_it)
     return replace(value, left=added_to_it, right=cell)

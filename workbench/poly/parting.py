@@ -24,6 +24,12 @@ def chosen(program: Program, own: ProgramStatement, condition: Expr) -> isl.Set:
     return domain_of(program, own).intersect(isl.parse_set(f"{prefix(program)}{{ {instance(own)}{such} }}"))
 
 
+@isl.guarded
+def never(program: Program, own: ProgramStatement, condition: Expr) -> bool:
+    """Whether a condition over its dims and the sizes holds for no instance of a statement."""
+    return chosen(program, own, condition).intersect_params(isl.parse_set(program.context)).is_empty()
+
+
 def domain_of(program: Program, own: ProgramStatement) -> isl.Set:
     """The instances of a statement under the program's context."""
     return isl.parse_set(own.domain).intersect_params(isl.parse_set(program.context))

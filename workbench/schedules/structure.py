@@ -7,8 +7,9 @@ from functools import lru_cache
 from workbench import poly
 from workbench.lang.expr import Binary, Expr, Select, walk
 from workbench.lang.expr import reads as reads_of
+from workbench.lang.normal_form import constant, depends, growth
 from workbench.lang.polynomial import Polynomial
-from workbench.poly.accumulating import added, contribution
+from workbench.poly.accumulating import added, contribution, written_in_c
 from workbench.poly.addresses import step_of
 from workbench.poly.program import Program, ProgramStatement
 from workbench.records import record
@@ -88,8 +89,28 @@ def structure(program: Program, statement: str) -> Structure:
 
 
 def _touch(program: Program, statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...]) -> Touch:
+    own = program.arrays[array]
+    if own.times and written_in_c(program) and all(constant(e) == 0 for e in own.strides):
+        return Touch(array, tuple(_in_buffer(program, statement, subscripts).items()))
     steps = {d: step_of(program.arrays[array], subscripts, d) for d in statement.dims}
     return Touch(array, tuple((d, None if s is None else _elements(s)) for d, s in steps.items()))
+
+
+def _in_buffer(program: Program, own: ProgramStatement, subscripts: tuple[Expr, ...]) -> dict[str, int | None]:
+    """The same in a buffer, whose places are given out later: as if it held what this statement touches, row by row.
+
+    (In the operator language temporaries have places of their own, and buffers are copies.)
+    """
+    found: dict[str, int | None] = dict.fromkeys(own.dims, 0)
+    cells = 1
+    for subscript in reversed(subscripts):
+        extent = 1
+        for d in (d for d in own.dims if depends(subscript, d)):
+            step, known, trip = growth(subscript, d), found[d], poly.extent(program, own.id, d)
+            found[d] = None if step is None or known is None else known + step * cells
+            extent += LARGE if step is None or trip is None else abs(step) * (trip - 1)
+        cells = min(LARGE, cells * extent)
+    return found
 
 
 def _elements(step: Polynomial) -> int:

@@ -1,8 +1,8 @@
 """The default recipe for C: chosen by structure and legality, never by an operator's name.
 
-Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register
-and cache blocks; every innermost nest is vectorised along memory; the outermost loop without
-dependences is divided among threads.
+Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register and cache
+blocks, also where they wait for one another in a triangle; every innermost nest is vectorised along memory; the outermost
+loop without dependences is divided among threads.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.instructions import instructed
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
+from workbench.schedules.recipes.strips import striped
 from workbench.schedules.recipes.threads import parallelized
 from workbench.schedules.recipes.windows import windowed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
@@ -30,7 +31,7 @@ MOST_STATEMENTS = 80
 
 
 Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: tuple[Way, ...] = (instructed, windowed, packed, block)
+WAYS: tuple[Way, ...] = (instructed, windowed, packed, block, striped)
 
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
@@ -45,6 +46,10 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
 
 def _prepared(schedule: Schedule, machine: Target) -> Schedule:
     """Nests together or apart as blocks and lanes need them; what few programs need is loaded with the first one."""
+    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
+        from workbench.schedules.recipes.own_values import with_own_values
+
+        schedule = with_own_values(schedule)
     own = schedule.program.statements
     if any(map(in_place, own)):
         from workbench.schedules.recipes.turning import turned
@@ -59,6 +64,10 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
         from workbench.schedules.recipes.time_tiles import time_tiled
 
         schedule = time_tiled(schedule, machine)
+    if any(added(schedule.program, s) is not None and s.dims for s in schedule.program.statements):
+        from workbench.schedules.recipes.triangles import in_triangles
+
+        schedule = in_triangles(schedule, machine)
     return schedule
 
 

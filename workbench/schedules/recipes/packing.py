@@ -12,9 +12,9 @@ from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.lang.expr import reads as reads_of
-from workbench.poly.tree import path
+from workbench.poly.tree import path, statements
 from workbench.records import record
-from workbench.schedules.recipes.attempt import changed
+from workbench.schedules.recipes.attempt import changed, top
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.recipes.flattening import run_along, thinned
@@ -148,12 +148,19 @@ def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         return start
     before, schedule = schedule, _blocked(schedule, identifier, plan)
     # Blocks of what is computed in place are seldom legal, and a look at them is cheaper than at the panels.
-    look = in_place(schedule.program.statement(identifier))
-    if look and poly.violations(schedule.program, schedule.tree, changed(before, schedule)):
+    if _waits(before, identifier) and poly.violations(schedule.program, schedule.tree, changed(before, schedule)):
         return start
     if plan.operand is not None:
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
     return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
+
+
+def _waits(schedule: Schedule, identifier: str) -> bool:
+    """Whether a statement reads what it writes itself or what others in its nest do."""
+    program, own = schedule.program, schedule.program.statement(identifier)
+    nest = next(x for x in top(schedule.tree) if identifier in statements(x))
+    made = {array for s in statements(nest) if s != identifier for array, _ in program.statement(s).targets}
+    return in_place(own) or any(a.array in made for a in own.reads if not a.accumulates)
 
 
 def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:

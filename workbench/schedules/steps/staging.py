@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown, unknown_name
@@ -30,8 +31,9 @@ class Stage(Transform):
     before → after:  for m: { … A(m, k) … }   →   for m: { A_local(k) = A(m, k);  … A_local(k) … }
 
     A read instead of an array, such as `A(m, k)`, leaves the others in the loop as they are.  What is written goes back
-    afterwards; a buffer that only collects contributions to a reduction begins with the
-    neutral element and is added to the array at the end.  Legal when every reader still gets the value it got before.
+    afterwards, unless it is a temporary and nobody wants it there; a buffer that only collects contributions to a
+    reduction begins with the neutral element and is added to the array at the end.
+    Legal when every reader still gets the value it got before.
     TVM calls this cache_read and cache_write; with tiles around it is the packing of Goto's and BLIS's matrix product.
     """
 
@@ -57,13 +59,17 @@ class Stage(Transform):
             raise ScheduleError(f"stage: there is an array {name} already; give another name with buffer=")
         if subscripts:
             return self._with(schedule, site, users, (array, name), "load", self._cell(program, users, array))
-        found: list[Schedule] = []
-        for filling in (self.filling,) if self.filling else fillings(program, users, array):
-            after = self._with(schedule, site, users, (array, name), filling)
+        ways: list[tuple[Filling, bool]] = [
+            (x, True) for x in ((self.filling,) if self.filling else fillings(program, users, array))
+        ]
+        if self.filling in (None, "none") and passing(program, users, array):
+            ways.insert(0, ("none", False))
+        found = (self._with(schedule, site, users, (array, name), x, store=store) for x, store in ways)
+        after = schedule
+        for after in found:
             if not after.differences:
                 return after
-            found.append(after)
-        return found[-1]
+        return after
 
     def _cell(self, program: Program, users: tuple[str, ...], array: str) -> Cell:
         """The subscripts of the read that is meant."""
@@ -78,11 +84,12 @@ class Stage(Transform):
 
     def _with(
         self, schedule: Schedule, site: Site, users: tuple[str, ...], names: tuple[str, str], filling: Filling,
-        cell: Cell | None = None,
+        cell: Cell | None = None, *, store: bool = True,
     ) -> Schedule:  # fmt: skip
         program, tree = schedule.program, schedule.tree
         (array, name), depth = names, len(path(tree, users[0])) - inner_depth(site, users[0])
         made = buffer(program, tree, array, users, depth, name, filling, cell)
+        made = made if store else replace(made, after=())
         before, after = ([copies(s, made) for s in part] for part in (made.before, made.after))
         new = beside(tree, site, before, after, made.times)
         derived = derive(program, with_users(program, made), {**program.arrays, name: made.array}, new)
@@ -119,6 +126,12 @@ def fillings(program: Program, users: tuple[str, ...], array: str) -> tuple[Fill
     readers = [s for s in own if any(a.array == array and not a.accumulates for a in s.reads)]
     pure = all(s.kind == "update" for s in writers) and not readers and len({s.reduction for s in writers}) == 1
     return ("neutral",) if pure and isinstance(writers[0].reduction, str) else ("none", "load")
+
+
+def passing(program: Program, users: tuple[str, ...], array: str) -> bool:
+    """Whether an array is a temporary that these statements (ids) write: perhaps nobody else wants what they write."""
+    written = any(a.array == array for s in users for a in program.statement(s).writes)
+    return program.arrays[array].role == "temporary" and written
 
 
 def inner_depth(site: Site, statement: str) -> int:

@@ -1,0 +1,74 @@
+"""Strips: sums over columns, and what is computed with them, some columns at a time.
+
+    for j: { for i: R(j) += Q(i) * A(i, j);  for i: A(i, j) -= Q(i) * R(j) }
+    → for j_o: { for i: for j_i: R(j) += …;  for i: for j_i: A(i, j) -= … }
+
+Rows of a strip are read as they lie in memory, and a strip stays in the second cache from the first sweep to the last.
+"""
+
+from __future__ import annotations
+
+from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
+from workbench.schedules.edit import at, leaf_path
+from workbench.schedules.recipes.attempt import attempt, dim_of
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import distribute, interchange, split, vectorize
+from workbench.schedules.structure import structure
+from workbench.schedules.transform import Transform
+from workbench.target import Target
+
+LEAST, MOST = 4, 32
+"""Vectors of a strip, fewest and most."""
+
+
+def striped(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """A reduction and its neighbours in strips of columns; unchanged if they are no such sweeps, or it is not legal."""
+    place = leaf_path(schedule.tree, identifier)
+    for depth in range(len(place) - 1, -1, -1):
+        band = at(schedule.tree, place[:depth])
+        if isinstance(band, Band) and isinstance(band.child, Sequence):
+            return _in_strips(schedule, band, target)
+    return schedule
+
+
+def _in_strips(schedule: Schedule, band: Band, target: Target) -> Schedule:
+    parts = band.child.children if isinstance(band.child, Sequence) else ()
+    last = len(band.loops) - 1
+    size = _size(schedule, band, target)
+    swept = any(isinstance(part, Band) for part in parts) and all(map(_sweeps, parts))
+    if not size or not swept or band.loops[last].kind != "serial":
+        return schedule
+    names = [schedule.program.statement(statements(part)[0]).name for part in parts]
+    column = band.loops[last].name
+    steps: list[Transform] = [split(f"{names[0]}/{column}", size)]
+    steps += [distribute(name, loop=f"{column}_i") for name in names[1:]]
+    for name, part in zip(names, parts, strict=True):
+        if isinstance(part, Band):
+            steps.append(interchange(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
+        steps.append(vectorize(f"{name}/{column}_i"))
+    return attempt(schedule, *steps)
+
+
+def _sweeps(part: Tree) -> bool:
+    """Whether it is a statement, or one in a single loop."""
+    if isinstance(part, Band):
+        return isinstance(part.child, Leaf) and len(part.loops) == 1 and part.loops[0].kind == "serial"
+    return isinstance(part, Leaf)
+
+
+def _size(schedule: Schedule, band: Band, target: Target) -> int:
+    """Columns of a strip that half of the second cache holds; 0 where the accesses do not follow the columns."""
+    program, row, widest = schedule.program, 0, 0
+    for s in statements(band):
+        shape, column = structure(program, s), dim_of(band, len(band.loops) - 1, s)
+        if column is None or any(w.along(column) != 1 for w in shape.writes):
+            return 0
+        if any(r.along(column) not in (0, 1) for r in shape.reads):
+            return 0
+        around = [dim_of(band, n, s) for n in range(len(band.loops))]
+        trips = [shape.trip(d) for d in shape.statement.dims if d not in around]
+        width = max(v.dtype.bytes for v in shape.statement.values)
+        row, widest = max(row, width * max((t or 0 for t in trips), default=1)), max(widest, width)
+    lanes = target.lanes(8 * widest)
+    vectors = target.cache_bytes[1] // 2 // max(1, row * lanes)
+    return lanes * max(LEAST, min(MOST, vectors))
