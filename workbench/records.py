@@ -28,6 +28,12 @@ class _Made:
 _MADE = _Made()
 
 
+class Hashed:
+    """A base of records that are asked for their hash all the time, and remember it: expressions, trees."""
+
+    __slots__ = ("_hash",)
+
+
 @overload
 def record(cls: C, /) -> C: ...
 @overload
@@ -54,13 +60,14 @@ def _methods(cls: type, *, eq: bool, repr: bool) -> dict[str, Any]:
     """What the class does not write itself, by name."""
     every = fields(cls)
     methods: dict[str, Any] = {"__init__": _initializer(cls), "__setattr__": _set, "__delattr__": _delete}
-    if "__slots__" in vars(cls):
+    if "__slots__" in vars(cls) or issubclass(cls, Hashed):  # a hash means nothing to another process
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     if repr:
         methods["__repr__"] = _representation(tuple(each.name for each in every if each.repr))
     if eq:
         compared = _values(tuple(each.name for each in every if each.compare))
-        methods |= {"__eq__": _equality(compared), "__hash__": lambda self: hash(compared(self))}
+        hashed = _remembered(compared) if issubclass(cls, Hashed) else lambda self: hash(compared(self))
+        methods |= {"__eq__": _equality(compared), "__hash__": hashed}
     return methods
 
 
@@ -147,6 +154,18 @@ def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, Any], 
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     return __eq__
+
+
+def _remembered(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
+    def __hash__(self: Any) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash(values(self))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+    return __hash__
 
 
 def _representation(names: tuple[str, ...]) -> Callable[[Any], str]:

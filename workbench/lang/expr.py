@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from workbench.lang.dtypes import BOOL, INT32, DType
-from workbench.records import record
+from workbench.records import Hashed, record
 
 
 @record(slots=True)
@@ -38,7 +38,7 @@ class Index:
 
 
 @record(slots=True)
-class Read:
+class Read(Hashed):
     """`tensor(subscripts)`; a scalar parameter that carries data is a read with no subscripts."""
 
     tensor: str
@@ -47,7 +47,7 @@ class Read:
 
 
 @record(slots=True)
-class Unary:
+class Unary(Hashed):
     """`op` is `-` (negate), `!` (logical not) or `~` (bitwise not)."""
 
     op: str
@@ -56,7 +56,7 @@ class Unary:
 
 
 @record(slots=True)
-class Binary:
+class Binary(Hashed):
     """`op`: + - * / % << >> & | ^ && || < <= > >= == !=.
 
     Integer `/` and `%` round towards minus infinity; x/0 and x%0 are 0.  Operands of arithmetic
@@ -70,7 +70,7 @@ class Binary:
 
 
 @record(slots=True)
-class Select:
+class Select(Hashed):
     """`condition ? then : otherwise`; the branch not taken is not evaluated."""
 
     condition: Expr
@@ -80,7 +80,7 @@ class Select:
 
 
 @record(slots=True)
-class Call:
+class Call(Hashed):
     """A builtin: `min`, `max` (NaN propagates), `exp`, `sqrt`, ...  See `lang/builtins.py`."""
 
     function: str
@@ -89,7 +89,7 @@ class Call:
 
 
 @record(slots=True)
-class Cast:
+class Cast(Hashed):
     """Conversion of `operand` to `dtype` (float to int truncates)."""
 
     operand: Expr

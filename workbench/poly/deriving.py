@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Monoid
@@ -13,7 +14,7 @@ from workbench.poly.access import Space, access, distinct_reads
 from workbench.poly.names import to_isl
 from workbench.poly.program import Access, Array, Part, Program, ProgramStatement, StatementKind
 from workbench.poly.timemap import prefix
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree
 from workbench.records import record
 
 
@@ -82,10 +83,33 @@ def derive(
     """The program of these statements in the order of `reference` (its loops serial)."""
     order, known = serial(reference), {s.id for s in program.statements}
     # What a step before made is, seen from there on, a statement like any other.
-    statements = tuple(replace(s, part="computes", origin="") if s.id in known else s for s in statements)
-    digest = hashlib.sha256(repr((statements, tuple(arrays.items()), order)).encode()).hexdigest()
+    statements = tuple(_settled(s) if s.id in known else s for s in statements)
+    said = [*(s.digest for s in statements), *(f"{n}: {_said(a)}" for n, a in arrays.items()), _order(order)]
+    digest = hashlib.sha256("\n".join(said).encode()).hexdigest()
     made = replace(program, statements=statements, arrays=dict(arrays), reference=order, digest=digest[:24])
     return replace(made, parent=program, shown_by=None)
+
+
+@lru_cache(maxsize=1 << 13)
+def _said(value: Array | Loop) -> str:
+    return repr(value)
+
+
+def _order(tree: Tree) -> str:
+    """A text that tells orders apart."""
+    match tree:
+        case Band(loops, child):
+            return f"[{', '.join(map(_said, loops))}]({_order(child)})"
+        case Mark(name, value, child):
+            return f"{name} {value!r}({_order(child)})"
+        case Sequence(children):
+            return f"({'; '.join(map(_order, children))})"
+        case Leaf(statement):
+            return statement
+
+
+def _settled(s: ProgramStatement) -> ProgramStatement:
+    return replace(s, part="computes", origin="") if s.origin or s.part != "computes" else s
 
 
 def serial(tree: Tree) -> Tree:

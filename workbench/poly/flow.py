@@ -14,12 +14,13 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from workbench.poly import isl, unpack
+from workbench.poly.known_flow import Scene, sources, times_of
 from workbench.poly.naive import naive_tree
 from workbench.poly.precedence import Touch as Touched
 from workbench.poly.precedence import same_iteration, surely_written
 from workbench.poly.program import Access, Dependence, DependenceKind, Nest, Program, ProgramStatement
 from workbench.poly.promised import cells_of, meetings, promises
-from workbench.poly.timemap import before, time_map
+from workbench.poly.timemap import before, prefix
 from workbench.poly.tree import Loop
 from workbench.records import record
 
@@ -35,7 +36,7 @@ def dependences(program: Program) -> tuple[Dependence, ...]:
     statement on one cell; those pairs are in no other kind unless the update also reads the cell in its
     value.
     """
-    found = [d for array in program.arrays for d in _of_array(program, array)]
+    found = [d for array in program.arrays for d in _of_array(Scene.of(program, array))]
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.array, d.source, d.target)))
 
 
@@ -53,24 +54,29 @@ class Touch:
     exact_writes: bool
 
 
-def _of_array(program: Program, array: str) -> Iterator[Dependence]:
-    touches = _touches(program, array)
-    if not any(t.writes is not None for t in touches):
-        return
-    for source in touches:
-        for target in touches:
-            yield from _memory_based(program, array, source, target)
-    yield from flows(program, array)
-
-
 @lru_cache(maxsize=1024)
-@isl.guarded
-def flows(program: Program, array: str) -> tuple[Dependence, ...]:
-    """The flow through one array: who uses whose values."""
+def _of_array(own: Scene) -> tuple[Dependence, ...]:
+    program, array = own.program, own.array
     touches = _touches(program, array)
     if not any(t.writes is not None for t in touches):
         return ()
-    return tuple(_flow(program, array, touches))
+    pairs = product(touches, touches)
+    found = [d for source, target in pairs for d in _memory_based(program, array, source, target)]
+    return (*found, *_flows(own))
+
+
+@isl.guarded
+def flows(program: Program, array: str) -> tuple[Dependence, ...]:
+    """The flow through one array: who uses whose values."""
+    return _flows(Scene.of(program, array))
+
+
+@lru_cache(maxsize=1024)
+def _flows(own: Scene) -> tuple[Dependence, ...]:
+    touches = _touches(own.program, own.array)
+    if not any(t.writes is not None for t in touches):
+        return ()
+    return tuple(_flow(own.program, own.array, touches))
 
 
 def _touches(program: Program, array: str) -> list[Touch]:
@@ -188,9 +194,10 @@ def reads_before_writes(program: Program, array: str) -> bool:
     if all(r.access.exact for r in reads):
         return not all(surely_written(program, naive_tree(program), r, certain) for r in reads)
     sinks = [m for t in touches for m in _sinks(t)]
-    order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
-    flow = isl.flow_of(_collected(sinks), _collected([w.relation for w in certain]) if certain else None, None, order)
-    return not flow.get_may_no_source().intersect_params(isl.parse_set(program.context)).is_empty()
+    must = _collected([w.relation for w in certain]) if certain else None
+    own = [t.statement for t in touches]
+    _, missing = sources(_collected(sinks), must, None, times_of(program, own), prefix(program))
+    return not missing.intersect_params(isl.parse_set(program.context)).is_empty()
 
 
 def _begins_whole(program: Program, touches: list[Touch]) -> bool:
@@ -233,14 +240,13 @@ def _analysed(program: Program, touches: list[Touch], sinks: list[isl.Map]) -> d
     # isl's analysis is slow in the deep orders of derived programs, where it is rarely needed.
     if program.reference is not None and _nothing_is_lost(program, must, may):
         return _earlier(program, [*must, *may], sinks)
-    order = time_map(program, naive_tree(program), tuple(t.statement.id for t in touches))
     known = (_collected(must) if must else None, _collected(may) if may else None)
-    relations = unpack.maps(isl.flow_of(_collected(sinks), *known, order).get_may_dependence())
+    own = [t.statement for t in touches]
+    found, _ = sources(_collected(sinks), *known, times_of(program, own), prefix(program))
+    relations = unpack.maps(found)
     context = isl.parse_set(program.context)
-    return {
-        (m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)): m.intersect_params(context)
-        for m in relations
-    }
+    ends = ((m.get_tuple_name(isl.dim.in_), m.get_tuple_name(isl.dim.out)) for m in relations)
+    return {pair: m.intersect_params(context) for pair, m in zip(ends, relations, strict=True)}
 
 
 def _nothing_is_lost(program: Program, must: list[isl.Map], may: list[isl.Map]) -> bool:

@@ -6,6 +6,7 @@ memoises that); equality and hash come from names and text, never from isl objec
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import field
 from functools import cached_property
 from importlib import import_module
@@ -85,7 +86,7 @@ class Access:
     accumulates: bool = False
 
 
-@record(slots=True)
+@record
 class ProgramStatement:
     """A statement of the program.
 
@@ -113,14 +114,19 @@ class ProgramStatement:
     part: Part = field(default="computes", compare=False)
     origin: str = field(default="", compare=False)
 
-    @property
+    @cached_property
     def writes(self) -> tuple[Access, ...]:
         return tuple(a for a in self.accesses if a.kind == "write")
 
-    @property
+    @cached_property
     def reads(self) -> tuple[Access, ...]:
         """Cells read; an update also reads the cell it writes."""
         return tuple(a for a in self.accesses if a.kind == "read")
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything it says."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
 @record(slots=True)

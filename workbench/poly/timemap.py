@@ -14,7 +14,7 @@ from workbench.poly.affine import NotAffine, affine
 from workbench.poly.injectivity import determines
 from workbench.poly.names import to_isl
 from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, statements
+from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
 from workbench.records import record
 
 
@@ -42,17 +42,16 @@ def shared(tree: Tree, source: str, target: str) -> Shared:
             case Leaf():
                 return Shared(loops, 0)
             case Sequence(children):
-                a, b = _branch(children, source), _branch(children, target)
+                a, b = _branch(tree, source), _branch(tree, target)
                 if a != b:
                     return Shared(loops, -1 if a < b else 1)
                 tree = children[a]
 
 
-def _branch(children: tuple[Tree, ...], statement: str) -> int:
-    for position, child in enumerate(children):
-        if statement in statements(child):
-            return position
-    raise ScheduleError(f"the schedule tree does not contain statement {statement}")
+def _branch(tree: Sequence, statement: str) -> int:
+    if statement not in tree.places:
+        raise ScheduleError(f"the schedule tree does not contain statement {statement}")
+    return tree.places[statement]
 
 
 def row(loop: Loop, statement: ProgramStatement, program: Program) -> Expr:
@@ -197,7 +196,7 @@ def components(program: Program, tree: Tree, statement: str) -> list[str]:
             rows = [row_text(loop, program.statement(statement), program) for loop in own]
             return rows + components(program, child, statement)
         case Sequence(children):
-            position = _branch(children, statement)
+            position = _branch(tree, statement)
             return [str(position), *components(program, children[position], statement)]
 
 
@@ -206,9 +205,16 @@ def collisions(program: Program, tree: Tree, statement: ProgramStatement) -> isl
     loops = path(tree, statement.id)
     if determines(tuple(row(loop, statement, program) for loop in loops), statement.dims):
         return None
-    domain = isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
-    pairs = isl.Map.from_domain_and_range(domain, domain)
-    for loop in loops:
-        pairs = pairs.intersect(compare(program, loop, statement, statement, "="))
+    rows = ((row_text(loop, statement, program, primed=p) for p in (False, True)) for loop in loops)
+    same = " and ".join(f"({first}) = ({second})" for first, second in rows)
+    ends = f"{instance(statement)} -> {instance(statement, primed=True)}"
+    return _at_one_time(f"{prefix(program)}{{ {ends} : {same or 'true'} }}", statement.domain, program.context)
+
+
+@lru_cache(maxsize=4096)
+def _at_one_time(same: str, domain: str, context: str) -> isl.Map | None:
+    """Pairs of different instances, among those that agree."""
+    own = isl.parse_set(domain).intersect_params(isl.parse_set(context))
+    pairs = isl.parse_map(same).intersect_domain(own).intersect_range(own)
     pairs = pairs.subtract(isl.Map.identity(pairs.get_space()))
     return None if pairs.is_empty() else pairs

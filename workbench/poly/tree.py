@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from workbench.lang.expr import Expr
-from workbench.records import record
+from workbench.records import Hashed, record
 
 LoopKind = Literal[
     "serial", "parallel", "vector", "unroll", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"
@@ -21,7 +22,7 @@ AXES: tuple[LoopKind, ...] = ("block.x", "block.y", "block.z", "thread.x", "thre
 
 
 @record(slots=True)
-class Loop:
+class Loop(Hashed):
     """One loop: `rows[s]` is its time component for statement id `s`, over Index(dim) and Size, quasi-affine.
 
     `rows` is a tuple of pairs, sorted by statement id.  `kind` says how iterations are executed.
@@ -40,22 +41,27 @@ class Loop:
 
 
 @record(slots=True)
-class Band:
+class Band(Hashed):
     """Loops directly inside one another around `child`."""
 
     loops: tuple[Loop, ...]
     child: Tree
 
 
-@record(slots=True)
-class Sequence:
+@record
+class Sequence(Hashed):
     """Children executed one after another."""
 
     children: tuple[Tree, ...]
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Statement (id) → the place of the child that it is in."""
+        return {s: place for place, child in enumerate(self.children) for s in statements(child)}
+
 
 @record(slots=True)
-class Mark:
+class Mark(Hashed):
     """An annotation on a subtree for the code generator."""
 
     name: str
@@ -110,7 +116,7 @@ def path(tree: Tree, statement: str) -> tuple[Loop, ...]:
         case Mark(_, _, child):
             return path(child, statement)
         case Sequence(children):
-            return next(path(c, statement) for c in children if statement in statements(c))
+            return path(children[tree.places[statement]], statement)
         case Leaf():
             return ()
 

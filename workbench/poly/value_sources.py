@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 
 from workbench.errors import BudgetExceeded
 from workbench.poly import isl, unpack
+from workbench.poly.known_flow import Times, sources
 from workbench.poly.naive import naive_tree
 from workbench.poly.names import to_isl
 from workbench.poly.precedence import Touch, Writes, found_by, nearest, nothing_is_lost
@@ -251,19 +252,18 @@ def _unwritten(program: Program, array: str, reads: isl.Map) -> list[isl.Map]:
 
 
 def _by_isl(program: Program, tree: Tree, sinks: list[Sink]) -> list[isl.Map]:
-    """From sinks to their sources, by isl's analysis."""
-    if not sinks:
-        return []
-    writes = [_writes(program, array) for array in sorted({x.array for x in sinks})]
-    must = [t.relation for w in writes for t in w.certain]
-    may = [t.relation for w in writes for t in w.possible]
-    times = _times(program, tree, sinks, {t.statement.id for w in writes for t in w.every})
-    known = (union(must) if must else None, union(may) if may else None)
-    flow = isl.flow_of(union([x.relation for x in sinks]), *known, times)
-    unwritten = {to_isl(a.name) for a in program.arrays.values() if a.role == "temporary"}
-    missing = unpack.maps(flow.get_may_no_source())
-    missing = [_nothing(m) if m.get_tuple_name(isl.dim.out) in unwritten else m for m in missing]
-    return [*unpack.maps(flow.get_may_dependence().reverse()), *missing]
+    """From sinks to their sources, by isl's analysis, array by array."""
+    pieces: list[isl.Map] = []
+    for array in sorted({x.array for x in sinks}):
+        own, writes = [x for x in sinks if x.array == array], _writes(program, array)
+        known = ([t.relation for t in writes.certain], [t.relation for t in writes.possible])
+        must, may = (union(relations) if relations else None for relations in known)
+        times = _times(program, tree, own, {t.statement.id for t in writes.every})
+        found, nothing = sources(union([x.relation for x in own]), must, may, times, prefix_of(program))
+        missing = unpack.maps(nothing)
+        temporary = program.arrays[array].role == "temporary"
+        pieces += [*unpack.maps(found.reverse()), *(map(_nothing, missing) if temporary else missing)]
+    return pieces
 
 
 def _nothing(reads: isl.Map) -> isl.Map:
@@ -272,19 +272,16 @@ def _nothing(reads: isl.Map) -> isl.Map:
     return isl.Map.from_domain_and_range(reads.domain(), space.set_tuple_name(reads.get_tuple_name(isl.dim.out)))
 
 
-def _times(program: Program, tree: Tree, sinks: list[Sink], writers: set[str]) -> isl.UnionMap:
-    """Times of writers and sinks, padded to one length; outputs are read after everything."""
-    times: list[tuple[str, list[str]]] = []
+def _times(program: Program, tree: Tree, sinks: list[Sink], writers: set[str]) -> Times:
+    """Times of writers and sinks; outputs are read after everything."""
+    times: dict[str, list[str]] = {}
     for s in program.statements:
         own = components(program, tree, s.id)
         tuples = [s.id] if s.id in writers else []
         tuples += [tuple_of(x) for x in sinks if x.statement is not None and x.statement.id == s.id]
         inside = instance(s).partition("[")[2]
-        times += [(f"{name}[{inside}", ["0", *own]) for name in tuples]
-    times += [(f"{tuple_of(x)}[{', '.join(x.dims)}]", ["1"]) for x in sinks if x.statement is None]
-    length = max(len(t) for _, t in times)
-    pieces = [f"{name} -> [{', '.join(t + ['0'] * (length - len(t)))}]" for name, t in times]
-    return isl.parse_union_map(f"{prefix_of(program)}{{ {'; '.join(pieces)} }}")
+        times |= {f"{name}[{inside}": ["0", *own] for name in tuples}
+    return times | {f"{tuple_of(x)}[{', '.join(x.dims)}]": ["1"] for x in sinks if x.statement is None}
 
 
 def _parted(relation: isl.UnionMap, names: set[str]) -> tuple[isl.UnionMap, isl.UnionMap]:

@@ -123,5 +123,5 @@ def _memory(schedule: Schedule, buffer: str) -> str:
         order = on_grid(schedule.tree)
         stored = {s.array.name: s for s in poly.storage_of(schedule.program, order)}
         return memory_of(schedule.program, order, stored, buffer) if buffer in stored else "global"
-    except (WorkbenchError, StopIteration):
+    except (WorkbenchError, KeyError):
         return "global"
