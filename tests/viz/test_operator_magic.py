@@ -66,6 +66,20 @@ def completed(shell, text):
         return {c.text: c.type for c in shell.Completer.completions(text, len(text))}
 
 
+def test_a_word_of_python_is_no_name_of_a_variable(shell, capsys):
+    result = run(shell, "%%operator\n\ndef class(float(N) A) -> (B) { B(i) = A(i) }")
+    assert isinstance(result.error_in_exec, OperatorError)
+    assert str(result.error_in_exec) == (
+        "line 3, column 5: 'class' is a word of Python: no variable can be called so\n"
+        "  3 | def class(float(N) A) -> (B) { B(i) = A(i) }\n"
+        "    |     ^~~~~\n"
+        "  fix: choose another name, or write one behind %%operator"
+    )
+    assert run(shell, "%%operator kind\ndef class(float(N) A) -> (B) { B(i) = A(i) }").success
+    assert shell.user_ns["kind"].name == "class"
+    assert "not 'class'" in str(run(shell, "%%operator class\ndef f(float(N) A) -> (B) { B(i) = A(i) }").error_in_exec)
+
+
 def test_names_sizes_and_operators_are_completed(shell):
     run(shell, f"%%operator\n{MATMUL}")
     begun = "%%operator\ndef next(float(Rows,Cols) Alpha) -> (Beta) {\n    "

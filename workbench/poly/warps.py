@@ -31,7 +31,6 @@ from workbench.poly.warp_costs import WARP, groups, sectors, turns
 from workbench.records import record
 
 Memory = Literal["global", "shared", "thread"]
-MOST_THREADS = 1024
 WIDEST = 16
 """Bytes that one thread moves at once."""
 
@@ -162,7 +161,7 @@ def block_of(program: Program, tree: Tree, ids: tuple[str, ...], look: Look = WH
             assert points is not None
             number = thread_numbers(points, path(tree, s), loop)
             most[loop.kind[-1]] = max(most[loop.kind[-1]], int(number.max()) + 1)
-    return Block(*(min(MOST_THREADS, n) for n in most.values()))
+    return Block(*most.values())
 
 
 def thread_numbers(points: Points, loops: tuple[Loop, ...], loop: Loop) -> Column:

@@ -33,7 +33,7 @@ Strides = tuple[tuple[str, tuple[int, ...]], ...]
 def build(
     what: Schedule | Kernel,
     /,
-    target: str | Target = "c",
+    target: str | Target | None = None,
     threads: int | None = None,
     debug: bool = False,
     *,
@@ -43,9 +43,9 @@ def build(
     """Compile a schedule, or a kernel generated before, and load it.
 
     `target` is "c" for this machine, "cuda" (or the name of a GPU, "h200") for this machine's GPU, "cuda-on-cpu" for
-    the CUDA text executed on this processor, the name of a kind of processor ("neon"), or a Target; a Kernel keeps its
-    own.  A kernel for another architecture is executed by an emulator.  `threads` fixes the number of
-    threads of every call (None: the settings say).
+    the CUDA text executed on this processor, the name of a kind of processor ("neon"), or a Target; without one it is
+    "c", and a Kernel keeps its own.  What is for another architecture is executed by an emulator.  `threads` fixes the
+    number of threads of every call (None: the settings say).
     `debug` compiles without optimisation, with line numbers.  `unchecked` leaves out the checks of indices found in
     data (None: the settings say).  Raises BuildError if there is no compiler, or it refuses, crashes or hangs;
     IllegalSchedule for a schedule that would compute something else (a preview), unless `unsafe=True`.
@@ -61,7 +61,9 @@ def build(
         raise BuildError(f"build takes a Schedule or a Kernel, not {shown(what)}; for an operator: {advice}")
     if target == ON_CPU:
         return _on_cpu(what, threads, unchecked=unchecked, unsafe=unsafe)
-    if _is_cuda(what, target):
+    if target is None:
+        target = what.target if isinstance(what, Kernel) and what.target.dialect == "cuda" else "c"
+    if _is_cuda(target):
         return _on_gpu(what, target, unchecked=unchecked, unsafe=unsafe)
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
@@ -101,10 +103,7 @@ def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | N
     return build_on_cpu(kernel, threads=threads)
 
 
-def _is_cuda(what: Schedule | Kernel, target: str | Target) -> bool:
-    """Whether the GPU is asked for: by the target, or by a kernel in CUDA."""
-    if isinstance(what, Kernel) and target == "c":
-        return what.target.dialect == "cuda"
+def _is_cuda(target: str | Target) -> bool:
     return target != "c" and as_target(target).dialect == "cuda"
 
 

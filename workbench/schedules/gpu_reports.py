@@ -178,9 +178,9 @@ def resident(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -> tuple
     Registers are given out by warp in units of 256, warps in groups of four; shared memory in units of 128 bytes.
     """
     if threads > gpu.block_threads:
-        return 0, f"{gpu.block_threads} threads of a block"
+        return 0, f"a block has at most {gpu.block_threads} threads"
     if shared_bytes > gpu.block_shared_bytes:
-        return 0, f"{gpu.block_shared_bytes} bytes of shared memory of a block"
+        return 0, f"a block has at most {gpu.block_shared_bytes} bytes of shared memory"
     warps = -(-threads // gpu.warp_threads)
     limits = {"blocks": gpu.blocks, "warps": gpu.warps // warps}
     unit = -(-max(1, registers) * gpu.warp_threads // gpu.register_unit) * gpu.register_unit

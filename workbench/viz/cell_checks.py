@@ -48,7 +48,7 @@ def checked_cell(cell: str) -> list[dict[str, Any]]:
     if len(text) > LONGEST:
         return [problem_at(first, 1, 1, f"the cell has {len(text)} characters; %%{MAGIC} checks at most {LONGEST}")]
     try:
-        defined(text, first_line=first + 1)
+        defined(text, first_line=first + 1, named=bool(name))
     except OperatorError as error:
         return problems(str(error))
     return []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from keyword import iskeyword
 from typing import Any
 
 from workbench.errors import OperatorError
 from workbench.lang import operator, operators
 from workbench.lang.builtins import BUILTINS
+from workbench.lang.diagnostics import Problem, report
 from workbench.lang.dtypes import ALIASES, DTYPES
 from workbench.lang.operator import Operator
+from workbench.lang.terms import Span
 
 MAGIC = "operator"
 WORDS = ("def", "monoid", "identity", "combine", "where", "in", "for")
@@ -46,7 +49,7 @@ def define(shell: Any, line: str, cell: str | None) -> Operator | None:
     """
     text, name = (line, "") if cell is None else (cell, line.strip())
     try:
-        found = defined(text, first_line=1 if cell is None else 2)
+        found = defined(text, first_line=1 if cell is None else 2, named=bool(name))
         if name and (reason := wrong_name(name)):
             raise OperatorError(reason)
     except OperatorError as error:
@@ -62,7 +65,8 @@ def define(shell: Any, line: str, cell: str | None) -> Operator | None:
 
 def wrong_name(name: str) -> str:
     """Why an operator cannot be called so; empty if it can."""
-    return "" if name.isidentifier() else f"%%{MAGIC} takes a name for the operator, or nothing, not {name!r}"
+    fits = name.isidentifier() and not iskeyword(name)
+    return "" if fits else f"%%{MAGIC} takes a name for the operator, or nothing, not {name!r}"
 
 
 def cell_parts(cell: str) -> tuple[int, str, str]:
@@ -74,15 +78,31 @@ def cell_parts(cell: str) -> tuple[int, str, str]:
     return first, line.partition(MAGIC)[2].strip(), cell[len(head) :]
 
 
-def defined(text: str, *, first_line: int) -> dict[str, Operator]:
-    """The operators of a text; errors count its lines from `first_line`.  OperatorError if there is none."""
+def defined(text: str, *, first_line: int, named: bool = False) -> dict[str, Operator]:
+    """The operators of a text; errors count its lines from `first_line`.
+
+    OperatorError if there is none, or one that no variable can be called like, unless it is `named` otherwise.
+    """
+    below = "\n" * (first_line - 1) + text
     try:
         found = operators(text)
     except OperatorError:
-        found = operators("\n" * (first_line - 1) + text)
+        found = operators(below)
     if not found:
         operator(text)  # says what was expected
+    reserved = [] if named else [problem for name in found if (problem := _reserved(name, below))]
+    if reserved:
+        raise OperatorError(report(below, reserved))
     return found
+
+
+def _reserved(name: str, text: str) -> Problem | None:
+    """That Python has another use for a name, at the place where the text defines it."""
+    place = re.search(rf"^\s*def\s+({name})\b", text, re.MULTILINE) if iskeyword(name) else None
+    if place is None:
+        return None
+    what = f"{name!r} is a word of Python: no variable can be called so"
+    return Problem(what, Span(*place.span(1)), f"choose another name, or write one behind %%{MAGIC}")
 
 
 def _chosen(text: str, found: dict[str, Operator]) -> Operator:

@@ -37,6 +37,14 @@ def test_a_block_of_2000_threads(target: str) -> None:
         wb.build(wide(2000), target=target)
 
 
+def test_occupancy_of_what_fits_no_block() -> None:
+    """What is asked for is told, and the limit: no block of it is ever on a multiprocessor."""
+    (kernel,) = wb.occupancy(wide(2000), "h200").kernels
+    assert (kernel.threads, kernel.blocks, kernel.limit) == (2000, 0, "a block has at most 1024 threads")
+    assert str(wb.occupancy(wide(2000), "h200")).startswith("on each multiprocessor of h200\n")
+    assert wb.occupancy(fat(), "h200").kernels[-1].limit == "a block has at most 232448 bytes of shared memory"
+
+
 def test_a_megabyte_of_shared_memory(driver: FakeDriver) -> None:
     said = r"1048576 bytes of shared memory are more than the 232448 a block has on target h200: A_local 1048576"
     with pytest.raises(CodegenError, match=said):
@@ -57,6 +65,8 @@ def test_a_schedule_for_another_target() -> None:
     for_gpu = wb.generate(wb.autoschedule(wb.ops.load("softmax"), "cuda", M=64, N=64), target="cuda")
     with pytest.raises(BuildError, match=r"is in cuda; a C compiler takes C\. target='cuda' runs it on a GPU"):
         wb.build(for_gpu, target=wb.Target())
+    with pytest.raises(BuildError, match=r"is in cuda; a C compiler takes C\. target='cuda' runs it on a GPU"):
+        wb.build(for_gpu, target="c")
 
 
 def test_no_compiler_at_all(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
