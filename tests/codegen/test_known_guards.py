@@ -33,3 +33,13 @@ def test_a_guard_that_ranges_decide_leaves():
 def test_rows_that_every_thread_has_are_read_without_a_guard():
     schedule = wb.autoschedule(wb.ops.load("softmax"), "h200", M=33, N=300)
     assert "if (0 <" not in wb.generate(schedule, target="h200").source
+
+
+def test_the_number_of_threads_is_a_guard_for_whoever_uses_them_all():
+    """A block has 8 threads: D needs them all, C half of them."""
+    op = wb.operator("def p(float(N) A, float(M) B) -> (C, D) { C(i) = 2*A(i)   D(j) = 3*B(j) }")
+    schedule = wb.schedule(op, N=7, M=15) | wb.tile({"C/i": 4}) | wb.tile({"D/j": 8}) | wb.merge("C", "D", depth=1)
+    schedule = schedule | wb.bind("C/i_o", "block.x") | wb.bind("C/i_i", "thread.x") | wb.bind("D/j_i", "thread.x")
+    text = wb.generate(schedule, target="cuda").source
+    assert "if (i_i < wb_min_i64(7 - 4 * i_o, 4)) {" in text
+    assert "if (j_i < 15 - 8 * i_o) {" in text

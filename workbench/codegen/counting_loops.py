@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from workbench.codegen.launch_extents import Range, count_of, interval
+from workbench.codegen.launch_extents import count_of
 from workbench.codegen.nest import Cell, Define, For, If, Nest, Write, children, rebuild
+from workbench.codegen.ranges import Ranges, inside, interval
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.normal_form import constant, simplify
@@ -32,15 +33,14 @@ class _Counting:
     def __init__(self, outside: Callable[[For], bool]) -> None:
         self.outside = outside
 
-    def visit(self, nest: Nest, names: dict[str, Expr], ranges: dict[str, Range]) -> Nest:
+    def visit(self, nest: Nest, names: dict[str, Expr], ranges: Ranges) -> Nest:
         """`names` are variables in terms of the new ones, `ranges` the values of these."""
         match nest:
             case For():
                 return self.loop(nest, names, ranges)
-            case Define(variable, value, body):
-                own = _plain(value, names, ranges)
-                inner = {**ranges, variable: interval(own, ranges)}
-                return replace(nest, value=own, body=self.visit(body, names, inner))
+            case Define(_, value, body):
+                own = replace(nest, value=_plain(value, names, ranges))
+                return replace(own, body=self.visit(body, names, inside(own, ranges)))
             case If():
                 parts = tuple(self.visit(child, names, ranges) for child in children(nest))
                 return rebuild(replace(nest, condition=_value(nest.condition, names, ranges)), parts)
@@ -48,7 +48,7 @@ class _Counting:
                 return _write(nest, names, ranges)
         return rebuild(nest, tuple(self.visit(child, names, ranges) for child in children(nest)))
 
-    def loop(self, loop: For, names: dict[str, Expr], ranges: dict[str, Range]) -> For:
+    def loop(self, loop: For, names: dict[str, Expr], ranges: Ranges) -> For:
         own = replace(loop, lower=_plain(loop.lower, names, ranges), upper=_plain(loop.upper, names, ranges))
         plain = own.step == 1 and constant(own.lower) is not None and own.kind != "parallel"
         if not plain and (own.step != 1 or own.lower != ZERO) and not self.outside(loop):
@@ -57,12 +57,10 @@ class _Counting:
                 scaled = Binary("*", Const(own.step, INT64), Index(loop.variable, INT64), INT64)
                 names = {**names, loop.variable: simplify(Binary("+", own.lower, scaled, INT64))}
                 own = replace(own, lower=ZERO, upper=upper, step=1)
-        high = interval(own.upper, ranges)[1]
-        inner = {**ranges, loop.variable: (interval(own.lower, ranges)[0], None if high is None else high - 1)}
-        return replace(own, body=self.visit(loop.body, names, inner))
+        return replace(own, body=self.visit(loop.body, names, inside(own, ranges)))
 
 
-def _iterations(loop: For, ranges: dict[str, Range]) -> Expr:
+def _iterations(loop: For, ranges: Ranges) -> Expr:
     """How often the body is executed, if at all."""
 
     def counted(upper: Expr) -> Expr:
@@ -80,14 +78,14 @@ def _ends(upper: Expr) -> bool:
     return any(constant(a) is not None for a in arguments)
 
 
-def _write(write: Write, names: dict[str, Expr], ranges: dict[str, Range]) -> Write:
+def _write(write: Write, names: dict[str, Expr], ranges: Ranges) -> Write:
     cells = tuple(Cell(c.array, tuple(_plain(e, names, ranges) for e in c.subscripts), c.dtype) for c in write.cells)
     values = tuple(_value(v, names, ranges) for v in write.values)
     instance = tuple(_plain(e, names, ranges) for e in write.instance)
     return replace(write, cells=cells, values=values, instance=instance)
 
 
-def _value(expr: Expr, names: dict[str, Expr], ranges: dict[str, Range]) -> Expr:
+def _value(expr: Expr, names: dict[str, Expr], ranges: Ranges) -> Expr:
     """A value: only the subscripts of what it reads, and what it compares, are index arithmetic."""
 
     def change(node: Expr) -> Expr:
@@ -101,7 +99,7 @@ def _value(expr: Expr, names: dict[str, Expr], ranges: dict[str, Range]) -> Expr
     return transform(substitute(expr, names), change)
 
 
-def _plain(expr: Expr, names: dict[str, Expr], ranges: dict[str, Range]) -> Expr:
+def _plain(expr: Expr, names: dict[str, Expr], ranges: Ranges) -> Expr:
     """Index arithmetic, without the quotients, remainders and bounds that the ranges decide."""
 
     def change(node: Expr) -> Expr:
@@ -119,7 +117,7 @@ def _plain(expr: Expr, names: dict[str, Expr], ranges: dict[str, Range]) -> Expr
     return simplify(transform(first, change)) if constant(first) is None else first
 
 
-def _least(arguments: tuple[Expr, ...], ranges: dict[str, Range], dtype: DType) -> Expr:
+def _least(arguments: tuple[Expr, ...], ranges: Ranges, dtype: DType) -> Expr:
     """The minimum without arguments that another one never exceeds."""
     kept = list(arguments)
     for own in arguments:

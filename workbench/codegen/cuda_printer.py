@@ -18,8 +18,8 @@ from workbench.codegen.nest import Define, For, If, Invoke, Nest, Place, Prefetc
 from workbench.codegen.warp_printing import warp_call
 from workbench.codegen.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.errors import CodegenError
-from workbench.lang.dtypes import DType
-from workbench.lang.expr import Read
+from workbench.lang.dtypes import INT64, DType
+from workbench.lang.expr import Call, Const, Expr, Read
 from workbench.lang.normal_form import constant
 from workbench.lang.operator import Monoid
 from workbench.poly.concurrency import is_block
@@ -28,6 +28,7 @@ from workbench.poly.storage import elements
 from workbench.schedules.micro_kernels import registered
 from workbench.schedules.warp_instructions import WarpInstruction
 
+ZERO = Const(0, INT64)
 COMMENT = re.compile(r"/\*.*?\*/")
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 
@@ -172,8 +173,16 @@ class CudaPrinter(Printer):
         if head(loop) in self.extents.full:
             named = [start] if mentions(inside, name) else []
             return ["{", *indented([*named, *unbraced(inside)]), "}"]
-        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        upper = self.values.inside(self.limit(loop), PRECEDENCE["<"] + 1)
         return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
+
+    def limit(self, loop: For) -> Expr:
+        """The bound of a loop that begins at 0, without what the number of threads along its axis says already."""
+        size, upper = self.extents.block[axis_number(loop.kind)], loop.upper
+        if loop.lower != ZERO or loop.step != 1 or not (isinstance(upper, Call) and upper.function == "min"):
+            return upper
+        kept = tuple(e for e in upper.arguments if (constant(e) or 0) < size)
+        return kept[0] if len(kept) == 1 else replace(upper, arguments=kept) if kept else upper
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
         """As in C; what only processors have is executed plainly."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from workbench.codegen.launches import Amount
-from workbench.codegen.nest import Define, For, Nest, children
+from workbench.codegen.nest import For, Nest
+from workbench.codegen.ranges import Ranges, interval, ranged
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Call, Const, Expr, Index, index_names
-from workbench.lang.normal_form import constant, polynomial, simplify
+from workbench.lang.expr import Binary, Call, Const, Expr, index_names
+from workbench.lang.normal_form import constant, simplify
 from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.tree import LoopKind
 from workbench.records import record
 from workbench.target import Target
 
-Range = tuple[int | None, int | None]
-"""Least and greatest value, None where unknown."""
 Head = tuple[str, LoopKind, Expr, Expr, int]
 
 BLOCK_LIMITS = (1024, 1024, 64)
@@ -42,29 +41,23 @@ class Extents:
     full: frozenset[Head] = frozenset()
 
 
-@dataclass
-class _Found:
-    loops: list[tuple[For, dict[str, Range]]] = field(default_factory=list)
-
-
 def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> Extents:
     """Grid and block of a kernel's nest; `host` are variables the host gives.
 
     CodegenError beyond the target's limits.
     """
-    found = _Found()
-    _collect(nest, {}, found)
-    block = _block([x for x in found.loops if is_thread(x[0].kind)], target, name)
-    grid, exact = _grid([x for x in found.loops if is_block(x[0].kind)], host)
+    loops = [(n, ranges) for n, ranges in ranged(nest) if isinstance(n, For)]
+    threads = [x for x in loops if is_thread(x[0].kind)]
+    block = _block(threads, target, name)
+    grid, exact = _grid([x for x in loops if is_block(x[0].kind)], host)
     fitting: set[Head] = set()
     full: set[Head] = set()
     longer: set[Head] = set()
-    for loop, ranges in found.loops:
-        if is_thread(loop.kind):
-            most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
-            (fitting if most is not None and most <= size else longer).add(head(loop))
-            if constant(count_of(loop)) == size and loop.step == 1:
-                full.add(head(loop))
+    for loop, ranges in threads:
+        most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
+        (fitting if most is not None and most <= size else longer).add(head(loop))
+        if constant(count_of(loop)) == size and loop.step == 1:
+            full.add(head(loop))
     return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
 
 
@@ -78,19 +71,6 @@ def axis_number(kind: LoopKind) -> int:
     return "xyz".index(kind[-1])
 
 
-def _collect(nest: Nest, ranges: dict[str, Range], found: _Found) -> None:
-    match nest:
-        case For():
-            if is_block(nest.kind) or is_thread(nest.kind):
-                found.loops.append((nest, ranges))
-            lower, upper = interval(nest.lower, ranges)[0], interval(nest.upper, ranges)[1]
-            ranges = {**ranges, nest.variable: (lower, None if upper is None else upper - 1)}
-        case Define():
-            ranges = {**ranges, nest.variable: interval(nest.value, ranges)}
-    for child in children(nest):
-        _collect(child, ranges, found)
-
-
 def count_of(loop: For) -> Expr:
     """Iterations of a loop, if it has any."""
     length = Binary("-", loop.upper, loop.lower, INT64)
@@ -99,7 +79,7 @@ def count_of(loop: For) -> Expr:
     return simplify(length)
 
 
-def _iterations(loop: For, ranges: dict[str, Range]) -> int | None:
+def _iterations(loop: For, ranges: Ranges) -> int | None:
     """The most iterations the loop ever has, None if sizes decide."""
     uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
     limits = [interval(count_of(replace(loop, upper=u)), ranges)[1] for u in uppers]
@@ -107,7 +87,7 @@ def _iterations(loop: For, ranges: dict[str, Range]) -> int | None:
     return max(0, min(known)) if known else None
 
 
-def _block(loops: list[tuple[For, dict[str, Range]]], target: Target, name: str) -> tuple[int, int, int]:
+def _block(loops: list[tuple[For, Ranges]], target: Target, name: str) -> tuple[int, int, int]:
     known: dict[int, tuple[int, For]] = {}
     open_: dict[int, For] = {}
     for loop, ranges in loops:
@@ -149,7 +129,7 @@ def _product(numbers: list[int]) -> int:
 
 
 def _grid(
-    loops: list[tuple[For, dict[str, Range]]], host: frozenset[str]
+    loops: list[tuple[For, Ranges]], host: frozenset[str]
 ) -> tuple[tuple[Amount, Amount, Amount], set[Head]]:
     grid: list[Amount] = [1, 1, 1]
     exact: set[Head] = set()
@@ -171,45 +151,3 @@ def _grid(
             known = [m for m in most if m is not None]
             grid[axis] = max(1, min(max(known), GRID_LIMITS[axis])) if len(known) == len(most) else SYMBOLIC_BLOCKS
     return (grid[0], grid[1], grid[2]), exact
-
-
-def interval(expr: Expr, ranges: dict[str, Range]) -> Range:
-    """The values an expression may have, by intervals."""
-    match expr:
-        case Const(int(value), _):
-            return value, value
-        case Index(name, _):
-            return ranges.get(name, (None, None))
-        case Call("min" | "max" as which, arguments, _):
-            return _extreme(which, [interval(a, ranges) for a in arguments])
-        case Binary("/", a, Const(int(by), _), _) if by > 0:
-            low, high = interval(a, ranges)
-            return None if low is None else low // by, None if high is None else high // by
-        case Binary("%", _, Const(int(by), _), _) if by > 0:
-            return 0, by - 1
-    return _sum(expr, ranges)
-
-
-def _extreme(which: str, each: list[Range]) -> Range:
-    lows, highs = [low for low, _ in each], [high for _, high in each]
-    known_low, known_high = [x for x in lows if x is not None], [x for x in highs if x is not None]
-    if which == "min":
-        low = min(known_low) if len(known_low) == len(lows) else None
-        return low, min(known_high, default=None)
-    high = max(known_high) if len(known_high) == len(highs) else None
-    return max(known_low, default=None), high
-
-
-def _sum(expr: Expr, ranges: dict[str, Range]) -> Range:
-    """A sum of multiples, term by term; unknown where something else is multiplied."""
-    low: int | None = 0
-    high: int | None = 0
-    for atoms, factor in polynomial(expr).terms:
-        if len(atoms) > 1 or (atoms and atoms[0] == expr):
-            return None, None
-        least, most = interval(atoms[0], ranges) if atoms else (1, 1)
-        if factor < 0:
-            least, most = most, least
-        low = None if low is None or least is None else low + factor * least
-        high = None if high is None or most is None else high + factor * most
-    return low, high

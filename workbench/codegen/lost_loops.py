@@ -7,11 +7,10 @@ Where all of a kernel lost its loop the grid has one block along that axis, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeGuard
 
-from workbench.codegen.launch_extents import Range, interval
 from workbench.codegen.nest import Define, For, Nest, Write, children, rebuild, walk, writes
+from workbench.codegen.ranges import Ranges, interval, ranged
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, index_names, substitute
 from workbench.lang.normal_form import simplify
@@ -52,13 +51,13 @@ class _Region:
         for loop in self.loops(next(writes(nest)).statement):
             if loop.name in inside or loop.name in around:
                 continue
-            values = {self.iteration(w, loop.name, ranges) for w, ranges in _ranged(nest, {})}
+            values = {self.iteration(w, loop.name, ranges) for w, ranges in ranged(nest) if isinstance(w, Write)}
             value = values.pop()
             if not values and value is not None and not index_names(value) & known:
                 return loop, value
         return None
 
-    def iteration(self, write: Write, name: str, ranges: dict[str, Range]) -> Expr | None:
+    def iteration(self, write: Write, name: str, ranges: Ranges) -> Expr | None:
         """The iteration of a loop in which a statement writes; None if it is in no such loop."""
         own = self.program.statement(write.statement)
         loop = next((x for x in self.loops(own.id) if x.name == name), None)
@@ -82,20 +81,6 @@ def _within(nest: Nest, region: _Region, around: tuple[str, ...]) -> Nest:
         return For(loop.name, loop.name, value, after, _within(nest, region, (*around, loop.name)), 1, "parallel")
     inner = (*around, nest.loop) if _is_loop(nest) else around
     return rebuild(nest, tuple(_within(child, region, inner) for child in children(nest)))
-
-
-def _ranged(nest: Nest, ranges: dict[str, Range]) -> Iterator[tuple[Write, dict[str, Range]]]:
-    """Every write with the values that the variables of loops around it may have."""
-    match nest:
-        case Write():
-            yield nest, ranges
-        case For():
-            low, high = interval(nest.lower, ranges)[0], interval(nest.upper, ranges)[1]
-            ranges = {**ranges, nest.variable: (low, None if high is None else high - 1)}
-        case Define():
-            ranges = {**ranges, nest.variable: interval(nest.value, ranges)}
-    for child in children(nest):
-        yield from _ranged(child, ranges)
 
 
 def _is_loop(nest: Nest) -> TypeGuard[For | Define]:
