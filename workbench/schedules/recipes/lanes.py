@@ -63,7 +63,7 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
     for value, position in sorted(scored, reverse=True):
         crossing = crossed(program, band, position, ids)
         if value <= 0 and not crossing:
-            return schedule
+            continue
         flat = flattenings(program, band, position, target) if position == len(band.loops) - 1 else []
         for steps in (*flat, *options(program, band, position, crossing, target)):
             after = attempt(schedule, *steps)
@@ -81,8 +81,14 @@ def options(
     own = names[position]
     found: list[list[Transform]] = []
     if crossing is not None:
-        positions = (position, [x.name for x in band.loops].index(crossing))
-        found += transpositions(place + crossing, own, target)[0 if collides(program, band, positions, target) else 1 :]
+        across = [x.name for x in band.loops].index(crossing)
+        chosen = slice(0 if collides(program, band, (position, across), target) else 1, None)
+        joined = joint(program, band, across, target) if across < position else 1
+        if joined > 1:
+            together = names[across + 1 - joined : across + 1]
+            long = place + "_".join(x.removeprefix(place) for x in together)
+            found += [[fuse(*together), *steps] for steps in transpositions(long, own, target)[chosen]]
+        found += transpositions(place + crossing, own, target)[chosen]
     moved = names[:position] + names[position + 1 :] + [own]
     reorder: list[Transform] = [interchange(*moved)] if moved != names else []
     return [*found, [*reorder, vectorize(own)]]
@@ -107,6 +113,20 @@ def flattenings(program: Program, band: Band, position: int, target: Target) -> 
     place = f"{program.statement(ids[-1]).name}/"
     names = [x.name for x in band.loops[position + 1 - min(runs) : position + 1]]
     return [[fuse(*(place + n for n in names)), vectorize(place + "_".join(names))]]
+
+
+def joint(program: Program, band: Band, position: int, target: Target) -> int:
+    """How many loops that end with this one every access walks as one, if its rows alone do not fill registers."""
+    counts = []
+    for s in statements(band):
+        dim, shape = dim_of(band, position, s), structure(program, s)
+        trip = shape.trip(dim) if dim else None
+        if dim is None or trip is None or trip % target.lanes(32) == 0:
+            return 1
+        run = run_along(shape, dim, shape.statement.dims)
+        around = [dim_of(band, p, s) for p in range(position, -1, -1)]
+        counts.append(len(list(takewhile(lambda pair: pair[0] == pair[1], zip(reversed(run), around, strict=False)))))
+    return min(counts)
 
 
 def _moderate(trips: list[int]) -> int:

@@ -1,0 +1,53 @@
+"""Copies across: long runs are written, short rows that follow one another are read as one."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.schedules.agreeing import agree
+from workbench.poly.tree import path
+from workbench.schedules.recipes import default_schedule
+from workbench.target import Target
+
+AVX2 = Target(vector_bits=256, cores=2)
+ACROSS = "def across(float(M,N) A) -> (B) { B(n,m) = A(m,n) }"
+LAST = "def last(float(N,C,H,W) I) -> (O) { O(n,h,w,c) = I(n,c,h,w) }"
+PADDED = "def padded(float(N,C,H,V) I, int32 W) -> (O) { O(n,h,w,c) = I(n,c,h,w) where w in 0:W }"
+
+
+def order(text: str, **sizes: int):
+    schedule = default_schedule(wb.lower(wb.operator(text), sizes), AVX2)
+    return schedule, [x.name for x in path(schedule.tree, schedule.program.statements[0].id)]
+
+
+def test_a_block_writes_several_lines_of_few_rows():
+    schedule, loops = order(ACROSS, M=1024, N=1024)
+    assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
+    assert "tile({'B/n': 16, 'B/m': 128})" in map(str, schedule.trace)
+
+
+@pytest.mark.parametrize(("width", "loops"), [(14, ["n", "h_w_o", "c_o"]), (16, ["n", "h", "w_o", "c_o"])])
+def test_rows_that_fill_no_registers_are_joined(width, loops):
+    schedule, found = order(LAST, N=2, C=32, H=12, W=width)
+    assert found[: len(loops)] == loops
+    assert schedule.verdict
+
+
+def test_rows_with_gaps_between_them_are_not_joined():
+    assert "h_w" not in "".join(order(PADDED, N=2, C=32, H=12, V=15, W=14)[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (ACROSS, {"M": 1024, "N": 1024}),
+        (ACROSS, {"M": 1030, "N": 1024}),
+        (ACROSS, {"M": 37, "N": 1024}),
+        (LAST, {"N": 2, "C": 19, "H": 5, "W": 7}),
+        (LAST, {"N": 1, "C": 32, "H": 12, "W": 14}),
+        (PADDED, {"N": 2, "C": 17, "H": 3, "V": 9, "W": 7}),
+    ],
+)
+def test_every_element_finds_its_place(text, sizes):
+    agree(default_schedule(wb.lower(wb.operator(text), sizes), AVX2))
