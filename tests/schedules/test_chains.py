@@ -30,6 +30,12 @@ RECURRENCES = {
         "distribute",
         0,
     ),
+    "between others, with a division": (
+        "for (int i = 0; i < n; i++) { A[i][0] = 1.0; for (int j = 1; j < n; j++)"
+        " A[i][j] = B[i][j] / (3.0 + A[i][j - 1]); for (int j = 1; j < n; j++) B[i][j] = B[i][j - 1] + A[i][j]; }",
+        "vectorize",
+        0,
+    ),
     "two together": (
         "for (int i = 0; i < n; i++) for (int j = 1; j < n; j++) {"
         " A[i][j] = A[i][j - 1] + B[i][j]; B[i][j] = B[i][j - 1] * A[i][j]; }",

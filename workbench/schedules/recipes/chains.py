@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench import poly
+from workbench.lang.expr import Binary, Expr, walk
 from workbench.poly.accumulating import added
 from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, path, statements
 from workbench.schedules.edit import at
@@ -10,9 +11,10 @@ from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.recipes.lanes import innermost
 from workbench.schedules.recipes.threads import iterations
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import distribute, interchange, skew, split, unroll, unroll_jam
+from workbench.schedules.steps import distribute, interchange, skew, split, unroll, unroll_jam, vectorize
 from workbench.schedules.structure import in_place
 from workbench.schedules.transform import Transform
+from workbench.target import Target
 
 AT_ONCE = 4
 """Chains side by side: enough to hide additions, few enough for rows that start pages apart."""
@@ -24,22 +26,23 @@ SKEWS = (1, 2, 3)
 """How far a row may stay behind the row before, where rows wait for one another."""
 
 
-def overlapped(schedule: Schedule) -> Schedule:
+def overlapped(schedule: Schedule, target: Target) -> Schedule:
     """Iterations of the next loop outside, some at a time, wherever the innermost loop carries a value.
 
     before → after:  for i: for j: y(i, j) += y(i, j - 1)   →   for i_o: for j: for i_i < 4: y(i, j) += y(i, j - 1)
 
-    Where rows wait for one another, each stays some cells behind the row before (a wavefront across the rows).
+    Where rows wait for one another, each stays some cells behind the row before (a wavefront across the rows).  Rows
+    that divide run in lanes: a processor divides a vector nearly as fast as a number.
     """
     for s in schedule.program.statements:
         around = path(schedule.tree, s.id)
         waits = in_place(s) or added(schedule.program, s) is not None
         if waits and len(around) > 1 and all(x.kind in ("serial", "parallel") for x in around):
-            schedule = _several(schedule, s.id)
+            schedule = _several(schedule, s.id, target)
     return schedule
 
 
-def _several(schedule: Schedule, identifier: str) -> Schedule:
+def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """Some iterations of the last loop but one together around the statement's innermost loop, if that is legal."""
     outer, inner = path(schedule.tree, identifier)[-2:]
     own = schedule.program.statement(identifier).name
@@ -49,7 +52,7 @@ def _several(schedule: Schedule, identifier: str) -> Schedule:
     place = innermost(schedule.tree, identifier)
     band = at(schedule.tree, place)
     assert isinstance(band, Band)
-    ways: list[list[Transform]] = [_steps(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place))]
+    ways = _in_parts(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place), target)
     if len(band.loops) > 1:
         jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (AT_ONCE, min(ABREAST, rows // 2)))
         behind = [skew(f"{own}/{inner.name}", by=f"{own}/{outer.name}", factor=f) for f in SKEWS]
@@ -70,15 +73,35 @@ def _parts(tree: Tree, place: tuple[int, ...]) -> tuple[Tree, ...]:
     return parent.children if isinstance(parent, Sequence) else (at(tree, place),)
 
 
-def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...]) -> list[Transform]:
-    """A block of iterations of the outer loop for each part; innermost and written out where the part is a chain."""
+def _in_parts(schedule: Schedule, outer: str, parts: tuple[Tree, ...], target: Target) -> list[list[Transform]]:
+    """Ways to take a block of iterations of the outer loop for each part: in lanes where parts divide, else unrolled."""
+    own = [schedule.program.statement(s) for part in parts for s in statements(part)]
+    dividing = [s for s in own if any(_divides(v) for v in s.values)]
+    lanes = target.lanes(max((8 * v.dtype.bytes for s in dividing for v in s.values), default=64))
+    slow = frozenset(s.id for s in dividing)
+    plain = _steps(schedule, outer, parts, AT_ONCE, frozenset())
+    return [_steps(schedule, outer, parts, lanes, slow), plain] if slow and lanes > 1 else [plain]
+
+
+def _divides(value: Expr) -> bool:
+    """Whether a floating-point division is left to compute in each iteration."""
+    return any(isinstance(e, Binary) and e.op == "/" and e.dtype.is_float for e in walk(value))
+
+
+def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, slow: frozenset[str]) -> list[Transform]:
+    """A block of iterations of the outer loop for each part; innermost where the part is a chain.
+
+    There it is written out, or in lanes where one of the statements is `slow`.
+    """
     program, few = schedule.program, f"{outer.rpartition('/')[2]}_i"
     names = [program.statement(statements(part)[0]).name for part in parts]
-    steps: list[Transform] = [split(outer, AT_ONCE), *(distribute(name, loop=few) for name in names[1:])]
+    steps: list[Transform] = [split(outer, size), *(distribute(name, loop=few) for name in names[1:])]
     for name, part in zip(names, parts, strict=True):
         around = list(loops(part))
         if len(around) == 1 and around[0].kind == "serial" and _carries(schedule, name, around[0]):
-            steps += [interchange(f"{name}/{around[0].name}", f"{name}/{few}"), unroll(f"{name}/{few}")]
+            inner = f"{name}/{few}"
+            steps.append(interchange(f"{name}/{around[0].name}", inner))
+            steps.append(vectorize(inner) if slow & {*statements(part)} else unroll(inner))
     return steps
 
 

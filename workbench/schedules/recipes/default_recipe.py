@@ -87,7 +87,7 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
         from workbench.schedules.recipes.chains import overlapped
 
-        schedule = overlapped(schedule)
+        schedule = overlapped(schedule, machine)
     schedule = asked_ahead(parallelized(schedule), machine)
     if any(_gathers(s) for s in schedule.program.statements):
         from workbench.schedules.recipes.gathers_ahead import gathers_ahead
