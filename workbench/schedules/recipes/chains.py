@@ -74,7 +74,7 @@ def _parts(tree: Tree, place: tuple[int, ...]) -> tuple[Tree, ...]:
 
 
 def _in_parts(schedule: Schedule, outer: str, parts: tuple[Tree, ...], target: Target) -> list[list[Transform]]:
-    """Ways to take a block of iterations of the outer loop for each part: in lanes where parts divide, else unrolled."""
+    """Ways to take a block of iterations of the outer loop for each part: in lanes where one divides, else unrolled."""
     own = [schedule.program.statement(s) for part in parts for s in statements(part)]
     dividing = [s for s in own if any(_divides(v) for v in s.values)]
     lanes = target.lanes(max((8 * v.dtype.bytes for s in dividing for v in s.values), default=64))

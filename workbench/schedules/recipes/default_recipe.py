@@ -1,8 +1,8 @@
 """The default recipe for C: chosen by structure and legality, never by an operator's name.
 
-Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register and cache
-blocks, also where they wait for one another in a triangle; every innermost nest is vectorised along memory; the outermost
-loop without dependences is divided among threads.
+Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register and
+cache blocks, also where they wait for one another in a triangle; every innermost nest is vectorised along memory; the
+outermost loop without dependences is divided among threads.
 """
 
 from __future__ import annotations
