@@ -27,9 +27,14 @@ LANGUAGE = (
 PLAIN = ("-O2", "-fno-trapping-math", "-ffp-contract=fast")
 # Without optimisation every access of the text is made, where it stands.  The hooks are our own.
 WATCHED = ("-O0", "-gdwarf-4")
-SANITIZED = ("-fsanitize=thread,bounds",)
+# Volatile reads are told apart: what is updated atomically may be looked at.
+VOLATILE = ("-Xclang", "-mllvm", "-Xclang", "-tsan-distinguish-volatile=1")
 # `zig cc` would build a runtime library for these flags, which takes minutes; its compiler proper needs none.
-ZIG_SANITIZED = ("-Xclang", "-fsanitize=thread", "-Xclang", "-fsanitize=array-bounds")
+SANITIZED = {
+    "gcc": ("-fsanitize=thread,bounds", "--param=tsan-distinguish-volatile=1"),
+    "clang": ("-fsanitize=thread,bounds", *VOLATILE),
+    "zig": ("-Xclang", "-fsanitize=thread", "-Xclang", "-fsanitize=array-bounds", *VOLATILE),
+}
 OWN_LIBRARIES = {"gcc": ("-nodefaultlibs", "-lm", "-lc", "-lgcc"), "clang": ("-lm",), "zig": ("-lm",)}
 ZIG = ("-fno-stack-protector", "-fno-sanitize=undefined")
 
@@ -57,7 +62,7 @@ class CppJob(Job):
     def flags(self) -> tuple[str, ...]:
         tuned = [f for f in TUNE_HERE if f in self.toolchain.accepted][:1]
         zig = self.toolchain.family == "zig"
-        watched = (*WATCHED, *(ZIG_SANITIZED if zig else SANITIZED))
+        watched = (*WATCHED, *SANITIZED[self.toolchain.family])
         own = ZIG if zig else (NULL_IS_NO_PROOF,) if self.toolchain.family == "gcc" else ()
         return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *tuned)), *own)
 

@@ -147,8 +147,11 @@ template <class F, class T> WB_CPU T atomic_update(int64_t line, T *cell, typena
 /* A thread that fails lets the others run, so that whoever holds a lock can give it back. */
 template <class T>
 WB_CPU T compare_and_swap(int64_t line, T *cell, typename Same<T>::type expected, typename Same<T>::type value) {
-    WB_CPU_SEES(cell, sizeof(T), UPDATE, line);
-    T found = expected;
+    T found = expected, apart = expected ^ value;
+    unsigned first = 0, end = sizeof(T);  // the bytes that change: a word may hold elements of others
+    while (end && !(apart >> 8 * (end - 1) & 0xff)) --end;
+    while (first < end && !(apart >> 8 * first & 0xff)) ++first;
+    WB_CPU_SEES((char *)cell + first, end - first, UPDATE, line);
     if (!__atomic_compare_exchange_n(cell, &found, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) leave(READY);
     return found;
 }

@@ -29,7 +29,7 @@ KINDS: dict[int, Kind] = {
     4: "race",
     5: "unfinished copy",
 }
-VERBS = ("reads", "writes", "updates", "copies into")
+VERBS = ("reads", "writes", "updates", "copies into", "reads")
 JOINED: dict[Kind, str] = {"race": " on ", "unfinished copy": " into ", "wrong result": " in "}
 # The region of a subscript that the compiler checks; less the line where it is declared, that of a thread's array.
 DECLARED = -2

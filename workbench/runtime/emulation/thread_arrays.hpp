@@ -32,11 +32,11 @@ WB_CPU_SLOW void see_own(uint64_t p, int bytes, What what, int64_t site) {
     if (!own) return;
     if (p < own->low || p + (uint64_t)bytes > own->high) return beyond(*own, p, what, site, bytes);
     int64_t elements = ((int64_t)(p - own->low) % (int64_t)own->grain + bytes + (int64_t)own->grain - 1) / (int64_t)own->grain;
-    if (what != READ) count_written(*here->crew->launch, site_of(*here, site), DECLARED - own->line, elements);
+    if (what != READ && what != PEEK) count_written(*here->crew->launch, site_of(*here, site), DECLARED - own->line, elements);
     for (uint64_t n = (p - own->low) / own->grain; n * own->grain < p - own->low + (uint64_t)bytes; ++n) {
-        if (!own->known[n] && (what == READ || what == UPDATE))
+        if (!own->known[n] && (what == READ || what == PEEK || what == UPDATE))
             tell(UNINITIALISED, *here, what, site_of(*here, site), DECLARED - own->line, n, bytes);
-        if (what != READ) own->known[n] = 1;
+        if (what != READ && what != PEEK) own->known[n] = 1;
     }
 }
 

@@ -12,7 +12,8 @@
 
 namespace wb_cpu {
 
-enum What { READ, WRITE, UPDATE, COPY };
+/* PEEK is a volatile read: it may see what others are updating. */
+enum What { READ, WRITE, UPDATE, COPY, PEEK };
 /* In place of a region: an array that the text declares. */
 enum { MOST_LOGGED = 1 << 23, NEAREST = 4096, DECLARED = -2 };
 
@@ -104,7 +105,7 @@ WB_CPU_SLOW void own_cell(Cell &cell, const Region &region, const Thread &thread
 }
 
 WB_CPU void remember(Cell &cell, const Touch &now) {
-    if (now.what != READ) {
+    if (now.what != READ && now.what != PEEK) {
         cell.write = now;
         return;
     }
@@ -131,16 +132,17 @@ WB_CPU_SLOW void see_cell(Cell &cell, int number, const Touch &now, const Thread
         Touch copy = {cell.pending_site, 0, now.block, 0, (uint16_t)(cell.pending - 1), COPY, 1};
         tell(UNFINISHED_COPY, thread, now.what, now.site, number, p, bytes, &copy);
     }
-    if ((now.what == READ || now.what == UPDATE) && !cell.initialised)
+    bool looks = now.what == READ || now.what == PEEK;
+    if ((looks || now.what == UPDATE) && !cell.initialised)
         tell(UNINITIALISED, thread, now.what, now.site, number, p, bytes, nearest(cell, region, owner));
-    bool both = now.what == UPDATE && cell.write.what == UPDATE;
+    bool both = (now.what == UPDATE || now.what == PEEK) && cell.write.what == UPDATE;
     bool told = cell.pending && cell.write.what == COPY;
     if (cell.write.made && !both && !told && !ordered(cell.write, thread))
         tell(RACE, thread, now.what, now.site, number, p, bytes, &cell.write);
-    if (now.what != READ) {
+    if (!looks) {
         const Touch *readers[3] = {&cell.read[0], &cell.read[1], &cell.foreign};
         for (const Touch *reader : readers)
-            if (reader->made && !ordered(*reader, thread))
+            if (reader->made && !(now.what == UPDATE && reader->what == PEEK) && !ordered(*reader, thread))
                 tell(RACE, thread, now.what, now.site, number, p, bytes, reader);
         cell.initialised = 1;
     }
@@ -161,17 +163,28 @@ WB_CPU bool on_stack(const Thread &thread, uint64_t p) {
 
 WB_CPU_SLOW void see_own(uint64_t p, int bytes, What what, int64_t site);
 
+/* A word around smaller elements is looked at before one of them is swapped: what lies beside it is nobody's business. */
+WB_CPU bool beside(const Launch &launch, uint64_t p, int bytes, What what) {
+    if (what != PEEK) return false;
+    for (int n = 0; n < launch.regions; ++n) {
+        const Region &region = launch.region[n];
+        if (p < region.high && p + (uint64_t)bytes > region.low) return region.grain < bytes;
+    }
+    return false;
+}
+
 /* An access of the thread that runs; one outside of all arrays ends the launch before it is made. */
 WB_CPU_SLOW void see(uint64_t p, int bytes, What what, int64_t site) {
     Thread *thread = here;
     if (!thread || bytes <= 0) return;
     if (on_stack(*thread, p)) return see_own(p, bytes, what, site);
     Crew &crew = *thread->crew;
+    if (beside(*crew.launch, p, bytes, what)) return;
     int number = region_of(*crew.launch, p);
     int64_t inner = site;
     site = site_of(*thread, site);
     bool inside = number >= 0 && p + (uint64_t)bytes <= crew.launch->region[number].high;
-    if (!inside || (what != READ && !(crew.launch->region[number].writable & 1))) {
+    if (!inside || (what != READ && what != PEEK && !(crew.launch->region[number].writable & 1))) {
         tell(OUTSIDE, *thread, what, site, number, p, bytes, 0, inner);
         give_up();
         return;
@@ -231,6 +244,11 @@ WB_CPU_EXPORT void wb_cpu_forget(wb_cpu::Launch *launch) {
 #define WB_CPU_ACCESS(name, n) \
     WB_CPU_HOOK void __tsan_##name##read##n(void *p) { wb_cpu::see((uint64_t)p, n, wb_cpu::READ, WB_CPU_PLACE); } \
     WB_CPU_HOOK void __tsan_##name##write##n(void *p) { wb_cpu::see((uint64_t)p, n, wb_cpu::WRITE, WB_CPU_PLACE); }
+#define WB_CPU_VOLATILE(name, n) \
+    WB_CPU_HOOK void __tsan_##name##volatile_read##n(void *p) { wb_cpu::see((uint64_t)p, n, wb_cpu::PEEK, WB_CPU_PLACE); } \
+    WB_CPU_HOOK void __tsan_##name##volatile_write##n(void *p) { wb_cpu::see((uint64_t)p, n, wb_cpu::WRITE, WB_CPU_PLACE); }
+#define WB_CPU_VOLATILES(name) \
+    WB_CPU_VOLATILE(name, 2) WB_CPU_VOLATILE(name, 4) WB_CPU_VOLATILE(name, 8) WB_CPU_VOLATILE(name, 16)
 #define WB_CPU_BOTH(name, n) \
     WB_CPU_HOOK void __tsan_##name##read_write##n(void *p) { \
         wb_cpu::see((uint64_t)p, n, wb_cpu::READ, WB_CPU_PLACE); \
@@ -241,9 +259,9 @@ WB_CPU_EXPORT void wb_cpu_forget(wb_cpu::Launch *launch) {
 WB_CPU_ACCESS(, 1)
 WB_CPU_ACCESSES()
 WB_CPU_ACCESSES(unaligned_)
-WB_CPU_ACCESS(volatile_, 1)
-WB_CPU_ACCESSES(volatile_)
-WB_CPU_ACCESSES(unaligned_volatile_)
+WB_CPU_VOLATILE(, 1)
+WB_CPU_VOLATILES()
+WB_CPU_VOLATILES(unaligned_)
 WB_CPU_BOTH(, 1)
 WB_CPU_BOTH(, 2)
 WB_CPU_BOTH(, 4)
