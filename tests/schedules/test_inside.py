@@ -62,3 +62,37 @@ def test_results_are_the_oracles(text):
     found, wanted = wb.build(schedule, SMALL)(*given), op.evaluate(*given)
     for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, wanted)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+BLUR = """def blurred(float(H,W) I) -> (O) {
+    R(y,x) = I(y,x) + I(y,x+1)
+    O(y,x) = R(y,x) + 2 * R(y+1,x) + R(y+2,x)
+}"""
+CHAIN = """def chain(float(H,W) I) -> (O) {
+    R(y,x) = I(y,x) * 2
+    S(y,x) = R(y,x) + R(y+1,x)
+    O(y,x) = S(y,x) - S(y+1,x)
+}"""
+FAR = """def far(float(H,W) I) -> (O) {
+    R(y,x) = I(y,x) * 2
+    O(y,x) = R(y,x) + R(y+40,x)
+}"""
+WIDE = Target(vector_bits=256, cores=2, cache_bytes=(1 << 12, 1 << 14, 1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [(BLUR, ["compute_at('R', 'O/y_o')"]), (CHAIN, ["compute_at('S', 'O/y_o')", "compute_at('R', 'S_local/y_o')"]), (FAR, [])],
+)
+def test_blocks_of_rows_share_few_of_them(text, wanted):
+    schedule = default_schedule(wb.lower(wb.operator(text), H=401, W=50), WIDE)
+    assert moved(schedule) == wanted
+    assert schedule.verdict
+
+
+@pytest.mark.parametrize("text", [BLUR, CHAIN, FAR])
+def test_blocks_of_rows_are_right(text):
+    op = wb.operator(text)
+    given = np.random.default_rng(0).integers(-9, 10, (401, 50)).astype(np.float32)
+    kernel = wb.build(default_schedule(wb.lower(op, H=401, W=50), WIDE))
+    np.testing.assert_array_equal(kernel(given), op.evaluate(given))
