@@ -53,6 +53,13 @@ def test_hip_is_the_same_text_under_another_prelude():
     assert "hip/hip_runtime.h" in wb.generate(staged_matmul(), target="hip").source
 
 
+def test_lanes_of_hip_exchange_values_without_a_mask():
+    """Its masks have 64 bits, or it has none: the kernel's text is CUDA's, and the prelude says what that means."""
+    source = wb.generate(wb.autoschedule(wb.ops.softmax, "cuda", M=33, N=300), target="hip").source
+    assert "__shfl_xor_sync(0xffffffffu, value, apart)" in source
+    assert "#define __shfl_xor_sync(lanes, value, apart) __shfl_xor(value, apart, 32)" in source
+
+
 def test_launches_of_symbolic_sizes_are_expressions():
     first, second = each_launch(wb.generate(symbolic_matmul(), target="cuda").launches)
     assert (first.name, second.name) == ("matmul_C_init", "matmul_C")

@@ -41,6 +41,9 @@ COPIES_IN_HARDWARE = """\
 #define wb_copies_wait(groups) asm volatile("cp.async.wait_group %0;" :: "n"(groups) : "memory")
 """
 COPIES = f"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n{PLAIN_COPIES}#else\n{COPIES_IN_HARDWARE}#endif\n"
+# AMD's lanes need no mask, and where they have masks these are of 64 bits; its waves may be of 64 lanes.
+HIP_LANES = "#define __shfl_xor_sync(lanes, value, apart) __shfl_xor(value, apart, 32)\n"
+HIP_HEADERS = "#include <hip/hip_runtime.h>\n#include <math.h>\n#include <stdint.h>\n"
 
 
 @record
@@ -69,7 +72,7 @@ CUDA = GpuDialect(
 )
 HIP = GpuDialect(
     "hip",
-    _prelude("#include <hip/hip_runtime.h>\n#include <math.h>\n#include <stdint.h>\n", INLINE, PLAIN_COPIES),
+    _prelude(HIP_HEADERS, INLINE, HIP_LANES, PLAIN_COPIES),
     text_only=True,
 )
 GPU_DIALECTS = {d.name: d for d in (CUDA, HIP)}
