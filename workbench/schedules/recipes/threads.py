@@ -10,6 +10,7 @@ from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, loops, path, statements
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.attempt import attempt, top
+from workbench.schedules.recipes.waves import in_waves
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import interchange, parallelize
 from workbench.schedules.structure import structure
@@ -23,13 +24,14 @@ ENTERED = 1 << 16
 
 
 def parallelized(schedule: Schedule) -> Schedule:
-    """Divide the outermost loop that carries no dependence, in each nest with enough work."""
+    """Divide the outermost loop that carries no dependence, in each nest with enough work, or tiles on a diagonal."""
     for number in range(len(top(schedule.tree))):
         nest = top(schedule.tree)[number]
         divided_already = any(x.kind == "parallel" for x in loops(nest))
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest):
             after = divided(schedule, nest)
-            schedule = _inside(schedule, nest) if after is schedule else after
+            after = _inside(schedule, nest) if after is schedule else after
+            schedule = in_waves(schedule, nest) if after is schedule else after
     return schedule
 
 

@@ -1,0 +1,49 @@
+"""Waves: nests whose loops all carry dependences, in tiles of which those on a diagonal go to different threads.
+
+    for i: for j: S   →   for w: for i_o (parallel), with j_o = w - i_o: for i_i: for j_i: S
+
+Tables of dynamic programs (Lamport's hyperplanes, 1974, over tiles).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.poly.program import Program
+from workbench.poly.tree import Band, loops, statements
+from workbench.schedules.recipes.attempt import attempt, dim_of
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import interchange, parallelize, skew, tile
+from workbench.schedules.structure import structure
+from workbench.schedules.transform import Transform
+
+SIZES = (16, 64)
+"""Rows and columns of a tile: some lines of memory, each used for all of its cells."""
+
+LEAST = 1 << 20
+"""Fewer instances are not worth a barrier for each wave."""
+
+
+def in_waves(schedule: Schedule, nest: Band) -> Schedule:
+    """The two outer loops of a nest in tiles, in waves; unchanged where that is not legal or too little work."""
+    program, own = schedule.program, statements(nest)
+    if len(nest.loops) < 2 or any(x.kind == "parallel" for x in loops(nest)) or _instances(program, own) < LEAST:
+        return schedule
+    trips = []
+    for s in own:
+        dims = [dim_of(nest, position, s) for position in (0, 1)]
+        if None in dims or any(x.kind != "serial" for x in nest.loops[:2]):
+            return schedule
+        trips += [(structure(program, s).trip(d or "") or 0) // size for d, size in zip(dims, SIZES, strict=True)]
+    if max(trips) < 8:
+        return schedule
+    names, (i, j) = [program.statement(s).name for s in own], (x.name for x in nest.loops[:2])
+    first = names[0]
+    waves: list[Transform] = [skew(f"{name}/{j}_o", by=f"{name}/{i}_o") for name in names]
+    waves += [interchange(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
+    return attempt(schedule, tile({f"{first}/{i}": SIZES[0], f"{first}/{j}": SIZES[1]}), *waves)
+
+
+def _instances(program: Program, own: tuple[str, ...]) -> int:
+    """About how many instances the statements have; 0 where that is not known."""
+    return sum(prod(trip or 0 for _, trip in structure(program, s).trips) for s in own)
