@@ -1,4 +1,4 @@
-"""Random legal schedules for a GPU: their CUDA text, executed on the processor, equals the oracle."""
+"""Random legal schedules for a GPU: their CUDA text compiles, and executed on the processor equals the oracle."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from tests.support import examples
 from tests.wild_gpu_schedules import wild_gpu_schedule
 from workbench.ops import sample_arrays, sample_out
 from workbench.runtime.emulation.emulated import build_on_cpu
+from workbench.runtime.gpu_compiling import gpu_binary
+from workbench.runtime.nvrtc import nvrtc
 from workbench.schedules import Schedule
 
+ARCHITECTURES = ("sm_80", "sm_90")
 SEEDS = range(examples(quick=2, ci=10, full=2200))
 
 
@@ -22,6 +25,10 @@ def agrees(schedule: Schedule, counts: Counter[str]) -> None:
     for order in ("forward", "reverse"):
         run = build_on_cpu(kernel, order=order)
         assert wb.verify(run, *sample_arrays(op, **sizes), out=sample_out(op, **sizes)), f"{order}: {schedule}"
+    if nvrtc() is not None:
+        for architecture in ARCHITECTURES:
+            assert gpu_binary(kernel, architecture).warnings == (), f"{architecture}: {schedule}"
+        counts["compiled"] += 1
     counts["executed"] += 1
     counts["with barriers"] += "__syncthreads" in kernel.source
     counts["with shared memory"] += "__shared__ " in kernel.source.split("#endif\n\n")[1]
