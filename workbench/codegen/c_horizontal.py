@@ -26,10 +26,10 @@ def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> str:
     left = lanes
     while left * dtype.bytes > SMALLEST:
         left //= 2
-        halves = [_shuffled(held, range(first, first + left)) for first in (0, left)]
+        low, high = (_shuffled(held, range(first, first + left)) for first in (0, left))
         held = f"v{left}"
         short = values.helpers.type(dtype, left)
-        body.append(f"{short} {held} = {joined_vectors(values, reduction, *halves, dtype, left)};")
+        body.append(f"{short} {held} = {joined_vectors(values, reduction, low, high, dtype, left)};")
     distance = left // 2
     while distance:
         moved = _shuffled(held, [lane ^ distance for lane in range(left)])
