@@ -72,3 +72,17 @@ def test_columns_that_lie_apart_stay_as_they_are():
     of = wb.from_c(text)
     schedule = default_schedule(wb.lower(of, {"n": 80, "m": 80}), AVX2)
     assert not any(step.name == "vectorize" and "j_i" in step.loop for step in schedule.trace)
+
+
+def test_a_product_that_begins_with_a_scaled_cell_is_packed():
+    of = wb.from_c("""
+        void f(int n, double A[n][n], double B[n][n], double C[n][n]) {
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++) {
+                    C[i][j] *= 0.5;
+                    for (int k = 0; k < n; k++)
+                        C[i][j] += A[i][k] * B[k][j];
+                }
+        }""")
+    schedule = default_schedule(wb.lower(of, {"n": 300}), AVX2)
+    assert any(step.name == "stage" for step in schedule.trace)

@@ -31,7 +31,7 @@ MOST_STATEMENTS = 80
 
 
 Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: tuple[Way, ...] = (instructed, windowed, packed, block, striped)
+WAYS: tuple[Way, ...] = (instructed, windowed, packed, block)
 
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
@@ -74,11 +74,14 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:
     """Each reduction in the first way that changes it, the rest in lanes and among threads."""
     blocked: set[str] = set()
-    for identifier in [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]:
+    sums = [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]
+    for identifier in sums:
         tried = (way(schedule, identifier, machine) for way in ways)
         after = next((s for s in tried if s is not schedule), schedule)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
+    for identifier in (s for s in sums if s not in blocked):
+        schedule = striped(schedule, identifier, machine)
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
         from workbench.schedules.recipes.inside import computed_inside
 
