@@ -158,6 +158,19 @@ def inverse_tangent(name: str, degree: int, bits: int, low: int = 1) -> Fit:
     )
 
 
+def arc_tangent(name: str, degree: int, bits: int) -> Fit:
+    return Fit(
+        name,
+        lambda z: (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+        lambda z: z * mp.sqrt(z) / mp.atan(mp.sqrt(z)),
+        mpf(10) ** -12,
+        mpf(1),
+        degree,
+        bits,
+        "(atan s - s) / s^3 in s^2",
+    )
+
+
 def sine(name: str, degree: int, bits: int) -> Fit:
     return Fit(
         name,
@@ -309,6 +322,8 @@ FITS = (
     cosine("COS_F32", 2, 32),
     sine("SIN_F64", 5, 64),
     cosine("COS_F64", 5, 64),
+    arc_tangent("ATAN_F32", 8, 32),
+    arc_tangent("ATAN_F64", 19, 64),
     error_small("ERF_SMALL_F32", 1.0, 6, 32),
     error_large("ERF_LARGE_F32", 1.0, 4.0, 6, 32),
     error_small("ERF_SMALL_F64", 1.0, 12, 64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.cmath import (
+    arc_tangent,
     elementary,
     error_function,
     exponential,
@@ -24,6 +25,7 @@ FLOATS: dict[str, Recipe] = {
     **exponential.RECIPES,
     **logarithm.RECIPES,
     **trigonometric.RECIPES,
+    **arc_tangent.RECIPES,
     **error_function.RECIPES,
     **power.RECIPES,
     **library.RECIPES,
