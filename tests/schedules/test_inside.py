@@ -82,7 +82,11 @@ WIDE = Target(vector_bits=256, cores=2, cache_bytes=(1 << 12, 1 << 14, 1 << 20))
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [(BLUR, ["compute_at('R', 'O/y_o')"]), (CHAIN, ["compute_at('S', 'O/y_o')", "compute_at('R', 'S_local/y_o')"]), (FAR, [])],
+    [
+        (BLUR, ["compute_at('R', 'O/y_o')"]),
+        (CHAIN, ["compute_at('S', 'O/y_o')", "compute_at('R', 'S_local/y_o')"]),
+        (FAR, []),
+    ],
 )
 def test_blocks_of_rows_share_few_of_them(text, wanted):
     schedule = default_schedule(wb.lower(wb.operator(text), H=401, W=50), WIDE)
