@@ -10,8 +10,12 @@ from random import Random
 import pytest
 
 import workbench as wb
+from workbench import poly
 from workbench.poly import flow, isl, known_flow
+from workbench.poly.concerning import concerned
 from workbench.poly.known_flow import Scene, shortened
+from workbench.poly.program import Program
+from workbench.poly.tree import Sequence
 from workbench.schedules import Schedule
 
 PAIR = wb.operator("""
@@ -86,3 +90,32 @@ def test_trees_and_expressions_travel_without_what_they_remember():
     assert back == tree
     assert not hasattr(back, "_hash")
     assert hash(back) == hash(tree)
+
+
+CHAIN = wb.operator(
+    "def chain(float(N) A, float(N) E) -> (C, D, F) { C(i) = 2*A(i)   D(i) = C(i) + 1   F(i) = 3*E(i) }"
+)
+
+
+def in_order(*places: int) -> Program:
+    """The program with its three nests in another order."""
+    program = wb.schedule(CHAIN, N=6).program
+    tree = poly.naive_tree(program)
+    assert isinstance(tree, Sequence)
+    return replace(program, reference=Sequence(tuple(tree.children[p] for p in places)), digest=str(places))
+
+
+def test_only_what_is_touched_in_another_order_is_concerned():
+    before = in_order(0, 1, 2)
+    assert concerned(before, in_order(0, 2, 1)) == frozenset()
+    assert concerned(before, in_order(2, 0, 1)) == frozenset()
+    assert concerned(before, in_order(1, 0, 2)) == {"C"}
+    assert concerned(before, in_order(2, 1, 0)) == {"C"}
+
+
+def test_a_value_that_comes_too_late_is_a_difference_wherever_the_rest_stands():
+    before = in_order(0, 1, 2)
+    for places in ((0, 2, 1), (2, 0, 1)):
+        assert poly.differences(before, in_order(*places)) == ()
+    for places in ((1, 0, 2), (2, 1, 0), (1, 2, 0)):
+        assert {d.array for d in poly.differences(before, in_order(*places))} == {"C"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from workbench.poly import isl
+from workbench.poly.known_flow import shortened, times_of
 from workbench.poly.naive import naive_tree
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.tree import Tree, normal, restrict
@@ -14,13 +15,12 @@ def concerned(before: Program, after: Program) -> frozenset[str]:
     """The arrays whose values may come from elsewhere in the later program.
 
     A statement with the same instances in both concerns the arrays that it now touches otherwise, any other statement
-    all that it touches.  If the statements that stayed are in another order, every array is concerned.
+    all that it touches.  Where the statements that stayed and touch an array are in another order, it is concerned.
     """
     old, new = ({s.id: s for s in p.statements} for p in (before, after))
     stayed = {i for i in old.keys() & new.keys() if _same_instances(old[i], new[i])}
-    if _order(before, stayed) != _order(after, stayed):
-        return frozenset({*before.arrays, *after.arrays})
-    moved = {a.array for found in (old, new) for i, s in found.items() if i not in stayed for a in s.accesses}
+    moved = set() if _order(before, stayed) == _order(after, stayed) else _reordered(before, after, stayed)
+    moved |= {a.array for found in (old, new) for i, s in found.items() if i not in stayed for a in s.accesses}
     stood_for = (isl.parse_map(s.origin).get_tuple_name(isl.dim.out) for s in after.statements if s.origin)
     moved |= {a.array for i in stood_for for a in old[i].accesses}
     return frozenset(moved.union(*(_otherwise(old[i], new[i]) for i in stayed)))
@@ -30,6 +30,18 @@ def _order(program: Program, among: set[str]) -> Tree | None:
     """The order of some statements among themselves."""
     tree = restrict(naive_tree(program), among)
     return tree and normal(tree)
+
+
+def _reordered(before: Program, after: Program, among: set[str]) -> set[str]:
+    """The arrays that some statements touch in another order."""
+    return {
+        name for name in {*before.arrays, *after.arrays} if _times(before, name, among) != _times(after, name, among)
+    }
+
+
+def _times(program: Program, array: str, among: set[str]) -> dict[str, list[str]]:
+    own = [s for s in program.statements if s.id in among and any(a.array == array for a in s.accesses)]
+    return shortened(times_of(program, own))
 
 
 def _same_instances(old: ProgramStatement, new: ProgramStatement) -> bool:
