@@ -83,6 +83,16 @@ def test_threads_divide_what_is_longest() -> None:
     assert divided(M=8192, N=48, K=64) == {"m_o"}
 
 
+@pytest.mark.parametrize(("cores", "most"), [(2, 104), (3, 72)])
+def test_pixels_are_divided_evenly_though_they_fill_few_tiles(cores: int, most: int) -> None:
+    """The rows of a picture are one; they are not packed, so that threads may begin between any two vectors."""
+    text = "(float(F,C) W, float(C,Y,X) I) -> (O) { O(f,y,x) +=! W(f,c) * I(c,y,x) }"
+    schedule = scheduled(text, Target(vector_bits=256, cores=cores), F=256, C=64, Y=14, X=14)
+    blocks = [size for step in schedule.trace for name, size in getattr(step, "sizes", ()) if name == "O/y_x"]
+    assert blocks == [most]
+    assert schedule.verdict
+
+
 def test_the_steps_of_a_packed_product_have_reasons() -> None:
     schedule = default_schedule(wb.lower(wb.operator(MATMUL), dict(M=512, N=512, K=512)), AVX2)
     told = dict(reasons(schedule))

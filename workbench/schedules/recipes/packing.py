@@ -113,7 +113,9 @@ def _sized(
     threads = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
     threads = threads or (f"{column}_o" if n >= 2 * width * target.cores else f"{row}_o")
     share = {f"{d}_o": -(-trip // target.cores) for d, trip in ((column, n), (row, m)) if f"{d}_o" == threads}
-    columns = _even(n, min(max(second, third // (2 * target.cores)) // panel, share.get(f"{column}_o", n)), width)
+    # Panels are packed whole; what stays where it is can be divided between any two vectors.
+    unit = lanes if flat and f"{column}_o" in share and target.cores > 1 else width
+    columns = _even(n, min(max(second, third // (2 * target.cores)) // panel, share.get(f"{column}_o", n)), unit)
     rows = _even(m, min(second // 4 // panel, share.get(f"{row}_o", m)), height)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
     other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
