@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import workbench as wb
+from tests.fromc.polybench import arguments, copied, results
 from workbench.lang.folding import fold
+from workbench.lang.operator import Operator
 from workbench.schedules import Schedule
 
 
@@ -33,3 +35,13 @@ def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0
 
 def _several(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def same_bits(of: Operator, schedule: Schedule, sizes: dict[str, int]) -> None:
+    """Does a program from C compute, on one thread and on two, what its sequential text does, to the last bit?"""
+    given = arguments(of, sizes)
+    expected = results(wb.evaluate_c(of, *copied(given)))
+    for threads in (1, 2):
+        found = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -1,4 +1,4 @@
-"""Temporaries too large for the second cache are computed where they are used, if nothing is computed twice."""
+"""Temporaries too large for the second cache are computed where they are used, if little is computed twice."""
 
 from __future__ import annotations
 

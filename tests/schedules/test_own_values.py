@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import workbench as wb
-from tests.fromc.polybench import arguments, copied, results
+from tests.schedules.agreeing import same_bits
 from workbench.poly.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.own_values import with_own_values
@@ -45,15 +44,6 @@ SHARED = {
 
 def raised(body: str):
     return wb.from_c(f"void f(int n, double A[n][n], double B[n][n]) {{ {body} }}")
-
-
-def same_bits(of, schedule, sizes):
-    given = arguments(of, sizes)
-    expected = results(wb.evaluate_c(of, *copied(given)))
-    for threads in (1, 2):
-        found = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import workbench as wb
 from bench import polybench_kernels
-from tests.fromc.polybench import arguments, copied, results
+from tests.schedules.agreeing import same_bits
 from workbench.poly.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
@@ -47,12 +46,7 @@ def test_strips_compute_the_same_bits(name, n, m):
     schedule = default_schedule(wb.lower(of, sizes), AVX2)
     steps = {step.name for step in schedule.trace}
     assert {"distribute", "vectorize"} <= steps or {"tile", "vectorize"} <= steps
-    given = arguments(of, sizes)
-    expected = results(wb.evaluate_c(of, *copied(given)))
-    for threads in (1, 2):
-        found = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
+    same_bits(of, schedule, sizes)
 
 
 def test_strips_of_a_process_go_to_different_threads_and_fit_the_second_cache():

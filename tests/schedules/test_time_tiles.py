@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import workbench as wb
-from tests.fromc.polybench import arguments, copied, program, results
+from tests.fromc.polybench import program
+from tests.schedules.agreeing import same_bits
 from workbench.poly.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.time_tiles import time_tiles
@@ -66,15 +66,6 @@ STENCILS = {
             }
         }""",
 }
-
-
-def same_bits(of, schedule, sizes):
-    given = arguments(of, sizes)
-    expected = results(wb.evaluate_c(of, *given))
-    for threads in (1, 2):
-        computed = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
-        for a, b in zip(computed, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("name", STENCILS)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import workbench as wb
 from bench import polybench_kernels
-from tests.fromc.polybench import arguments, copied, results
+from tests.schedules.agreeing import same_bits
 from workbench.poly.tree import loops
 from workbench.schedules.recipes import default_schedule, waves
 from workbench.schedules.scheduled_program import naive_schedule
@@ -36,15 +35,6 @@ TABLES = {
                 }
         }""",
 }
-
-
-def same_bits(of, schedule, sizes):
-    given = arguments(of, sizes)
-    expected = results(wb.evaluate_c(of, *copied(given)))
-    for threads in (1, 2):
-        found = results(wb.build(schedule, threads=threads, debug=True)(*copied(given)))
-        for a, b in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -76,9 +76,10 @@ def _in_blocks(schedule: Schedule, user: ProgramStatement, array: str, rows: int
     trip = structure(schedule.program, user.id).trip(name) if name else None
     if trip is None or user.kind != "assign" or loops[0].kind != "serial" or loops[0].name != name:
         return schedule
-    block = 1 << (min(rows, trip // (4 * cores)).bit_length() - 1) if min(rows, trip // (4 * cores)) > 0 else 0
-    if block < LEAST:
+    most = min(rows, trip // (4 * cores))
+    if most < LEAST:
         return schedule
+    block = 1 << (most.bit_length() - 1)
     try:
         blocked = tile({f"{user.name}/{name}": block}).on(schedule)
     except ScheduleError:
