@@ -84,3 +84,12 @@ def test_innermost_loops_of_small_graphs(jumps, bodies):
     entered_in_the_middle = any(t > s for s, t in jumps.items())
     expected = [] if entered_in_the_middle else bodies
     assert [[i.address for i in body] for body in innermost_bodies(function.instructions)] == expected
+
+
+@pytest.mark.parametrize("filler", ["nop", "nop DWORD PTR [rax+0x0]", "data16 cs nop WORD PTR [rax+0x0]", "xchg ax,ax"])
+def test_a_part_of_a_loop_may_stand_behind_its_end(filler):
+    """Out of line, behind a jump back into the loop, and room that nobody comes to between them."""
+    lines = ["0:\tnop", "1:\tje    6 <f>", "2:\tinc    eax", "3:\tjne    1 <f>", "4:\tret", f"5:\t{filler}"]
+    lines += ["6:\tdec    eax", "7:\tjmp    2 <f>", f"8:\t{filler}", "9:\tret"]
+    (function,) = functions_of("0000000000000000 <f>:\n" + "\n".join(f"    {line}" for line in lines))
+    assert [[i.address for i in body] for body in innermost_bodies(function.instructions)] == [[1, 2, 3, 6, 7]]

@@ -30,16 +30,27 @@ def innermost_bodies(instructions: Sequence[Instruction]) -> list[list[Instructi
 
 
 def blocks_of(instructions: Sequence[Instruction]) -> list[Block]:
-    """Straight pieces: one begins where something jumps to, and after what jumps or ends."""
+    """Straight pieces: one begins where something jumps to, and after what jumps or ends.
+
+    What only fills the room between an end and the next piece is left out: nobody comes there.
+    """
     targets = {i.target for i in instructions if i.target is not None}
     blocks: list[Block] = []
     new = True
     for i in instructions:
+        behind_an_end = bool(blocks) and new and blocks[-1][-1].name in ENDS
+        if behind_an_end and i.address not in targets and _fills(i):
+            continue
         if new or i.address in targets:
             blocks.append([])
         blocks[-1].append(i)
         new = i.name.startswith("j") or i.name in ENDS
     return blocks
+
+
+def _fills(i: Instruction) -> bool:
+    """Whether an instruction does nothing: `nop`, with prefixes or without."""
+    return "nop" in (i.name, *i.operands.split()) or (i.name, i.operands) == ("xchg", "ax,ax")
 
 
 def _successors(blocks: Sequence[Block]) -> list[list[int]]:
