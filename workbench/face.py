@@ -54,6 +54,7 @@ NAMES = {
     "double_buffer": "workbench.schedules:double_buffer",
     "pipeline": "workbench.schedules:pipeline",
     "prefetch": "workbench.schedules:prefetch",
+    "nontemporal": "workbench.schedules:nontemporal",
     "stage": "workbench.schedules:stage",
     "vectorize": "workbench.schedules:vectorize",
     "occupancy": "workbench.schedules.gpu_reports:occupancy",

@@ -152,3 +152,5 @@ def test_marks_for_processors_are_said_to_have_no_effect():
     notes = wb.generate(s, target="cuda").notes
     assert "executed serially, because threads of a processor are no GPU's: m; bind them" in notes
     assert "prefetches are ignored" in notes
+    beyond = wb.schedule(wb.ops.transpose, M=8, N=8) | wb.bind("B/m", "thread.x") | wb.nontemporal("B")
+    assert "writes past the caches are ordinary ones" in wb.generate(beyond, target="cuda").notes

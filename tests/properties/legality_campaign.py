@@ -39,6 +39,7 @@ NEVER = {  # steps that cannot be illegal, and why
     "add_unit_loop": "one iteration around what there was",
     "atomic": "it orders more, never less",
     "fuse": "the same order in one loop",
+    "nontemporal": "no value changes",
     "pad": "what is not neutral does not fit",
     "prefetch": "memory is not changed",
     "replace": "iterations that depend on one another do not fit",

@@ -56,6 +56,14 @@ def test_one_kernel_for_all_sizes(machine):
         assert wb.verify(built, X)
 
 
+@pytest.mark.parametrize("machine", ["neon", "sve512"])
+def test_writes_past_the_caches(machine):
+    rows = wb.schedule(wb.operator("def scale(float(M,N) X) -> (Y) { Y(m,n) = 2 * X(m,n) }"))
+    built = wb.build(rows | wb.vectorize("n") | wb.parallelize("m") | wb.nontemporal("Y"), machine, threads=2)
+    for columns in (64, 67):
+        assert wb.verify(built, np.arange(5.0 * columns, dtype="float32").reshape(5, columns))
+
+
 def test_an_index_out_of_range_is_told_as_anywhere():
     op = wb.ops.load("lookup")
     built = wb.build(wb.schedule(op), "neon")

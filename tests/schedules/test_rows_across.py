@@ -10,7 +10,7 @@ from workbench.poly.tree import path
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 
-AVX2 = Target(vector_bits=256, cores=2)
+AVX2 = Target(vector_bits=256, cores=2, cache_bytes=(32 << 10, 512 << 10, 16 << 20))
 ACROSS = "def across(float(M,N) A) -> (B) { B(n,m) = A(m,n) }"
 LAST = "def last(float(N,C,H,W) I) -> (O) { O(n,h,w,c) = I(n,c,h,w) }"
 PADDED = "def padded(float(N,C,H,V) I, int32 W) -> (O) { O(n,h,w,c) = I(n,c,h,w) where w in 0:W }"
@@ -25,6 +25,12 @@ def test_a_block_writes_several_lines_of_few_rows():
     schedule, loops = order(ACROSS, M=1024, N=1024)
     assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
     assert "tile({'B/n': 16, 'B/m': 128})" in map(str, schedule.trace)
+
+
+def test_a_block_that_goes_past_the_caches_writes_two_lines():
+    schedule, loops = order(ACROSS, M=2048, N=1024)
+    assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
+    assert {"tile({'B/n': 16, 'B/m': 32})", "nontemporal('B')"} <= set(map(str, schedule.trace))
 
 
 @pytest.mark.parametrize(("width", "loops"), [(14, ["n", "h_w_o", "c_o"]), (16, ["n", "h", "w_o", "c_o"])])
@@ -43,6 +49,8 @@ def test_rows_with_gaps_between_them_are_not_joined():
     [
         (ACROSS, {"M": 1024, "N": 1024}),
         (ACROSS, {"M": 1030, "N": 1024}),
+        (ACROSS, {"M": 2048, "N": 1031}),
+        (ACROSS, {"M": 2050, "N": 1024}),
         (ACROSS, {"M": 37, "N": 1024}),
         (LAST, {"N": 2, "C": 19, "H": 5, "W": 7}),
         (LAST, {"N": 1, "C": 32, "H": 12, "W": 14}),

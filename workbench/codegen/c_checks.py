@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.codegen.c_printer import Printer, indented
+from workbench.codegen.c_lines import indented
+from workbench.codegen.c_printer import Printer
 from workbench.codegen.c_values import Values
 from workbench.codegen.index_checks import Early, early_checks, emptiness_check, late_uses
 from workbench.codegen.kernel import IndexCheck

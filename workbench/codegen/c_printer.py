@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
+from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
+from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, in_whole_squares, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write, walk
-from workbench.lang.expr import Call, Expr
-from workbench.lang.normal_form import constant, depends
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
 from workbench.schedules.micro_kernels import registered
 from workbench.target import Parallel
 
-INDENT = "    "
 THREAD = """#ifdef _OPENMP
 int omp_get_thread_num(void);
 #else
@@ -221,79 +221,13 @@ class Printer:
         return lines
 
     def pragma(self, loop: For) -> list[str]:
-        schedule = "dynamic" if uneven(loop) else "static"
-        head = f"#pragma omp parallel for num_threads(threads) schedule({schedule})"
         body = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
-        return [head, f"{self.head(loop)} {{", *indented(body), "}"]
+        return with_pragma(self.values, loop, [f"{self.head(loop)} {{", *indented(body), "}"])
 
     def outline(self, loop: For) -> list[str]:
-        """The body as a function over a range of iterations, called through the pool."""
-        number = len(self.outlined)
-        function = f"wb_body_{number}"
-        context = [*self.parameters, *self.scope]
-        name = self.values.names("index", loop.variable)
-        body = self.scoped(loop.variable, loop.body, SCALAR, loop)
-        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
-        first = self.values.inside(loop.lower, PRECEDENCE["+"])
-        start = f"{first} + {loop.step} * wb_begin" if loop.step != 1 else f"{first} + wb_begin"
-        end = f"{first} + {loop.step} * wb_end" if loop.step != 1 else f"{first} + wb_end"
-        fields = "".join(f"    {kind} {variable};\n" for variable, kind in context)
-        unpack = [
-            f"{kind.replace('const ', '', 0)} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
-            for variable, kind in context
-        ]
-        text = [
-            f"struct {function}_context {{\n{fields}}};",
-            f"static void {function}(const void *wb_context, int64_t wb_begin, int64_t wb_end)",
-            "{",
-            *indented([f"const struct {function}_context *wb_c = wb_context; (void)wb_c;", *unpack]),
-            *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(body), "}"]),
-            "}\n",
-        ]
-        self.outlined.append("\n".join(text))
-        count = f"({self.values.text(loop.upper)}) - ({first})"
-        total = count if loop.step == 1 else f"(({count}) + {loop.step - 1}) / {loop.step}"
-        values = ", ".join(variable for variable, _ in context) or "0"
-        return [
-            "{",
-            f"{INDENT}struct {function}_context wb_context = {{ {values} }};",
-            f"{INDENT}wb_parallel_for(0, {total}, threads, {function}, &wb_context);",
-            "}",
-        ]
-
-
-def restricted(kind: str) -> str:
-    """`restrict` for pointers (the aliasing guard stands at the border)."""
-    return "restrict " if kind.endswith("*") else ""
-
-
-def uneven(loop: For) -> bool:
-    """Whether iterations differ in work: an inner bound moves with the loop (not merely a last, shorter tile)."""
-    inner = (node for node in walk(loop.body) if isinstance(node, For))
-    return any(_moves(bound, loop.variable) for node in inner for bound in (node.lower, node.upper))
-
-
-def _moves(bound: Expr, variable: str) -> bool:
-    match bound:
-        case Call("min", arguments, _):
-            return all(_moves(a, variable) for a in arguments)
-        case Call("whole", (count, _), _):
-            return _moves(count, variable)
-    return depends(bound, variable)
-
-
-def unbraced(lines: list[str]) -> list[str]:
-    """A body that is one braced block needs no braces of its own."""
-    inside = lines[1:-1]
-    if (
-        len(lines) > 2
-        and (lines[0], lines[-1]) == ("{", "}")
-        and all(x.startswith((INDENT, "#")) for x in inside)
-    ):
-        return [x.removeprefix(INDENT) for x in inside]
-    return lines
-
-
-def indented(lines: list[str]) -> list[str]:
-    """Four spaces deeper; preprocessor lines stay at the margin."""
-    return [line if line.startswith("#") else INDENT + line for line in lines]
+        number, context = len(self.outlined), [*self.parameters, *self.scope]
+        body, call = outlined(
+            self.values, loop, context, f"wb_body_{number}", lambda: self.scoped(loop.variable, loop.body, SCALAR, loop)
+        )
+        self.outlined.append(body)
+        return call

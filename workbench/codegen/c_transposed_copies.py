@@ -75,7 +75,7 @@ def get_rows(values: Values, copy: TransposedCopy, variable: str) -> str:
     if not copy.apart:
         return get_four(values, copy, variable)
     cell = copy.write.cells[0]
-    name = turn(values.helpers, cell.dtype, copy.inner.lanes)
+    name = turn(values.helpers, cell.dtype, copy.inner.lanes, past=copy.write.nontemporal)
     source = values.element(copy.source.tensor, copy.source.subscripts)
     return f"{name}(&{source}, {copy.step}, &{values.element(cell.array, cell.subscripts)}, {copy.apart});"
 

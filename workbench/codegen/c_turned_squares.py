@@ -6,16 +6,21 @@ Groups of four lanes are turned as SSE does it, by two rounds of interleaving; t
 from __future__ import annotations
 
 from workbench.codegen.c_helpers import Helpers
+from workbench.codegen.c_past_caches import put_past
 from workbench.lang.dtypes import DType
 
 SIZES = (4, 8, 16)
 """Rows of a square: four groups of four at most."""
 
 
-def turn(helpers: Helpers, dtype: DType, lanes: int) -> str:
-    """Function `(p, step, q, apart)`: rows `step` apart from p become the columns of rows `apart` apart at q."""
+def turn(helpers: Helpers, dtype: DType, lanes: int, *, past: bool = False) -> str:
+    """Function `(p, step, q, apart)`: rows `step` apart from p become the columns of rows `apart` apart at q.
+
+    They are written `past` the caches if there is a way.
+    """
     vector = helpers.type(dtype, lanes)
-    name, rows = f"{vector}_turn", range(lanes)
+    put = put_past(helpers, dtype, lanes) if past else None
+    name, rows = f"{vector}_turn_past" if put else f"{vector}_turn", range(lanes)
     lines = [f"{vector} a{r} = *(const {vector}_u *)(p + {r} * step);" for r in rows]
     names = [f"a{r}" for r in rows]
     for letter, pairs in zip("bcde", _rounds(lanes), strict=False):
@@ -26,7 +31,10 @@ def turn(helpers: Helpers, dtype: DType, lanes: int) -> str:
             lines.append(f"{vector} {made} = __builtin_shufflevector({names[x]}, {names[y]}, {text});")
             new.append(made)
         names = new
-    lines += [f"*({vector}_u *)(q + {r} * apart) = {names[r]};" for r in rows]
+    lines += [
+        f"{put}(q + {r} * apart, {names[r]});" if put else f"*({vector}_u *)(q + {r} * apart) = {names[r]};"
+        for r in rows
+    ]
     arguments = f"const {dtype.c_name} *p, int64_t step, {dtype.c_name} *q, int64_t apart"
     body = "".join(f"    {line}\n" for line in lines)
     return helpers.text(name, f"WB_INLINE void {name}({arguments}) {{\n{body}}}\n")

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from workbench.codegen.c_checks import Checks
 from workbench.codegen.c_helpers import Helpers
+from workbench.codegen.c_lines import indented
 from workbench.codegen.c_names import Names, comment
-from workbench.codegen.c_printer import Printer, indented
+from workbench.codegen.c_past_caches import arrived
+from workbench.codegen.c_printer import Printer
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
@@ -63,7 +65,7 @@ def write_unit(
     taken = arguments(program, arrays, names)
     check = names("function", f"{program.name}.check")
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))
-    body = printer.lines(nest)
+    body = [*printer.lines(nest), *arrived(helpers, nest)]
     signature = Signature(function, arrays, program.symbols, space.total, checks.found)
     start = status(check if early else "", passed(program, arrays, names), checks)
     start += pointers(program, names, values, space)

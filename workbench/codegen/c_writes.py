@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.codegen.c_atomics import atomic_update
 from workbench.codegen.c_lanes import Lanes, address_stride
 from workbench.codegen.c_partial import has_masks, put_first
+from workbench.codegen.c_past_caches import put_past
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
 from workbench.lang.dtypes import BOOL, UINT8, UINT16, DType
@@ -72,7 +73,8 @@ def lane_write(lanes: Lanes, write: Write) -> list[str]:
     cell, local = write.cells[0], held[0]
     vector = stored(lanes, write.values[0], cell.dtype)
     if write.reduction is None:
-        return [line for c, v in zip(write.cells, write.values, strict=True) for line in store_lanes(lanes, c, v)]
+        pairs = zip(write.cells, write.values, strict=True)
+        return [line for c, v in pairs for line in store_lanes(lanes, c, v, past=write.nontemporal)]
     if local is not None:
         return [combined(lanes, write.reduction, values.register(local), vector, cell.dtype)]
     if write.atomic:
@@ -122,8 +124,8 @@ def stored(lanes: Lanes, value: Expr, dtype: DType) -> str:
     return f"__builtin_convertvector({bits}, {lanes.type(UINT8)})"
 
 
-def store_lanes(lanes: Lanes, cell: Cell, value: Expr) -> list[str]:
-    """Lines that store one value per lane."""
+def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) -> list[str]:
+    """Lines that store one value per lane, `past` the caches if there is a way."""
     values = lanes.values
     local = held_local(values, cell)
     if local is not None:
@@ -137,8 +139,10 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr) -> list[str]:
             return by_lanes(lanes, Write("", (cell,), (value,)))
         put, place = put_first(values.helpers, memory, lanes.lane.count), values.element(cell.array, cell.subscripts)
         return [f"{put}(&{place}, {stored(lanes, value, cell.dtype)}, {values.text(lanes.lane.present)});"]
-    name = lanes.type(memory)
-    return [f"*({name}_u *)&{values.element(cell.array, cell.subscripts)} = {stored(lanes, value, cell.dtype)};"]
+    name, place = lanes.type(memory), values.element(cell.array, cell.subscripts)
+    vector = stored(lanes, value, cell.dtype)
+    beyond = put_past(values.helpers, memory, lanes.lane.count) if past else None
+    return [f"{beyond}(&{place}, {vector});" if beyond else f"*({name}_u *)&{place} = {vector};"]
 
 
 def by_lanes(lanes: Lanes, write: Write) -> list[str]:

@@ -8,7 +8,8 @@ from itertools import zip_longest
 
 from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.block_code import Around, Code, Parts, Piece, Sync
-from workbench.codegen.c_printer import Printer, indented, unbraced
+from workbench.codegen.c_lines import indented, unbraced
+from workbench.codegen.c_printer import Printer
 from workbench.codegen.c_values import PRECEDENCE, cell_text
 from workbench.codegen.c_writes import parenthesised
 from workbench.codegen.collectives import WARP, collective, combined

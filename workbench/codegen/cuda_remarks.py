@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.codegen.grid_nest import marked
 from workbench.codegen.warp_calls import parts_of_warps
-from workbench.poly.tree import Tree, loops
+from workbench.poly.tree import Tree, loops, marked
 from workbench.schedules.steps.replacing import MARK
 
 
@@ -19,3 +18,5 @@ def without_effect(tree: Tree) -> Iterator[str]:
         yield "micro-kernels of C are not called"
     if marked(tree, "prefetch"):
         yield "prefetches are ignored"
+    if marked(tree, "nontemporal"):
+        yield "writes past the caches are ordinary ones"

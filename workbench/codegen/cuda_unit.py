@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.codegen.block_code import Parts, Piece, code_of, pieces
+from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
-from workbench.codegen.c_printer import indented, unbraced
 from workbench.codegen.c_unit import parameters
 from workbench.codegen.c_values import Values
 from workbench.codegen.collectives import collectives, of_others, on_threads, tree_on_threads

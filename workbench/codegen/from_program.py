@@ -58,6 +58,15 @@ def atomic(nest: Nest, ids: frozenset[str]) -> Nest:
     return transform(nest, change) if ids else nest
 
 
+def past_caches(nest: Nest, ids: frozenset[str]) -> Nest:
+    """The nest with the writes of some statements past the caches."""
+
+    def change(node: Nest) -> Nest:
+        return replace(node, nontemporal=True) if isinstance(node, Write) and node.statement in ids else node
+
+    return transform(nest, change) if ids else nest
+
+
 def told_apart(nest: Nest, loops: Mapping[str, frozenset[str]]) -> Nest:
     """The nest with the loops in which updates read no cell that they write (`own_cells`)."""
 

@@ -23,8 +23,7 @@ from workbench.lang.normal_form import constant, simplify
 from workbench.poly.concurrency import atomic_statements, is_block
 from workbench.poly.grid import Region, is_thread, on_grid, regions
 from workbench.poly.program import Array, Program
-from workbench.poly.tree import AXES, LoopKind, Mark, Sequence, Tree, path, statements
-from workbench.poly.tree import Band as TreeBand
+from workbench.poly.tree import AXES, LoopKind, Tree, path
 from workbench.records import record
 from workbench.target import Target
 
@@ -194,16 +193,3 @@ def _guarded(step: HostNode, condition: Expr) -> HostNode:
     if isinstance(step, KernelNest):
         return KernelNest(step.region, If(condition, step.nest))
     return HostLoop(step.loop, tuple(_guarded(s, condition) for s in step.body))
-
-
-def marked(tree: Tree, name: str) -> frozenset[str]:
-    """The statements (ids) below marks of a name."""
-    match tree:
-        case Mark(own, _, child):
-            inside = marked(child, name)
-            return inside | frozenset(statements(child)) if own == name else inside
-        case TreeBand(_, child):
-            return marked(child, name)
-        case Sequence(parts):
-            return frozenset().union(*(marked(p, name) for p in parts))
-    return frozenset()

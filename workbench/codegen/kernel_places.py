@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping
 
 from workbench.codegen.block_code import code_of, pieces
 from workbench.codegen.cuda_memory import fits_static
-from workbench.codegen.grid_nest import marked
 from workbench.codegen.nest import Nest, Write, writes
 from workbench.codegen.wide_printing import is_copy
 from workbench.lang.expr import Read, reads
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
 from workbench.poly.storage import elements
-from workbench.poly.tree import Tree
+from workbench.poly.tree import Tree, marked
 
 ASYNC = "async"
 THREAD_ELEMENTS = 4096

@@ -31,7 +31,7 @@ class Write:
 
     `instance` says which one: the statement's dims as expressions of the loop variables around.  An `atomic` one may
     meet others of its kind in a cell.  Inside the schedule's loops `apart` it reads no cell that it writes there, even
-    where it reads the same array.
+    where it reads the same array.  A `nontemporal` one goes past the caches.
     """
 
     statement: str
@@ -41,6 +41,7 @@ class Write:
     instance: tuple[Expr, ...] = ()
     atomic: bool = False
     apart: frozenset[str] = frozenset()
+    nontemporal: bool = False
 
 
 @record(slots=True)

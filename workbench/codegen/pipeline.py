@@ -7,7 +7,7 @@ from collections.abc import Callable
 from workbench import poly
 from workbench.codegen.borders import divided
 from workbench.codegen.collapsing import collapsed
-from workbench.codegen.from_program import atomic, nest_of, told_apart
+from workbench.codegen.from_program import atomic, nest_of, past_caches, told_apart
 from workbench.codegen.full_blocks import full_blocks
 from workbench.codegen.invariants import hoist_invariants
 from workbench.codegen.local_storage import placed, stored
@@ -18,7 +18,7 @@ from workbench.codegen.vector_loops import vectorize_loops
 from workbench.poly.concurrency import atomic_statements, on_processors
 from workbench.poly.own_cells import apart
 from workbench.poly.program import Program
-from workbench.poly.tree import Tree, unmarked
+from workbench.poly.tree import Tree, marked, unmarked
 from workbench.records import record
 from workbench.target import Target
 
@@ -58,6 +58,12 @@ def _prefetched(nest: Nest, given: Lowering) -> Nest:
     from workbench.codegen.prefetches import prefetched
 
     return prefetched(nest, given.tree, given.program)
+
+
+def _past_caches(nest: Nest, given: Lowering) -> Nest:
+    from workbench.schedules.steps.bypassing import MARK
+
+    return past_caches(nest, marked(given.tree, MARK))
 
 
 REWRITES: tuple[Rewrite, ...] = (
@@ -105,6 +111,11 @@ REWRITES: tuple[Rewrite, ...] = (
         "prefetches",
         "loops that `prefetch` marked ask the cache for what later iterations touch",
         lambda nest, given: _prefetched(nest, given) if _has_marks(given.tree) else nest,
+    ),
+    Rewrite(
+        "writes past the caches",
+        "what statements that `nontemporal` marked write in whole vectors goes to memory past the caches",
+        lambda nest, given: _past_caches(nest, given) if _has_marks(given.tree) else nest,
     ),
     Rewrite(
         "invariant values",

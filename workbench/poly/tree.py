@@ -137,6 +137,19 @@ def restrict(tree: Tree, keep: set[str]) -> Tree | None:
             return kept[0] if len(kept) == 1 else Sequence(tuple(kept)) if kept else None
 
 
+def marked(tree: Tree, name: str) -> frozenset[str]:
+    """The statements (ids) below marks of a name."""
+    match tree:
+        case Mark(own, _, child):
+            return frozenset(statements(child)) if own == name else marked(child, name)
+        case Band(_, child):
+            return marked(child, name)
+        case Sequence(children):
+            return frozenset().union(*(marked(child, name) for child in children))
+        case Leaf():
+            return frozenset()
+
+
 def unmarked(tree: Tree) -> Tree:
     """The tree without its marks."""
     match tree:

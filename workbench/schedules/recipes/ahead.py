@@ -4,7 +4,7 @@
 
 reads each row of X from memory, then computes with it and reads nothing from there, so that memory and arithmetic take
 turns.  Asking for a later row in the last loop lets them work at the same time.  Lines that are written come from
-memory, too: a later row of Y is asked for where this one is written first.
+memory, too, unless they are written past the caches: a later row of Y is asked for where this one is written first.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.poly.program import Program
-from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, statements
+from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, marked, statements
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import prefetch
+from workbench.schedules.steps.bypassing import MARK
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
@@ -29,6 +30,7 @@ LEAST = 1 << 10
 
 def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
     """Requests for later rows in every nest that takes several passes over the rows of a large array."""
+    past = {t for s in marked(schedule.tree, MARK) for t, _ in schedule.program.statement(s).targets}
     for outer, parts in _passes(schedule.tree):
         found: dict[str, tuple[str, Loop, int]] = {}
         seen: set[str] = set()
@@ -39,7 +41,7 @@ def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
             rows = list(_rows(schedule.program, outer, inner[0], statements(part), target))
             name = schedule.program.statement(statements(part)[0]).name
             again = {array: cells for array, cells, role in rows if role == "input" and array in seen}
-            fresh = {array: cells for array, cells, role in rows if role == "output" and array not in seen}
+            fresh = {array: cells for array, cells, role in rows if role == "output" and array not in seen | past}
             found |= {array: (name, inner[0], cells) for array, cells in (again | fresh).items()}
             seen |= {array for array, _, _ in rows}
         if not any(schedule.program.arrays[array].role == "input" for array in found):

@@ -19,6 +19,7 @@ from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.instructions import instructed
 from workbench.schedules.recipes.lanes import vectorized
 from workbench.schedules.recipes.packing import packed
+from workbench.schedules.recipes.past_caches import written_past_caches
 from workbench.schedules.recipes.strips import striped
 from workbench.schedules.recipes.threads import parallelized
 from workbench.schedules.recipes.windows import windowed
@@ -91,7 +92,7 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         from workbench.schedules.recipes.chains import overlapped
 
         schedule = overlapped(schedule, machine)
-    schedule = asked_ahead(parallelized(schedule), machine)
+    schedule = asked_ahead(written_past_caches(parallelized(schedule), machine), machine)
     if any(_gathers(s) for s in schedule.program.statements):
         from workbench.schedules.recipes.gathers_ahead import gathers_ahead
 

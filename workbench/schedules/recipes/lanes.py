@@ -11,6 +11,7 @@ from workbench.schedules.blocking import at_least
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.recipes.flattening import run_along
+from workbench.schedules.recipes.past_caches import beyond_caches
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import fuse, interchange, split, tile, vectorize
 from workbench.schedules.structure import structure
@@ -19,6 +20,9 @@ from workbench.target import Target
 
 LINES = 8
 """Cache lines of a row that a block of a transposition writes."""
+
+LINES_BEYOND = 2
+"""The same where they go past the caches: each is written whole, and rows that are read stay in the first cache."""
 
 SHORT = 100
 """Rows of fewer cells, where some are left over, are walked together if they follow one another in memory."""
@@ -84,11 +88,12 @@ def options(
         across = [x.name for x in band.loops].index(crossing)
         chosen = slice(0 if collides(program, band, (position, across), target) else 1, None)
         joined = joint(program, band, across, target) if across < position else 1
+        lines = LINES_BEYOND if beyond_caches(program, target) else LINES
         if joined > 1:
             together = names[across + 1 - joined : across + 1]
             long = place + "_".join(x.removeprefix(place) for x in together)
-            found += [[fuse(*together), *steps] for steps in transpositions(long, own, target)[chosen]]
-        found += transpositions(place + crossing, own, target)[chosen]
+            found += [[fuse(*together), *steps] for steps in transpositions(long, own, lines, target)[chosen]]
+        found += transpositions(place + crossing, own, lines, target)[chosen]
     moved = names[:position] + names[position + 1 :] + [own]
     reorder: list[Transform] = [interchange(*moved)] if moved != names else []
     return [*found, [*reorder, vectorize(own)]]
@@ -135,15 +140,15 @@ def _moderate(trips: list[int]) -> int:
     return next((n for n, c in enumerate(cells) if c > LONG or (n and cells[n - 1] >= LONG // 64)), len(cells))
 
 
-def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:
+def transpositions(read: str, written: str, lines: int, target: Target) -> list[list[Transform]]:
     """Ways to copy across: squares as wide as a register, before them blocks of long runs of what is written.
 
-    A block writes several lines of few rows and reads one line of many rows, so that few pages are written at once and
+    A block writes `lines` lines of few rows and reads one line of many rows, so that few pages are written at once and
     lines are full before they leave the first cache; the next block reads the lines beside these.
     """
     lanes, line = target.lanes(32), target.line_bytes // 4
     blocks: list[Transform] = [
-        tile({read: line, written: LINES * line}),
+        tile({read: line, written: lines * line}),
         interchange(f"{written}_o", f"{read}_o"),
         split(f"{written}_i", lanes),
         interchange(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.schedules.steps.arranging import Arrange, arrange
     from workbench.schedules.steps.atomics import Atomic, atomic
     from workbench.schedules.steps.binding import Bind, bind
+    from workbench.schedules.steps.bypassing import Nontemporal, nontemporal
     from workbench.schedules.steps.computing_at import ComputeAt, compute_at
     from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
     from workbench.schedules.steps.distributing import Distribute, distribute
@@ -64,6 +65,7 @@ NAMES = {
     "Interchange": "interchanging",
     "Isolate": "isolating",
     "Merge": "merging",
+    "Nontemporal": "bypassing",
     "Pad": "filling_tiles",
     "Parallelize": "execution",
     "Partition": "partitioning",
@@ -100,6 +102,7 @@ NAMES = {
     "interchange": "interchanging",
     "isolate": "isolating",
     "merge": "merging",
+    "nontemporal": "bypassing",
     "pad": "filling_tiles",
     "parallelize": "execution",
     "partition": "partitioning",
@@ -125,13 +128,13 @@ NAMES = {
 __all__ = [
     "AddUnitLoop", "Affine", "AffineRows", "Arrange", "Atomic", "Barrier", "Bind", "ComputeAt",
     "DecomposeReduction", "Distribute", "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate",
-    "Merge", "Pad", "Parallelize", "Partition", "Pipeline", "Prefetch", "Replace", "Reverse", "ReverseComputeAt",
-    "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile", "TransformLayout",
-    "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "atomic", "barrier", "bind",
-    "compute_at", "decompose_reduction", "distribute", "double_buffer", "fold_storage", "fuse", "inline",
-    "interchange", "isolate", "merge", "pad", "parallelize", "partition", "pipeline", "prefetch", "replace",
-    "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction", "stage", "storage_align",
-    "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "Merge", "Nontemporal", "Pad", "Parallelize", "Partition", "Pipeline", "Prefetch", "Replace", "Reverse",
+    "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile",
+    "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "atomic",
+    "barrier", "bind", "compute_at", "decompose_reduction", "distribute", "double_buffer", "fold_storage", "fuse",
+    "inline", "interchange", "isolate", "merge", "nontemporal", "pad", "parallelize", "partition", "pipeline",
+    "prefetch", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
+    "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip
 
 

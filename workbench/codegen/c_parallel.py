@@ -1,0 +1,79 @@
+"""Parallel loops as C: a pragma of OpenMP, or a function that the thread pool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.codegen.c_lines import indented
+from workbench.codegen.c_past_caches import arrived
+from workbench.codegen.c_values import PRECEDENCE, Values
+from workbench.codegen.nest import For, walk
+from workbench.lang.expr import Call, Expr
+from workbench.lang.normal_form import depends
+
+
+def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
+    """The printed loop, its iterations divided among the threads of OpenMP."""
+    schedule = "dynamic" if uneven(loop) else "static"
+    last = arrived(values.helpers, loop)
+    if not last:
+        return [f"#pragma omp parallel for num_threads(threads) schedule({schedule})", *printed]
+    shared = [f"#pragma omp for schedule({schedule}) nowait", *printed, *last]
+    return ["#pragma omp parallel num_threads(threads)", "{", *indented(shared), "}"]
+
+
+def outlined(
+    values: Values, loop: For, context: list[tuple[str, str]], function: str, printed: Callable[[], list[str]]
+) -> tuple[str, list[str]]:
+    """The body as a function over a range of iterations, and the lines that call it through the pool.
+
+    `context` is what the body may use: names and their types.
+    """
+    name = values.names("index", loop.variable)
+    step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+    first = values.inside(loop.lower, PRECEDENCE["+"])
+    start = f"{first} + {loop.step} * wb_begin" if loop.step != 1 else f"{first} + wb_begin"
+    end = f"{first} + {loop.step} * wb_end" if loop.step != 1 else f"{first} + wb_end"
+    fields = "".join(f"    {kind} {variable};\n" for variable, kind in context)
+    unpack = [
+        f"{kind.replace('const ', '', 0)} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
+        for variable, kind in context
+    ]
+    body = printed()
+    text = [
+        f"struct {function}_context {{\n{fields}}};",
+        f"static void {function}(const void *wb_context, int64_t wb_begin, int64_t wb_end)",
+        "{",
+        *indented([f"const struct {function}_context *wb_c = wb_context; (void)wb_c;", *unpack]),
+        *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(body), "}"]),
+        *indented(arrived(values.helpers, loop)),
+        "}\n",
+    ]
+    count = f"({values.text(loop.upper)}) - ({first})"
+    total = count if loop.step == 1 else f"(({count}) + {loop.step - 1}) / {loop.step}"
+    fields = ", ".join(variable for variable, _ in context) or "0"
+    call = [
+        f"struct {function}_context wb_context = {{ {fields} }};",
+        f"wb_parallel_for(0, {total}, threads, {function}, &wb_context);",
+    ]
+    return "\n".join(text), ["{", *indented(call), "}"]
+
+
+def restricted(kind: str) -> str:
+    """`restrict` for pointers (the aliasing guard stands at the border)."""
+    return "restrict " if kind.endswith("*") else ""
+
+
+def uneven(loop: For) -> bool:
+    """Whether iterations differ in work: an inner bound moves with the loop (not merely a last, shorter tile)."""
+    inner = (node for node in walk(loop.body) if isinstance(node, For))
+    return any(_moves(bound, loop.variable) for node in inner for bound in (node.lower, node.upper))
+
+
+def _moves(bound: Expr, variable: str) -> bool:
+    match bound:
+        case Call("min", arguments, _):
+            return all(_moves(a, variable) for a in arguments)
+        case Call("whole", (count, _), _):
+            return _moves(count, variable)
+    return depends(bound, variable)

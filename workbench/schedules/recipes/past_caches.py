@@ -1,0 +1,63 @@
+"""Past the caches: what a kernel writes once, and too much of for it to be found in the cache afterwards.
+
+    for m: for n: Y(m, n) = exp(X(m, n))
+
+reads each line of Y from memory only to write over it, and throws out lines of X for it.  Where inputs and outputs fill
+most of the last cache anyway, Y goes to memory directly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from workbench.lang.normal_form import constant
+from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.storage import elements
+from workbench.poly.tree import path
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import nontemporal
+from workbench.schedules.structure import structure
+from workbench.target import Target
+
+PART = 16
+"""Bytes that one store past the caches writes at least; rows should begin at multiples of these."""
+
+
+def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
+    """Stores past the caches for large outputs of kernels that go beyond the last cache."""
+    program = schedule.program
+    if not beyond_caches(program, target):
+        return schedule
+    writers = Counter(array for s in program.statements for array, _ in s.targets)
+    read = {r.array for s in program.statements for r in s.reads}
+    for own in program.statements:
+        array = own.targets[0][0]
+        large = (_bytes(program.arrays[array]) or 0) > target.cache_bytes[1]
+        once = own.kind != "update" and writers[array] == 1 and array not in read
+        if large and once and _in_whole_vectors(schedule, own, target):
+            schedule = nontemporal(own.name).on(schedule)
+    return schedule
+
+
+def beyond_caches(program: Program, target: Target) -> bool:
+    """Whether inputs and outputs together leave little room in the last cache, if they fit into it at all."""
+    sizes = [_bytes(a) for a in program.arrays.values() if a.role in ("input", "output")]
+    return None not in sizes and 4 * sum(s or 0 for s in sizes) > 3 * target.cache_bytes[2]
+
+
+def _bytes(array: Array) -> int | None:
+    """Bytes of an array; None if its extents are not numbers."""
+    cells = constant(elements(array))
+    return None if cells is None else cells * array.dtype.bytes
+
+
+def _in_whole_vectors(schedule: Schedule, own: ProgramStatement, target: Target) -> bool:
+    """Whether a vector loop writes neighbours, and all rows begin where a store past the caches may."""
+    if len(own.targets) != 1 or all(x.kind != "vector" for x in path(schedule.tree, own.id)):
+        return False
+    array = schedule.program.arrays[own.targets[0][0]]
+    if array.dtype.bytes * target.lanes(array.dtype.bits) < PART:
+        return False
+    write = structure(schedule.program, own.id).writes[0]
+    jumps = [write.along(d) for d in own.dims]
+    return 1 in jumps and all(j is not None and j * array.dtype.bytes % PART == 0 for j in jumps if j != 1)
