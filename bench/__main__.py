@@ -15,6 +15,7 @@ from bench import facts, latency
 from bench.contenders import BACKENDS, EVERYONE
 from bench.limits import LIMITS
 from bench.page import leave
+from bench.placing import OFFSET
 from bench.record import Comparison, Record, Row
 from bench.rounds import Effort, compare, crew
 from bench.suite import BACKEND_CASES, CASES, Case
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(case.name for case in CASES))
         return 0 if options.list else _refused("no case has such a name; those above are known")
     os.environ.update(LIMITS.get(options.isa or "", {}))
+    os.environ[OFFSET] = str(options.offset)
     effort = Effort(options.rounds or _default(options).rounds, options.seconds or _default(options).seconds)
     before = facts.load()
     if before[0] > BUSY_LOAD:
@@ -43,7 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record = Record(
         facts.machine(),
         facts.software(),
-        {**asdict(effort), "quick": options.quick, "contenders": list(options.contenders), "isa": options.isa or "all"},
+        {
+            **asdict(effort),
+            "quick": options.quick,
+            "contenders": list(options.contenders),
+            "isa": options.isa or "all",
+            "offset": options.offset,
+        },
         {"before": before, "after": facts.load()},
         rows,
         datetime.now(UTC).isoformat(timespec="seconds"),
@@ -62,6 +70,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
     add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
     add("--isa", choices=LIMITS, help="limit everybody to this instruction set")
+    add("--offset", type=int, default=0, help="bytes between a cache line and the beginning of arrays (0; NumPy's: 16)")
     add("--rounds", type=_positive(int), help=f"turns for each contender ({FULL.rounds})")
     add("--seconds", type=_positive(float), help=f"length of a turn ({FULL.seconds})")
     add("--output", type=Path, help="folder for the JSON and the table")

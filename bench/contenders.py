@@ -21,6 +21,7 @@ import numpy as np
 import workbench as wb
 from bench.copying import copies
 from bench.environments import interpreter
+from bench.placing import empty_like, placed
 from bench.prepared import Prepared, Unavailable, numpy_arrays, prepared, tensor, tensor_arrays, with_out
 from bench.suite import Case
 from bench.timing import batches
@@ -44,7 +45,7 @@ def operator_of(case: Case) -> Operator:
 def arguments_of(case: Case) -> list[Any]:
     """The same data for every contender; numbers that are no arrays are Python's."""
     given = wb.ops.sample_arrays(operator_of(case), **case.sizes)
-    return [a.item() if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in given]
+    return [a if not isinstance(a, np.ndarray) else placed(a) if a.ndim else a.item() for a in given]
 
 
 def missing(contender: str) -> str | None:
@@ -117,7 +118,7 @@ def _compiler(backend: str) -> str | None:
 def _operator(case: Case) -> Prepared:
     """The public call of this project."""
     op: Any = operator_of(case)
-    return with_out(partial(op, *arguments_of(case)), np.empty_like, numpy_arrays)
+    return with_out(partial(op, *arguments_of(case)), empty_like, numpy_arrays)
 
 
 def _backend(case: Case, backend: str) -> Prepared:
@@ -132,13 +133,13 @@ def _backend(case: Case, backend: str) -> Prepared:
     seconds = time.perf_counter() - start
     by_name = dict(zip(op.parameters, arguments, strict=True))
     inputs = [by_name[p.name] for p in kernel.signature.inputs]
-    return replace(with_out(partial(kernel, *inputs), np.empty_like, numpy_arrays), first_seconds=seconds)
+    return replace(with_out(partial(kernel, *inputs), empty_like, numpy_arrays), first_seconds=seconds)
 
 
 def _numpy(case: Case) -> list[Prepared]:
     arguments = arguments_of(case)
     functions = _functions("bench.numpy_peers", case.numpy)
-    return [prepared(f, f, arguments, np.empty_like, numpy_arrays) for f in functions]
+    return [prepared(f, f, arguments, empty_like, numpy_arrays) for f in functions]
 
 
 def _torch(case: Case, threads: int, *, compiled: bool, mode: str | None = None) -> list[Prepared]:

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from bench.placing import empty_like, placed
+
 Array = np.ndarray[Any, Any]
 
 
 def copies(count: int, threads: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Two functions that copy `count` bytes with so many threads: into fresh memory, and into the same again."""
-    source = np.ones(count, np.uint8)
-    kept = np.empty_like(source)
+    source = placed(np.ones(count, np.uint8))
+    kept = empty_like(source)
     copy_into = _copier(source, threads)
-    return lambda: copy_into(np.empty_like(source)), lambda: copy_into(kept)
+    return lambda: copy_into(empty_like(source)), lambda: copy_into(kept)
 
 
 def _copier(source: Array, threads: int) -> Callable[[Array], Array]:

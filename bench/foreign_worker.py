@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.placing import placed
 from bench.prepared import Unavailable
 from bench.serving import SETTLE_SECONDS, Server, serve
 from bench.timing import batches
@@ -77,7 +78,7 @@ def loaded(file: Path) -> list[Any]:
     """What `saved` wrote."""
     with np.load(file) as arrays:
         names = sorted(arrays.files, key=lambda name: name[1:])
-        return [arrays[n] if n.startswith("a") else arrays[n].item() for n in names]
+        return [placed(arrays[n]) if n.startswith("a") else arrays[n].item() for n in names]
 
 
 if __name__ == "__main__":
