@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import workbench as wb
@@ -11,18 +13,19 @@ from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 
 AVX2 = Target(vector_bits=256, cores=2, cache_bytes=(32 << 10, 512 << 10, 16 << 20))
+LARGE = replace(AVX2, cache_bytes=(32 << 10, 512 << 10, 128 << 20))
 ACROSS = "def across(float(M,N) A) -> (B) { B(n,m) = A(m,n) }"
 LAST = "def last(float(N,C,H,W) I) -> (O) { O(n,h,w,c) = I(n,c,h,w) }"
 PADDED = "def padded(float(N,C,H,V) I, int32 W) -> (O) { O(n,h,w,c) = I(n,c,h,w) where w in 0:W }"
 
 
-def order(text: str, **sizes: int):
-    schedule = default_schedule(wb.lower(wb.operator(text), sizes), AVX2)
+def order(text: str, target: Target = AVX2, **sizes: int):
+    schedule = default_schedule(wb.lower(wb.operator(text), sizes), target)
     return schedule, [x.name for x in path(schedule.tree, schedule.program.statements[0].id)]
 
 
 def test_a_block_writes_several_lines_of_few_rows():
-    schedule, loops = order(ACROSS, M=1024, N=1024)
+    schedule, loops = order(ACROSS, LARGE, M=1024, N=1024)
     assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
     assert "tile({'B/n': 16, 'B/m': 128})" in map(str, schedule.trace)
 
@@ -30,7 +33,31 @@ def test_a_block_writes_several_lines_of_few_rows():
 def test_a_block_that_goes_past_the_caches_writes_two_lines():
     schedule, loops = order(ACROSS, M=2048, N=1024)
     assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
-    assert {"tile({'B/n': 16, 'B/m': 32})", "nontemporal('B')"} <= set(map(str, schedule.trace))
+    assert {"tile({'B/n': 32, 'B/m': 64})", "nontemporal('B')"} <= set(map(str, schedule.trace))
+
+
+def test_it_asks_for_the_rows_of_later_squares():
+    schedule, _ = order(ACROSS, M=2048, N=1024)
+    assert "prefetch('A', 'B/n_i', 64)" in map(str, schedule.trace)
+    code = wb.generate(schedule, AVX2).source
+    assert "WB_UNROLL for (int64_t m_i_i_row = 0; m_i_i_row < 8; m_i_i_row++) {" in code
+    assert "__builtin_prefetch(&A[(64 * m_o + 8 * m_i_o + m_i_i_row)*1024 + 32 * n_o + n_i + 64]);" in code
+    assert "_turn_past(" in code
+
+
+def test_rows_that_collide_go_past_the_cache_before_it_is_full():
+    assert "nontemporal('B')" in map(str, order(ACROSS, M=1024, N=512)[0].trace)
+    assert "nontemporal('B')" not in map(str, order(ACROSS, M=1000, N=520)[0].trace)
+    assert "nontemporal('B')" not in map(str, order(ACROSS, M=256, N=512)[0].trace)
+
+
+def test_what_squares_leave_goes_by_four_and_one_by_one():
+    across = wb.schedule(wb.operator(ACROSS), M=24, N=23) | wb.tile({"m": 8, "n": 32}) | wb.vectorize("m_i")
+    across = across | wb.interchange("B/n_i", "B/m_i")
+    code = wb.generate(across, AVX2).source
+    whole, fours, rest = (code.index(t) for t in ("n_i + 7 < ", "n_i + 3 < ", "n_i++"))
+    assert whole < fours < rest
+    agree(across)
 
 
 @pytest.mark.parametrize(("width", "loops"), [(14, ["n", "h_w_o", "c_o"]), (16, ["n", "h", "w_o", "c_o"])])

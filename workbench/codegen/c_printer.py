@@ -11,7 +11,7 @@ from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
-from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, in_whole_squares, transposed_copy
+from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, pieces, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write
@@ -71,11 +71,18 @@ class Printer:
                 return self.place(nest, lane)
             case Invoke():
                 return self.invoke(nest)
-            case Prefetch(cells, body):
-                requests = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in cells]
-                return [*requests, *self.lines(body, lane)]
+            case Prefetch(_, body):
+                return [*self.requests(nest), *self.lines(body, lane)]
             case For():
                 return self.loop(nest, lane)
+
+    def requests(self, asked: Prefetch) -> list[str]:
+        lines = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in asked.cells]
+        if asked.rows is None:
+            return lines
+        variable, count = asked.rows
+        row = self.values.names("index", variable)
+        return [f"WB_UNROLL for (int64_t {row} = 0; {row} < {count}; {row}++) {{", *indented(lines), "}"]
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         comment = self.comment(write)
@@ -171,25 +178,34 @@ class Printer:
         return lines
 
     def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
-        """Four iterations of a copy at a time, then those that are left."""
+        """Iterations of a copy by squares, those that are left by four, then one by one."""
         self.vector_loops += 1
         name = self.values.names("index", loop.variable)
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        ways, complete = pieces(loop, copy)
+        if complete and len(ways) == 1:
+            return [f"{self.head(replace(loop, step=copy.rows))} {{", *self.turned(loop, copy), "}"]
+        lines = [f"int64_t {name} = {self.values.text(loop.lower)};"]
+        for way in ways:
+            head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
+            lines += [head, *self.turned(loop, way), "}"]
+        if not complete:
+            rest = indented(unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop)))
+            lines += [f"for (; {name} < {upper}; {name}++) {{", *rest, "}"]
+        return ["{", *indented(lines), "}"]
+
+    def turned(self, loop: For, copy: TransposedCopy) -> list[str]:
+        """Some iterations of a copy at once, for the lanes of each vector."""
 
         def call() -> list[str]:
             return [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
 
-        def four() -> list[str]:
+        def together() -> list[str]:
             body = self.within(copy.inner.variable, copy.inner, call)
-            return [f"{self.head(copy.inner)} {{", *indented(body), "}"]
+            asked = self.requests(copy.asked) if copy.asked else []
+            return [*asked, f"{self.head(copy.inner)} {{", *indented(body), "}"]
 
-        main = indented(self.within(loop.variable, loop, four))
-        if in_whole_squares(loop):
-            return [f"{self.head(replace(loop, step=copy.rows))} {{", *main, "}"]
-        rest = indented(unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop)))
-        first = f"int64_t {name} = {self.values.text(loop.lower)};"
-        whole, left = f"for (; {name} + 3 < {upper}; {name} += 4) {{", f"for (; {name} < {upper}; {name}++) {{"
-        return ["{", *indented([first, whole, *main, "}", left, *rest, "}"]), "}"]
+        return indented(self.within(loop.variable, loop, together))
 
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)

@@ -7,12 +7,14 @@ reads its lanes far apart, one by one; four iterations of k together read groups
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.codegen.accumulators import iterations
 from workbench.codegen.c_lanes import address_stride
 from workbench.codegen.c_transposes import FOUR, squares
 from workbench.codegen.c_turned_squares import SIZES, turn
 from workbench.codegen.c_values import Values
-from workbench.codegen.nest import For, Write, only
+from workbench.codegen.nest import For, Prefetch, Write, only
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads, substitute
 from workbench.lang.normal_form import depends, simplify
@@ -24,6 +26,7 @@ class TransposedCopy:
     """The vector loop inside, what is read, and the elements between its lanes.
 
     `rows` iterations are copied at once; where that is a whole square, its rows come to lie `apart` elements apart.
+    Before each of them the cache is asked for what `asked` says.
     """
 
     inner: For
@@ -32,11 +35,13 @@ class TransposedCopy:
     step: int
     rows: int = FOUR
     apart: int = 0
+    asked: Prefetch | None = None
 
 
 def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     """What a loop copies from rows into lanes, if it does nothing else."""
-    inner = only(loop.body)
+    asked = loop.body if isinstance(loop.body, Prefetch) else None
+    inner = only(loop.body if asked is None else asked.body)
     if loop.kind != "serial" or loop.lanes > 1 or loop.step != 1 or not isinstance(inner, For) or inner.lanes % FOUR:
         return None
     write = only(inner.body)
@@ -55,19 +60,23 @@ def transposed_copy(values: Values, loop: For) -> TransposedCopy | None:
     if not across or not along or step in (None, 0, 1):
         return None
     apart, count = address_stride(values, cell.array, cell.subscripts, loop.variable), iterations(loop)
-    if apart is None or inner.lanes not in SIZES or not count or count % inner.lanes:
-        return TransposedCopy(inner, write, source, step)
-    return TransposedCopy(inner, write, source, step, inner.lanes, apart)
+    if apart is None or inner.lanes not in SIZES or (count is not None and count < inner.lanes):
+        return TransposedCopy(inner, write, source, step, asked=asked)
+    return TransposedCopy(inner, write, source, step, inner.lanes, apart, asked)
 
 
 def _moves(inner: For, loop: For) -> bool:
     return depends(inner.lower, loop.variable) or depends(inner.upper, loop.variable)
 
 
-def in_whole_squares(loop: For) -> bool:
-    """Whether the iterations surely come in fours."""
+def pieces(loop: For, copy: TransposedCopy) -> tuple[list[TransposedCopy], bool]:
+    """The copy in squares, then in fours of what they leave; whether nothing is left after that."""
     count = iterations(loop)
-    return count is not None and count % FOUR == 0
+    ways = [copy, replace(copy, rows=FOUR, apart=0)] if copy.apart else [copy]
+    for number, way in enumerate(ways, start=1):
+        if count is not None and count % way.rows == 0:
+            return ways[:number], True
+    return ways, False
 
 
 def get_rows(values: Values, copy: TransposedCopy, variable: str) -> str:

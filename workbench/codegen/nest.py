@@ -150,10 +150,14 @@ class Invoke:
 
 @record(slots=True)
 class Prefetch:
-    """Cells that the cache is asked for before `body`: no value changes."""
+    """Cells that the cache is asked for before `body`: no value changes.
+
+    `rows` is a variable of the cells and how many values it takes, from 0: one cell is asked for with each.
+    """
 
     cells: tuple[Cell, ...]
     body: Nest
+    rows: tuple[str, int] | None = None
 
 
 Nest = Write | For | If | Block | Define | Hold | Accumulate | Place | Invoke | Prefetch

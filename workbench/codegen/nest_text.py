@@ -43,8 +43,9 @@ def nest_lines(nest: Nest, statements: Mapping[str, str]) -> list[str]:
             return [f"hold {name} = {show(value)}", *_inside(body, statements)]
         case Place(array, body):
             return [f"place {array}", *_inside(body, statements)]
-        case Prefetch(cells, body):
-            return [f"prefetch {', '.join(map(_cell, cells))}", *_inside(body, statements)]
+        case Prefetch(cells, body, rows):
+            each = f", {rows[0]} < {rows[1]}" if rows else ""
+            return [f"prefetch {', '.join(map(_cell, cells))}{each}", *_inside(body, statements)]
         case Accumulate(locals_, _, body, _):
             return [f"registers {', '.join(map(_local, locals_))}", *_inside(body, statements)]
         case Invoke(kernel, arrays, sizes, body):

@@ -9,7 +9,7 @@ from workbench.codegen.nest import Cell, Define, For, Hold, Nest, Prefetch, Writ
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
 from workbench.lang.expr import reads as reads_of
-from workbench.lang.normal_form import simplify
+from workbench.lang.normal_form import mentions, simplify
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Mark, Sequence, Tree, statements
 from workbench.schedules.steps.prefetching import MARK
@@ -52,21 +52,25 @@ def _with_requests(nest: Nest, mark: Marked, program: Program) -> Nest:
     array, distance, loop, ids = mark
     inside = {w.statement for w in writes(nest)}
     if isinstance(nest, For) and nest.loop == loop and nest.kind != "unroll" and inside and inside <= ids:
-        later = Binary("+", Index(nest.variable, INT64), Const(distance * nest.step, INT64), INT64)
-        now, then = (_first_cells(nest.body, array, {nest.variable: v}) for v in (Index(nest.variable, INT64), later))
+        own = Index(nest.variable, INT64)
+        later = Binary("+", own, Const(distance * nest.step, INT64), INT64)
+        lane, rows = _lanes_apart(nest.body, array)
+        now, then = (_first_cells(nest.body, array, {nest.variable: v}, lane) for v in (own, later))
         cells = tuple(new for old, new in zip(now, then, strict=False) if old != new)
         cells = (*cells, *rows_ahead(nest, program.arrays, array, distance))
-        return replace(nest, body=Prefetch(cells, nest.body)) if cells else nest
+        return replace(nest, body=Prefetch(cells, nest.body, rows)) if cells else nest
     return rebuild(nest, tuple(_with_requests(child, mark, program) for child in children(nest)))
 
 
-def _first_cells(nest: Nest, array: str, known: dict[str, Expr]) -> tuple[Cell, ...]:
-    """The cells that an iteration touches, its inner loops at their beginning."""
+def _first_cells(nest: Nest, array: str, known: dict[str, Expr], lane: str) -> tuple[Cell, ...]:
+    """The cells that an iteration touches, its inner loops at their beginning; all rows of lanes that lie apart."""
     found: dict[Cell, None] = {}
     for node in walk(nest):
         match node:
             case For(variable, _, lower):
-                known = {**known, variable: substitute(lower, known)}
+                first = substitute(lower, known)
+                row = Index(_row(lane), INT64)
+                known = {**known, variable: Binary("+", first, row, INT64) if variable == lane else first}
             case Define(variable, value):
                 known = {**known, variable: substitute(value, known)}
         for cell in _touched(node, array):
@@ -74,6 +78,20 @@ def _first_cells(nest: Nest, array: str, known: dict[str, Expr]) -> tuple[Cell, 
             if not any(list(reads_of(e)) for e in where):
                 found[replace(cell, subscripts=where)] = None
     return tuple(found)[:MOST]
+
+
+def _lanes_apart(nest: Nest, array: str) -> tuple[str, tuple[str, int] | None]:
+    """The variable of a vector loop whose lanes touch different rows; the variable of these rows, and their number."""
+    for loop in walk(nest):
+        if isinstance(loop, For) and loop.lanes > 1:
+            cells = [cell for node in walk(loop.body) for cell in _touched(node, array)]
+            if any(mentions(s, loop.variable) for cell in cells for s in cell.subscripts[:-1]):
+                return loop.variable, (_row(loop.variable), loop.lanes)
+    return "", None
+
+
+def _row(lane: str) -> str:
+    return f"{lane}_row"
 
 
 def _touched(node: Nest, array: str) -> list[Cell]:

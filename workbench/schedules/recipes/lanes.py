@@ -11,27 +11,18 @@ from workbench.schedules.blocking import at_least
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.recipes.flattening import run_along
-from workbench.schedules.recipes.past_caches import beyond_caches
+from workbench.schedules.recipes.transposing import across
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, interchange, split, tile, vectorize
+from workbench.schedules.steps import fuse, interchange, vectorize
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
-
-LINES = 8
-"""Cache lines of a row that a block of a transposition writes."""
-
-LINES_BEYOND = 2
-"""The same where they go past the caches: each is written whole, and rows that are read stay in the first cache."""
 
 SHORT = 100
 """Rows of fewer cells, where some are left over, are walked together if they follow one another in memory."""
 
 LONG = 1 << 16
 """Cells of a row that is long enough for anything; a 64th of it will do."""
-
-PAGE = 4096
-"""Bytes after which addresses share a set of a first-level cache."""
 
 
 def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
@@ -85,15 +76,7 @@ def options(
     own = names[position]
     found: list[list[Transform]] = []
     if crossing is not None:
-        across = [x.name for x in band.loops].index(crossing)
-        chosen = slice(0 if collides(program, band, (position, across), target) else 1, None)
-        joined = joint(program, band, across, target) if across < position else 1
-        lines = LINES_BEYOND if beyond_caches(program, target) else LINES
-        if joined > 1:
-            together = names[across + 1 - joined : across + 1]
-            long = place + "_".join(x.removeprefix(place) for x in together)
-            found += [[fuse(*together), *steps] for steps in transpositions(long, own, lines, target)[chosen]]
-        found += transpositions(place + crossing, own, lines, target)[chosen]
+        found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
     moved = names[:position] + names[position + 1 :] + [own]
     reorder: list[Transform] = [interchange(*moved)] if moved != names else []
     return [*found, [*reorder, vectorize(own)]]
@@ -120,57 +103,10 @@ def flattenings(program: Program, band: Band, position: int, target: Target) -> 
     return [[fuse(*(place + n for n in names)), vectorize(place + "_".join(names))]]
 
 
-def joint(program: Program, band: Band, position: int, target: Target) -> int:
-    """How many loops that end with this one every access walks as one, if its rows alone do not fill registers."""
-    counts = []
-    for s in statements(band):
-        dim, shape = dim_of(band, position, s), structure(program, s)
-        trip = shape.trip(dim) if dim else None
-        if dim is None or trip is None or trip % target.lanes(32) == 0:
-            return 1
-        run = run_along(shape, dim, shape.statement.dims)
-        around = [dim_of(band, p, s) for p in range(position, -1, -1)]
-        counts.append(len(list(takewhile(lambda pair: pair[0] == pair[1], zip(reversed(run), around, strict=False)))))
-    return min(counts)
-
-
 def _moderate(trips: list[int]) -> int:
     """How many loops, from the inside out, make a row that is long but leaves work for other threads."""
     cells = list(accumulate(trips, mul))
     return next((n for n, c in enumerate(cells) if c > LONG or (n and cells[n - 1] >= LONG // 64)), len(cells))
-
-
-def transpositions(read: str, written: str, lines: int, target: Target) -> list[list[Transform]]:
-    """Ways to copy across: squares as wide as a register, before them blocks of long runs of what is written.
-
-    A block writes `lines` lines of few rows and reads one line of many rows, so that few pages are written at once and
-    lines are full before they leave the first cache; the next block reads the lines beside these.
-    """
-    lanes, line = target.lanes(32), target.line_bytes // 4
-    blocks: list[Transform] = [
-        tile({read: line, written: lines * line}),
-        interchange(f"{written}_o", f"{read}_o"),
-        split(f"{written}_i", lanes),
-        interchange(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
-        vectorize(f"{written}_i_i"),
-    ]
-    return [blocks, [tile({read: lanes, written: lanes}), vectorize(f"{written}_i")]]
-
-
-def collides(program: Program, band: Band, positions: tuple[int, ...], target: Target) -> bool:
-    """Whether the rows that a transposition reads or writes start pages apart, over more than a few blocks.
-
-    Then the lines of a column share few sets of the cache, and small squares throw one another out.
-    """
-    blocks = LINES * target.line_bytes // 4
-    for s in statements(band):
-        shape, dims = structure(program, s), [dim_of(band, p, s) for p in positions]
-        if not all(d and (shape.trip(d) or 0) >= blocks for d in dims):
-            return False
-        jumps = {t.along(d) for t in (*shape.reads, *shape.writes) for d in dims if d} - {0, 1, None}
-        if not any(4 * (jump or 1) % PAGE == 0 for jump in jumps):
-            return False
-    return True
 
 
 def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> int:

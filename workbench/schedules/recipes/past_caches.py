@@ -13,14 +13,18 @@ from collections import Counter
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import elements
-from workbench.poly.tree import path
+from workbench.poly.tree import marked, path
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import nontemporal
+from workbench.schedules.steps.bypassing import MARK
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
 PART = 16
 """Bytes that one store past the caches writes at least; rows should begin at multiples of these."""
+
+FULL = 0.75
+"""The part of the last cache from which on nothing is expected to stay there, as C libraries copy."""
 
 
 def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
@@ -29,20 +33,21 @@ def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
     if not beyond_caches(program, target):
         return schedule
     writers = Counter(array for s in program.statements for array, _ in s.targets)
+    done = marked(schedule.tree, MARK)
     read = {r.array for s in program.statements for r in s.reads}
     for own in program.statements:
         array = own.targets[0][0]
         large = (_bytes(program.arrays[array]) or 0) > target.cache_bytes[1]
         once = own.kind != "update" and writers[array] == 1 and array not in read
-        if large and once and _in_whole_vectors(schedule, own, target):
+        if own.id not in done and large and once and _in_whole_vectors(schedule, own, target):
             schedule = nontemporal(own.name).on(schedule)
     return schedule
 
 
-def beyond_caches(program: Program, target: Target) -> bool:
-    """Whether inputs and outputs together leave little room in the last cache, if they fit into it at all."""
+def beyond_caches(program: Program, target: Target, part: float = FULL) -> bool:
+    """Whether inputs and outputs together take more than a part of the last cache."""
     sizes = [_bytes(a) for a in program.arrays.values() if a.role in ("input", "output")]
-    return None not in sizes and 4 * sum(s or 0 for s in sizes) > 3 * target.cache_bytes[2]
+    return None not in sizes and sum(s or 0 for s in sizes) > part * target.cache_bytes[2]
 
 
 def _bytes(array: Array) -> int | None:
