@@ -115,7 +115,7 @@ def chosen(text: str, **sizes: int) -> list[str]:
 
 def test_the_default_recipe_chooses_it_where_arrays_go_beyond_the_last_cache() -> None:
     assert chosen(SCALE, M=300, N=512) == ["nontemporal('Y')"]
-    assert chosen(TURNED, M=300, N=512) == ["nontemporal('Y')"]
+    assert chosen(TURNED, M=300, N=512) == ["nontemporal('Y')", "prefetch('X', 'Y/n_i', 64)"]
     asked = [f"prefetch('X', 'Y/n', {2 * 512 // 8})"]  # and does not ask for lines that are not to be read
     assert chosen(TWICE, M=300, N=512) == ["nontemporal('Y')", *asked]
 
