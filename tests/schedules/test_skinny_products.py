@@ -28,6 +28,12 @@ def test_the_fewer_rows_the_more_columns_a_tile_has(rows, vectors):
     assert (found.rows, found.vector_size) == ((("m", rows),), 8 * vectors)
 
 
+@pytest.mark.parametrize(("rows", "lines"), [(2, 8), (3, 8), (4, 4), (5, 4), (6, 4), (8, 3)])
+def test_many_lines_of_a_row_come_in_powers_of_two(rows, lines):
+    wide = Target(vector_bits=512, vector_registers=32, cache_bytes=(1 << 14, 1 << 15, 1 << 20))
+    assert plan(MATMUL, wide, M=rows, K=600, N=500).vector_size == 16 * lines
+
+
 def test_each_core_has_a_strip_of_the_columns():
     found = plan(MATMUL, M=4, K=600, N=500)
     assert found.strip % found.vector_size == 0

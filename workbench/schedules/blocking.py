@@ -65,10 +65,20 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
     height, panel = _height(shape.trip(row), rows, vectors), _panel(shape)
     if panel is not None and trip is not None and _passes(shape, row, height) and _vast(shape, vector, target):
-        vectors = max(vectors, min(rows * target.tile[1] // height, -(-trip // lanes)))
+        vectors = max(vectors, _wide(min(rows * target.tile[1] // height, -(-trip // lanes)), target))
         strip = -(-min(trip // target.cores, STRIP[1]) // (vectors * lanes)) * vectors * lanes
         return Blocking("across", vector, vectors * lanes, ((row, height),), panel, strip=strip)
     return Blocking("across", vector, vectors * lanes, ((row, height),), panel)
+
+
+NEAR = 4
+"""Cache lines of a row that are read at once in any number; more come well in powers of two only."""
+
+
+def _wide(vectors: int, target: Target) -> int:
+    """So many vectors of a row, or fewer that are read faster."""
+    near = 8 * NEAR * target.line_bytes // target.vector_bits
+    return vectors if vectors <= near else 1 << (vectors.bit_length() - 1)
 
 
 FEW = 4
