@@ -50,7 +50,19 @@ class Around:
             return cells
         inside = box(self.program, self.program.arrays[array]).reset_tuple_id()
         inside = inside.insert_dims(isl.dim.set, 0, self.depth)
-        return isl.Set.from_basic_set(cells.simple_hull()).intersect(inside)
+        hull = isl.Set.from_basic_set(cells.simple_hull()).intersect(inside)
+        ends = [(0, self.depth), *((d, d + 1) for d in range(self.depth, cells.dim(isl.dim.set)))]
+        for first, end in ends:  # a simple hull may forget where iterations and subscripts end
+            if not hull.is_bounded():
+                hull = hull.intersect(_only(cells, first, end).coalesce())
+        return hull
+
+
+def _only(cells: isl.Set, first: int, end: int) -> isl.Set:
+    """What some dimensions may be, the others being anything."""
+    rank = cells.dim(isl.dim.set)
+    kept = cells.project_out(isl.dim.set, end, rank - end).project_out(isl.dim.set, 0, first)
+    return kept.insert_dims(isl.dim.set, 0, first).insert_dims(isl.dim.set, end, rank - end)
 
 
 def depth_of_one_visit(program: Program, tree: Tree, depth: int, touches: list[tuple[ProgramStatement, Access]]) -> int:
