@@ -32,8 +32,9 @@ KERNELS = {
 
 @contextmanager
 def kernels() -> Iterator[None]:
-    """Micro-kernels of which only the definition matters here."""
+    """These micro-kernels alone, whatever others this process knows: of them only the definition matters here."""
     before = dict(micro_kernels._known)
+    micro_kernels._known.clear()
     for kernel in _made():
         register(kernel)
     try:
