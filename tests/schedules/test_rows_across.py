@@ -51,6 +51,12 @@ def test_rows_that_collide_go_past_the_cache_before_it_is_full():
     assert "nontemporal('B')" not in map(str, order(ACROSS, M=256, N=512)[0].trace)
 
 
+def test_what_is_read_again_stays_in_the_cache():
+    again = ACROSS.replace("-> (B) {", "-> (B, S) {").replace("}", " S(n) +=! B(n,m) }")
+    schedule = default_schedule(wb.lower(wb.operator(again), M=2048, N=1024), AVX2)
+    assert "nontemporal" not in schedule.python()
+
+
 def test_what_squares_leave_goes_by_four_and_one_by_one():
     across = wb.schedule(wb.operator(ACROSS), M=24, N=23) | wb.tile({"m": 8, "n": 32}) | wb.vectorize("m_i")
     across = across | wb.interchange("B/n_i", "B/m_i")

@@ -8,8 +8,6 @@ most of the last cache anyway, Y goes to memory directly.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import elements
@@ -32,16 +30,20 @@ def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
     program = schedule.program
     if not beyond_caches(program, target):
         return schedule
-    writers = Counter(array for s in program.statements for array, _ in s.targets)
     done = marked(schedule.tree, MARK)
-    read = {r.array for s in program.statements for r in s.reads}
     for own in program.statements:
-        array = own.targets[0][0]
-        large = (_bytes(program.arrays[array]) or 0) > target.cache_bytes[1]
-        once = own.kind != "update" and writers[array] == 1 and array not in read
-        if own.id not in done and large and once and _in_whole_vectors(schedule, own, target):
+        large = (_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
+        if own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target):
             schedule = nontemporal(own.name).on(schedule)
     return schedule
+
+
+def touched_once(program: Program, own: ProgramStatement) -> bool:
+    """Whether nothing else touches what a statement writes, nor does it itself again."""
+    array = own.targets[0][0]
+    writers = [s for s in program.statements if any(t == array for t, _ in s.targets)]
+    read = any(r.array == array for s in program.statements for r in s.reads)
+    return own.kind != "update" and writers == [own] and not read
 
 
 def beyond_caches(program: Program, target: Target, part: float = FULL) -> bool:

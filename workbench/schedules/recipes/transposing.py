@@ -14,7 +14,7 @@ from workbench.poly.program import Program
 from workbench.poly.tree import Band, statements
 from workbench.schedules.recipes.attempt import dim_of
 from workbench.schedules.recipes.flattening import run_along
-from workbench.schedules.recipes.past_caches import FULL, beyond_caches
+from workbench.schedules.recipes.past_caches import FULL, beyond_caches, touched_once
 from workbench.schedules.steps import fuse, interchange, nontemporal, prefetch, split, tile, vectorize
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
@@ -58,11 +58,12 @@ def _past_caches(program: Program, band: Band, read: str, written: str, target: 
     """The blocks of a copy that goes past the caches, and is asked for before."""
     ids, line = statements(band), target.line_bytes // 4
     sources = list(dict.fromkeys(r.array for s in ids for r in structure(program, s).reads))
-    if len(ids) != 1 or len(sources) != 1:
+    own = program.statement(ids[0])
+    if len(ids) != 1 or len(sources) != 1 or not touched_once(program, own):
         return []
     blocks = _blocks(read, written, (READ_BEYOND * line, LINES_BEYOND * line), target)
     distance = AHEAD * READ_BEYOND * line
-    return [[*blocks, nontemporal(program.statement(ids[0]).name), prefetch(sources[0], f"{read}_i", distance)]]
+    return [[*blocks, nontemporal(own.name), prefetch(sources[0], f"{read}_i", distance)]]
 
 
 def transpositions(read: str, written: str, target: Target) -> list[list[Transform]]:
