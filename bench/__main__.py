@@ -70,7 +70,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
     add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
     add("--isa", choices=LIMITS, help="limit everybody to this instruction set")
-    add("--offset", type=int, default=0, help="bytes between a cache line and the beginning of arrays (0; NumPy's: 16)")
+    add("--offset", type=int, choices=range(0, 64, 16), default=0, help="bytes from a line to arrays (NumPy's: 16)")
     add("--rounds", type=_positive(int), help=f"turns for each contender ({FULL.rounds})")
     add("--seconds", type=_positive(float), help=f"length of a turn ({FULL.seconds})")
     add("--output", type=Path, help="folder for the JSON and the table")

@@ -128,8 +128,14 @@ def test_the_default_recipe_chooses_it_where_arrays_go_beyond_the_last_cache() -
         (SCALE, {}),
         (SCALE.replace("Y(m,n) =", "Y(m,n) +=!"), {"M": 300, "N": 512}),
         (SCALE.replace("2 * X(m,n)", "X(m,n)").replace("Y(m,n) =", "Y(m) max=!"), {"M": 300, "N": 512}),
-        (SCALE.replace("-> (Y)", "-> (Y, Z)").replace("}", "Z(m,n) = Y(m,n) + 1 }"), {"M": 300, "N": 511}),
     ],
 )
 def test_and_not_where_the_cache_helps(operator: str, sizes: dict[str, int]) -> None:
     assert chosen(operator, **sizes) == []
+
+
+def test_what_is_read_again_stays_what_is_not_goes_past() -> None:
+    both = SCALE.replace("-> (Y)", "-> (Y, Z)").replace("}", "Z(m,n) = Y(m,n) + 1 }")
+    steps = chosen(both, M=300, N=512)
+    assert "nontemporal('Z')" in steps
+    assert "nontemporal('Y')" not in steps

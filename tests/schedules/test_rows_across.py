@@ -30,7 +30,7 @@ def test_a_block_writes_several_lines_of_few_rows():
     assert "tile({'B/n': 16, 'B/m': 128})" in map(str, schedule.trace)
 
 
-def test_a_block_that_goes_past_the_caches_writes_two_lines():
+def test_a_block_that_goes_past_the_caches_writes_four_lines():
     schedule, loops = order(ACROSS, M=2048, N=1024)
     assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
     assert {"tile({'B/n': 32, 'B/m': 64})", "nontemporal('B')"} <= set(map(str, schedule.trace))

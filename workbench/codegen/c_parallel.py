@@ -36,7 +36,7 @@ def outlined(
     end = f"{first} + {loop.step} * wb_end" if loop.step != 1 else f"{first} + wb_end"
     fields = "".join(f"    {kind} {variable};\n" for variable, kind in context)
     unpack = [
-        f"{kind.replace('const ', '', 0)} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
+        f"{kind} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
         for variable, kind in context
     ]
     body = printed()
@@ -51,9 +51,9 @@ def outlined(
     ]
     count = f"({values.text(loop.upper)}) - ({first})"
     total = count if loop.step == 1 else f"(({count}) + {loop.step - 1}) / {loop.step}"
-    fields = ", ".join(variable for variable, _ in context) or "0"
+    given = ", ".join(variable for variable, _ in context) or "0"
     call = [
-        f"struct {function}_context wb_context = {{ {fields} }};",
+        f"struct {function}_context wb_context = {{ {given} }};",
         f"wb_parallel_for(0, {total}, threads, {function}, &wb_context);",
     ]
     return "\n".join(text), ["{", *indented(call), "}"]
