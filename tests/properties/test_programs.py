@@ -13,7 +13,7 @@ from tests.properties.alone import elsewhere
 from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
 from tests.support import PROFILE, examples
-from workbench.schedules.recipes import packing, threads, windows
+from workbench.schedules.recipes import packing, product_blocks, threads, windows
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
@@ -35,7 +35,7 @@ def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
     return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
 
 
-LIMITS = ((packing, "WORK"), (packing, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))
+LIMITS = ((packing, "WORK"), (product_blocks, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))
 USUAL = {(module, name): getattr(module, name) for module, name in LIMITS}
 
 

@@ -9,7 +9,7 @@ from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
 from workbench.poly.tree import loops
 from workbench.schedules import Schedule
-from workbench.schedules.recipes import default_schedule, packing
+from workbench.schedules.recipes import default_schedule, packing, product_blocks
 from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 
@@ -43,7 +43,7 @@ def buffers(schedule: Schedule) -> set[str]:
 def eager(monkeypatch) -> None:
     """Small products are packed too."""
     monkeypatch.setattr(packing, "WORK", 1)
-    monkeypatch.setattr(packing, "REUSE", 1)
+    monkeypatch.setattr(product_blocks, "REUSE", 1)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 16])
@@ -83,13 +83,55 @@ def test_threads_divide_what_is_longest() -> None:
     assert divided(M=8192, N=48, K=64) == {"m_o"}
 
 
-@pytest.mark.parametrize(("cores", "most"), [(2, 104), (3, 72)])
-def test_pixels_are_divided_evenly_though_they_fill_few_tiles(cores: int, most: int) -> None:
+def shape_of(schedule: Schedule) -> dict[str, int]:
+    """Sizes of all blocks and tiles."""
+    return {name: size for step in schedule.trace for name, size in getattr(step, "sizes", ())}
+
+
+AVX512 = Target(vector_bits=512, vector_registers=32, cores=2, cache_bytes=(48 << 10, 1 << 20, 32 << 20))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "share", "tile"),
+    [
+        (512, 512, {"n": 256}, (6, 64)),  # four tiles of 64 columns each: of 48, one would have two more than the other
+        (512, 768, {"n": 384}, (8, 48)),
+        (512, 480, {"n": 240}, (8, 48)),
+        (400, 400, {"m": 200}, (8, 48)),  # no tile divides the 25 vectors of a row between two
+        (96, 192, {"n": 96}, (8, 48)),
+    ],
+)
+def test_the_shape_of_a_tile_leaves_no_core_more_to_do(m, n, share, tile) -> None:
+    sizes = shape_of(scheduled(PRODUCTS["plain"], AVX512, M=m, N=n, K=256))
+    (dim,) = share
+    assert sizes[f"C/{dim}"] == share[dim]
+    other = "m" if dim == "n" else "n"
+    cells = {other: sizes[f"C/{other}"], dim: sizes[f"C/{dim}_i"]}
+    assert (cells["m"], cells["n"]) == tile
+
+
+@pytest.mark.parametrize(
+    ("value", "dim"),
+    [("for (int k = i + 1; k < m; k++) B[i][j] += A[k][i] * B[k][j];", "j"),
+     ("for (int k = j + 1; k < n; k++) B[i][j] += B[i][k] * A[k][j];", "i")],
+)  # fmt: skip
+def test_in_place_the_cores_divide_what_may_be_divided(value: str, dim: str) -> None:
+    """Rows of the first product depend on rows, columns of the second on columns."""
+    text = f"for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) {value}"
+    source = f"void product(int m, int n, double A[n][n], double B[m][n]) {{ {text} }}"
+    schedule = default_schedule(wb.lower(wb.from_c(source), dict(m=160, n=160)), AVX2)
+    assert schedule.verdict
+    assert buffers(schedule)
+    assert {x.name for x in loops(schedule.tree) if x.kind == "parallel"} == {f"{dim}_o"}
+
+
+@pytest.mark.parametrize(("cores", "share"), [(2, ("f", 132)), (3, ("y_x", 72)), (4, ("f", 66))])
+def test_pixels_are_divided_evenly_though_they_fill_few_tiles(cores: int, share: tuple[str, int]) -> None:
     """The rows of a picture are one; they are not packed, so that threads may begin between any two vectors."""
     text = "(float(F,C) W, float(C,Y,X) I) -> (O) { O(f,y,x) +=! W(f,c) * I(c,y,x) }"
     schedule = scheduled(text, Target(vector_bits=256, cores=cores), F=256, C=64, Y=14, X=14)
-    blocks = [size for step in schedule.trace for name, size in getattr(step, "sizes", ()) if name == "O/y_x"]
-    assert blocks == [most]
+    assert f"O/{share[0]}_i" in shape_of(schedule)
+    assert shape_of(schedule)[f"O/{share[0]}"] == share[1]
     assert schedule.verdict
 
 
@@ -97,5 +139,5 @@ def test_the_steps_of_a_packed_product_have_reasons() -> None:
     schedule = default_schedule(wb.lower(wb.operator(MATMUL), dict(M=512, N=512, K=512)), AVX2)
     told = dict(reasons(schedule))
     assert set(told) == {str(step) for step in schedule.trace}
-    assert told["tile({'C/m_i': 6, 'C/n_i': 16})"] == "B is used again along m_i; A is used again along n_i"
+    assert told["tile({'C/m': 6, 'C/n_i': 16})"] == "B is used again along m; A is used again along n_i"
     assert "asked for" not in told.values()

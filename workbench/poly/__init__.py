@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.poly.counting import bytes, flops, footprint, operations, points
     from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
     from workbench.poly.equivalence import Difference, differences
-    from workbench.poly.extents import extent, projected, row_range, same_range, unguarded_reads
+    from workbench.poly.extents import extent, independent, projected, row_range, same_range, unguarded_reads
     from workbench.poly.flow import dependences
     from workbench.poly.isl import budget
     from workbench.poly.lowering import lower
@@ -45,6 +45,7 @@ NAMES = {
     "extent": "extents",
     "flops": "counting",
     "footprint": "counting",
+    "independent": "extents",
     "instances_at": "enumeration",
     "is_covered": "bounds",
     "isl_tree": "scheduler",
@@ -82,6 +83,7 @@ __all__ = [
     "extent",
     "flops",
     "footprint",
+    "independent",
     "instances_at",
     "is_covered",
     "isl_tree",

@@ -94,6 +94,14 @@ def projected(program: Program, statement: str, dims: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4096)
 @isl.guarded
+def independent(program: Program, statement: str, dims: tuple[str, ...]) -> bool:
+    """Whether each of some dims takes its values whatever the others do, so that together they make a box."""
+    domain = isl.parse_set(projected(program, statement, dims))
+    return bool(domain.intersect_params(isl.parse_set(program.context)).is_box())
+
+
+@lru_cache(maxsize=4096)
+@isl.guarded
 def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
     """The least and the greatest value of a loop over all its instances; None where sizes decide, or it has none."""
     found = []

@@ -11,6 +11,7 @@ from math import prod
 from typing import Literal
 
 from workbench.records import record
+from workbench.schedules.register_tiles import row_slots
 from workbench.schedules.structure import Structure
 from workbench.target import Target
 
@@ -39,9 +40,6 @@ class Blocking:
 STRIP, TERMS = (256, 2048), 4
 """Columns (fewest and most) and rows summed up together: the sums stay in the first cache, read and written once for
 the rows, and the processor follows so few rows on its own."""
-
-IN_FLIGHT = 8
-"""Multiply-adds that a core begins before the first one is done: two a cycle, four cycles."""
 
 
 def blocking(shape: Structure, target: Target) -> Blocking | None:
@@ -102,21 +100,11 @@ def _vast(shape: Structure, vector: str, target: Target) -> bool:
 
 
 def _height(trip: int | None, most: int, vectors: int) -> int:
-    """Rows of a tile, so that all rows take the fewest cycles; those that are left are taken two by two.
-
-    A tile issues a multiply-add for each vector and row, but no sooner than its last ones are done.
-    """
+    """Rows of a tile, so that all rows take the fewest cycles."""
     if trip is None or trip >= 8 * most:
         return most
 
-    def slots(rows: int) -> int:
-        return max(rows * vectors, IN_FLIGHT)
-
-    def cost(rows: int) -> int:
-        left = trip % rows
-        return trip // rows * slots(rows) + left // 2 * slots(2) + left % 2 * slots(1)
-
-    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (cost(s), -s))
+    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (row_slots(trip, s, vectors), -s))
 
 
 def _strip(shape: Structure, vector: str, lanes: int, cores: int) -> int:

@@ -1,0 +1,153 @@
+"""Block sizes of a packed product, from the caches, the registers and the number of cores."""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.lang.expr import Read
+from workbench.records import record
+from workbench.schedules.register_tiles import shapes, tile_slots
+from workbench.schedules.structure import Structure
+from workbench.target import Target
+
+REUSE = 4
+"""Register tiles that must read a panel before its copy pays."""
+
+LEAST = 3
+"""Vectors in a row that are worth blocks."""
+
+
+GAIN = 1.02
+"""What tiles of another shape must gain: the usual ones read the least beside it."""
+
+COPY = 8
+"""Multiply-adds that could begin while a vector is copied into a panel."""
+
+MANY = 4
+"""So many more rows than columns are read by one core each, though the panel of the columns is packed for all."""
+
+
+@record
+class Packing:
+    """Blocks of one product.
+
+    `column` runs in lanes, `width` cells at a time; `row` is unrolled, `height` at a time; `depth` is the dim of the
+    reduction that is blocked.  `blocks` are the cache blocks of the three, outermost first (0: whole).  `operand` is
+    read along the columns; `other`, along the rows, is packed too where it does not run along the reduction.  The loop
+    `threads` is divided among the processors.
+
+    The dims of `run` are the column together: they are fused, and what is read along them stays where it is.
+    """
+
+    column: str
+    width: int
+    row: str
+    height: int
+    depth: str
+    blocks: dict[str, int]
+    operand: Read | None
+    other: Read | None
+    batches: tuple[str, ...]
+    threads: str
+    run: tuple[str, ...] = ()
+
+    def inside(self, dim: str) -> str:
+        """The loop over one block of a dim."""
+        return f"{dim}_i" if self.blocks.get(dim) else dim
+
+
+def sized(
+    shape: Structure,
+    dims: tuple[tuple[str, ...], str, str],
+    reads: tuple[Read, Read],
+    target: Target,
+    *,
+    whole: bool,
+    across: bool | None,
+) -> Packing | None:
+    """The blocks of a product: columns (dims of one run), row and depth, and what is read along the first two.
+
+    Unless it is `whole`, borders cut tiles, whose cells go through the panel one by one: it stays in the first cache.
+    """
+    run, row, depth = dims
+    n, m, k = (prod(shape.trip(d) or 0 for d in own) for own in (run, (row,), (depth,)))
+    column, flat = "_".join(run), len(run) > 1
+    size = max(v.dtype.bytes for v in shape.statement.values)
+    lanes = target.lanes(8 * size)
+    if n < LEAST * lanes or m < (1 if flat else REUSE) * target.tile[0]:
+        return None
+    batches = tuple(d for d in shape.free if d not in (*run, row))
+    batch = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
+    division = _division((m, n), lanes, 1 if batch else target.cores, target, flat=flat, across=across)
+    height, width = division.height, division.width
+    first, second, third = target.cache_bytes
+    inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
+    moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
+    other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
+    near, far = (cache // (width * inner) for cache in (first // 2, second // 4))
+    # Panels of both operands are packed where a block of the reduction begins: there are two at least.
+    far = near if not whole else min(far, k // 2) if other and k > near else far
+    depths = _even(k, max(8, far), 8)
+    panel = (depths or k) * inner
+    most = max(second, third // (2 * target.cores)) // panel
+    columns, rows = _even(n, min(most, division.columns), division.unit), _even(m, min(most, division.rows), height)
+    blocks = {column: columns, depth: depths, row: rows}
+    operand = None if flat else reads[0]
+    threads = batch or (f"{column}_o" if division.across else f"{row}_o")
+    return Packing(column, width, row, height, depth, blocks, operand, other, batches, threads, run if flat else ())
+
+
+@record
+class _Division:
+    """What one core has of the rows and columns of a product, in tiles of `height` rows and `width` columns.
+
+    Cores divide the columns if `across`, else the rows; they divide columns between any two `unit`s of them.
+    """
+
+    height: int
+    width: int
+    rows: int
+    columns: int
+    unit: int
+    across: bool
+
+
+def _division(
+    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, across: bool | None
+) -> _Division:
+    """The tiles that leave the core with most to do the least, the usual ones unless others gain something.
+
+    Where it makes no difference columns are divided, as each core packs its own, unless rows are many more.
+    """
+
+    def slots(division: _Division) -> int:
+        columns = -(-division.columns // lanes)
+        copied = 0 if flat else COPY * columns
+        return copied + tile_slots(division.rows, columns, (division.height, division.width // lanes))
+
+    first = cells[0] <= MANY * cells[1]
+    order = (first, not first) if across is None else (across,)
+    ways = [_divided(cells, s, lanes, cores, flat=flat, across=a) for a in order for s in shapes(target)]
+    best = min(ways, key=slots)
+    return next(x for x in ways if slots(x) <= GAIN * slots(best))
+
+
+def _divided(
+    cells: tuple[int, int], shape: tuple[int, int], lanes: int, cores: int, *, flat: bool, across: bool
+) -> _Division:
+    """The share of each core in a product of so many rows and columns."""
+    rows, columns = cells
+    height, width = shape[0], shape[1] * lanes
+    # Panels are packed whole; what stays where it is can be divided between any two vectors.
+    unit = lanes if flat and across and cores > 1 else width
+    if across:
+        columns = _even(columns, -(-columns // cores), unit) or columns
+    else:
+        rows = _even(rows, -(-rows // cores), height) or rows
+    return _Division(height, width, rows, columns, unit, across)
+
+
+def _even(trip: int, most: int, unit: int) -> int:
+    """Blocks of nearly one size, each a multiple of a unit; 0 if one block holds everything."""
+    pieces = -(-trip // max(unit, most))
+    return 0 if pieces <= 1 else -(-trip // (pieces * unit)) * unit
