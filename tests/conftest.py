@@ -136,7 +136,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.OK
     if _refused_skips(config) and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if config.cache is not None:
+    if getattr(config, "cache", None) is not None:
         config.cache.set(SKIPPED, list(_skips(config)))
 
 

@@ -139,3 +139,10 @@ def test_what_is_read_again_stays_what_is_not_goes_past() -> None:
     steps = chosen(both, M=300, N=512)
     assert "nontemporal('Z')" in steps
     assert "nontemporal('Y')" not in steps
+
+
+def test_what_nobody_reads_is_no_output() -> None:
+    text = "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) { float s = 2 * X[i][j]; }"
+    program = wb.from_c(f"void unread(int m, int n, float X[m][n], float Y[m][n]) {{ {text} Y[0][0] = 1; }}")
+    schedule = default_schedule(wb.lower(program, {"m": 600, "n": 512}), SMALL)
+    assert "nontemporal" not in {step.name for step in schedule.trace}

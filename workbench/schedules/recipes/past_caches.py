@@ -39,11 +39,11 @@ def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
 
 
 def touched_once(program: Program, own: ProgramStatement) -> bool:
-    """Whether nothing else touches what a statement writes, nor does it itself again."""
+    """Whether a statement writes an output that nothing else touches, nor it itself again."""
     array = own.targets[0][0]
     writers = [s for s in program.statements if any(t == array for t, _ in s.targets)]
     read = any(r.array == array for s in program.statements for r in s.reads)
-    return own.kind != "update" and writers == [own] and not read
+    return own.kind != "update" and program.arrays[array].role == "output" and writers == [own] and not read
 
 
 def beyond_caches(program: Program, target: Target, part: float = FULL) -> bool:
