@@ -22,6 +22,8 @@ from bench.suite import Case
 
 FORMS = ("fresh", "preallocated")
 PREPARE_SECONDS = 300.0
+SEARCH_SECONDS = {"tvm": 1800.0}
+"""How long contenders that search may prepare."""
 TURN_SECONDS = 120.0
 
 
@@ -94,7 +96,8 @@ def _prepared(worker: Worker, case: Case) -> Result:
     why = missing(worker.contender)
     if why:
         return Result(missing=why)
-    answer = worker.ask({"do": "prepare", "case": asdict(case)}, PREPARE_SECONDS)
+    patience = SEARCH_SECONDS.get(worker.contender, PREPARE_SECONDS)
+    answer = worker.ask({"do": "prepare", "case": asdict(case)}, patience)
     if "first_seconds" not in answer:
         return Result(missing=_why(answer))
     return Result(first_seconds=answer["first_seconds"], function=answer["function"])
