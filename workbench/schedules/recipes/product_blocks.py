@@ -16,9 +16,8 @@ REUSE = 4
 LEAST = 3
 """Vectors in a row that are worth blocks."""
 
-
 GAIN = 1.02
-"""What tiles of another shape must gain: the usual ones read the least beside it."""
+"""What tiles of another shape must gain over the usual ones."""
 
 COPY = 8
 """Multiply-adds that could begin while a vector is copied into a panel."""
