@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
+from tests.fromc.polybench import program
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
-from workbench.poly.tree import loops
+from workbench.poly.tree import loops, path
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule, packing, product_blocks
 from workbench.schedules.recipes.step_reasons import reasons
@@ -105,9 +106,7 @@ def test_the_shape_of_a_tile_leaves_no_core_more_to_do(m, n, share, tile) -> Non
     sizes = shape_of(scheduled(PRODUCTS["plain"], AVX512, M=m, N=n, K=256))
     (dim,) = share
     assert sizes[f"C/{dim}"] == share[dim]
-    other = "m" if dim == "n" else "n"
-    cells = {other: sizes[f"C/{other}"], dim: sizes[f"C/{dim}_i"]}
-    assert (cells["m"], cells["n"]) == tile
+    assert tuple(sizes.get(f"C/{d}_i", sizes[f"C/{d}"]) for d in "mn") == tile
 
 
 @pytest.mark.parametrize(
@@ -125,6 +124,21 @@ def test_in_place_the_cores_divide_what_may_be_divided(value: str, dim: str) -> 
     assert {x.name for x in loops(schedule.tree) if x.kind == "parallel"} == {f"{dim}_o"}
 
 
+def test_what_cannot_begin_beside_its_first_values_is_packed_apart() -> None:
+    """The blocked loops of doitgen do not stand directly inside one another."""
+    of = program("doitgen")
+    assert {"C4_local"} <= buffers(default_schedule(wb.lower(of, dict(nq=70, nr=75, np=80)), AVX2))
+
+
+def test_panels_are_packed_once_though_rows_go_in_blocks() -> None:
+    """One core, a reduction in one piece: the loop over the only block of columns is where panels are packed."""
+    one = Target(vector_bits=256, cache_bytes=(32 << 10, 256 << 10, 1 << 20))
+    schedule = scheduled(PRODUCTS["plain"], one, M=2048, N=256, K=256)
+    names = [x.name for x in path(schedule.tree, schedule.program.statement("B_local.load").id)]
+    assert shape_of(schedule)["C/m"] < 2048
+    assert "m_o" not in names
+
+
 @pytest.mark.parametrize(("cores", "share"), [(2, ("f", 132)), (3, ("y_x", 72)), (4, ("f", 66))])
 def test_pixels_are_divided_evenly_though_they_fill_few_tiles(cores: int, share: tuple[str, int]) -> None:
     """The rows of a picture are one; they are not packed, so that threads may begin between any two vectors."""
@@ -139,5 +153,5 @@ def test_the_steps_of_a_packed_product_have_reasons() -> None:
     schedule = default_schedule(wb.lower(wb.operator(MATMUL), dict(M=512, N=512, K=512)), AVX2)
     told = dict(reasons(schedule))
     assert set(told) == {str(step) for step in schedule.trace}
-    assert told["tile({'C/m': 6, 'C/n_i': 16})"] == "B is used again along m; A is used again along n_i"
+    assert told["tile({'C/m_i': 6, 'C/n_i': 16})"] == "B is used again along m_i; A is used again along n_i"
     assert "asked for" not in told.values()

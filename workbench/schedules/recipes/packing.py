@@ -6,6 +6,7 @@ a register tile walks through memory with stride 1, and few pages are in use at 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 
 from workbench import poly
@@ -111,9 +112,16 @@ def _waits(schedule: Schedule, identifier: str) -> bool:
 
 
 def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
-    """Blocks for the caches, in them tiles for the registers."""
+    """Blocks for the caches, in them tiles for the registers; their first values beside them where that works."""
+    if not plan.blocks[plan.depth]:
+        with suppress(ScheduleError):
+            return _in_blocks(schedule, identifier, plan, together=True)
+    return _in_blocks(schedule, identifier, plan, together=False)
+
+
+def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: bool) -> Schedule:
     name = schedule.program.statement(identifier).name
-    schedule = beside(schedule, identifier, together=not plan.blocks[plan.depth])
+    schedule = beside(schedule, identifier, together=together)
     schedule = fuse(*(f"{name}/{d}" for d in plan.run)).on(schedule) if plan.run else schedule
     cut = {f"{name}/{d}": size for d, size in plan.blocks.items() if size}
     schedule = tile(cut).on(schedule) if cut else schedule

@@ -22,6 +22,9 @@ GAIN = 1.02
 COPY = 8
 """Multiply-adds that could begin while a vector is copied into a panel."""
 
+BLOCK = 4
+"""So many more rows than columns of a tile make a block for the second cache: each begins with all panels anew."""
+
 MANY = 4
 """So many more rows than columns are read by one core each, though the panel of the columns is packed for all."""
 
@@ -78,22 +81,40 @@ def sized(
     batches = tuple(d for d in shape.free if d not in (*run, row))
     batch = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
     division = _division((m, n), lanes, 1 if batch else target.cores, target, flat=flat, across=across)
-    height, width = division.height, division.width
-    first, second, third = target.cache_bytes
     inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
     other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
-    near, far = (cache // (width * inner) for cache in (first // 2, second // 4))
-    # Panels of both operands are packed where a block of the reduction begins: there are two at least.
-    far = near if not whole else min(far, k // 2) if other and k > near else far
-    depths = _even(k, max(8, far), 8)
-    panel = (depths or k) * inner
-    most = max(second, third // (2 * target.cores)) // panel
-    columns, rows = _even(n, min(most, division.columns), division.unit), _even(m, min(most, division.rows), height)
+    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None)
+    columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
+    if rows and not (flat or depths or columns or division.rows < m):
+        columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
     blocks = {column: columns, depth: depths, row: rows}
     operand = None if flat else reads[0]
     threads = batch or (f"{column}_o" if division.across else f"{row}_o")
-    return Packing(column, width, row, height, depth, blocks, operand, other, batches, threads, run if flat else ())
+    sizes = column, division.width, row, division.height, depth, blocks
+    return Packing(*sizes, operand, other, batches, threads, run if flat else ())
+
+
+def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool) -> int:
+    """Blocks of a reduction of `k` terms, for each of which a panel has a row of so many bytes; 0 if one is enough.
+
+    A panel takes a part of the second cache, or stays in the first unless tiles are `whole`.  Where `both` operands are
+    packed, it is where a block of the reduction begins: there are two at least.
+    """
+    first, second, _ = target.cache_bytes
+    near, far = first // 2 // row, second // 4 // row
+    if both and k > near:
+        far = min(far, k // 2)
+    return _even(k, max(8, far if whole else near), 8)
+
+
+def _blocks(cells: tuple[int, int], division: _Division, line: int, target: Target) -> tuple[int, int]:
+    """Blocks of columns and of rows, where each has a line of so many bytes; 0 if one block holds everything."""
+    m, n = cells
+    _, second, third = target.cache_bytes
+    near, far = second // 4 // line, max(second, third // (2 * target.cores)) // line
+    rows = near if near >= BLOCK * division.width else far
+    return _even(n, min(far, division.columns), division.unit), _even(m, min(rows, division.rows), division.height)
 
 
 @record
