@@ -135,6 +135,23 @@ def test_pieces_of_a_loop_share_a_buffer() -> None:
     assert source.count("float T_local[1]") == 1
 
 
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [
+        ("", "static"),
+        ("m in 0:M, n in 0:77", "static"),  # the last tile is shorter
+        ("m in 0:M, n in m:N", "dynamic"),
+        ("m in 0:M, n in 0:(m + 1)", "dynamic"),
+    ],
+)
+def test_threads_get_equal_parts_at_once_and_unequal_ones_as_they_come(where: str, kind: str) -> None:
+    """Blocks begin elsewhere in each part, which makes none longer; rows of a triangle are."""
+    of = f"def f(float(M,N) A) -> (B) {{ B(m,n) = 2 * A(m,n) {f'where {where}' if where else ''} }}"
+    schedule = wb.schedule(wb.operator(of), M=96, N=96) | wb.tile(m=16, n=16) | wb.parallelize("m_o")
+    pragmas = [x.strip() for x in wb.generate(schedule, AVX2).source.splitlines() if "#pragma omp parallel" in x]
+    assert [x.endswith(f"schedule({kind})") for x in pragmas] == [True], pragmas
+
+
 def test_a_serial_target_has_neither() -> None:
     source = wb.generate(scheduled("matmul", symbolic=True), Target(vector_bits=256, parallel="serial")).source
     assert "#pragma omp" not in source

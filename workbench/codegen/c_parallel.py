@@ -9,7 +9,8 @@ from workbench.codegen.c_past_caches import arrived
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.nest import For, walk
 from workbench.lang.expr import Call, Expr
-from workbench.lang.normal_form import depends
+from workbench.lang.normal_form import depends, polynomial
+from workbench.lang.polynomial import expression
 
 
 def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
@@ -65,9 +66,17 @@ def restricted(kind: str) -> str:
 
 
 def uneven(loop: For) -> bool:
-    """Whether iterations differ in work: an inner bound moves with the loop (not merely a last, shorter tile)."""
+    """Whether iterations differ in work: how often an inner loop runs (but for a last, shorter tile) moves with it."""
     inner = (node for node in walk(loop.body) if isinstance(node, For))
-    return any(_moves(bound, loop.variable) for node in inner for bound in (node.lower, node.upper))
+    return any(_runs_otherwise(node, loop.variable) for node in inner)
+
+
+def _runs_otherwise(inner: For, variable: str) -> bool:
+    if not (_moves(inner.lower, variable) or _moves(inner.upper, variable)):
+        return False
+    ends = inner.upper.arguments if isinstance(inner.upper, Call) and inner.upper.function == "min" else (inner.upper,)
+    begin = polynomial(inner.lower)
+    return all(_moves(expression(polynomial(end) - begin), variable) for end in ends)
 
 
 def _moves(bound: Expr, variable: str) -> bool:
