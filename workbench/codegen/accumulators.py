@@ -129,6 +129,26 @@ def separable(cell: Cell, variables: list[str]) -> bool:
     return moved == set(variables)
 
 
+def apart(cell: Cell, lane: Lane, loops: Iterable[For]) -> bool:
+    """Whether the lanes and the iterations of some loops surely address different cells, all of them.
+
+    A subscript may move with the lanes and one loop, if the steps of the one are longer than all those of the other.
+    """
+    trips = {lane.variable: lane.count, **{x.variable: trip(x) for x in loops}}
+    moved: set[str] = set()
+    for subscript in cell.subscripts:
+        moving = {v: abs(growth(subscript, v) or 0) for v in trips if depends(subscript, v)}
+        if len(moving) > 2 or not all(moving.values()):
+            return False
+        if len(moving) == 2:
+            (short, step), (_, other) = sorted(moving.items(), key=lambda x: x[1])
+            count = trips[short]
+            if count is None or other < step * count:
+                return False
+        moved.update(moving)
+    return moved == trips.keys()
+
+
 def registers(
     write: Write, dims: tuple[For, ...], lane: Lane, body: Nest, used: set[str], *, loads: bool = True
 ) -> Accumulate:

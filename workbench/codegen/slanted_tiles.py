@@ -244,7 +244,7 @@ def _undivided(write: Write, boxes: tuple[For, ...]) -> Write:
 def _simple(expr: Expr) -> Expr:
     """Index arithmetic in its shortest form; values as they are but for their subscripts."""
     if is_index_arithmetic(expr):
-        return simplify(expr)
+        return simplify(expr, expr.dtype)
     return transform(expr, _addressed)
 
 

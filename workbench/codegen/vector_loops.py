@@ -8,6 +8,7 @@ from dataclasses import replace
 from workbench.codegen.accumulators import (
     SCALAR,
     Lane,
+    apart,
     computable,
     independent,
     iterations,
@@ -88,12 +89,12 @@ class _Rewriter:
         return found
 
     def fits(self, tile: Tile, lane: Lane) -> bool:
-        """Not inside a vector loop that adds to the same cells, nor one too short for a vector.
+        """Not inside a vector loop whose lanes may add to the same cells, nor one too short for a vector.
 
         Nor where its cells are more than registers hold, but those of the innermost loops alone are not.
         """
         if lane.variable:
-            return not any(independent(c, lane.variable) for c in tile.write.cells)
+            return all(apart(c, lane, tile.cells) for c in tile.write.cells)
         if tile.terms and cells_in(tile) > self.target.vector_registers * self.lanes(tile.write):
             return False
         vectors = [x for x in tile.reductions if x.kind == "vector"]
