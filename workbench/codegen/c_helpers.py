@@ -32,6 +32,14 @@ class Helpers:
         """Name of the function between float32 and a 16-bit float's stored bits."""
         return self.add(cmath.conversion(source, target, lanes))
 
+    def converted(self, text: str, source: DType, target: DType, lanes: int) -> str:
+        """A vector of numbers (of masks, as integers) in another element type."""
+        if source == target:
+            return text
+        for helper in cmath.converted(source, target, lanes):
+            text = f"{self.add(helper)}({text})"
+        return text
+
     def add(self, helper: Helper) -> str:
         for needed in helper.requires:
             self.add(needed)

@@ -15,7 +15,7 @@ from workbench.codegen.c_partial import first_lanes, has_masks
 from workbench.codegen.c_values import Values
 from workbench.codegen.convexity import conjuncts, convex
 from workbench.codegen.nest import Local
-from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT16, DType
+from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT8, UINT16, DType
 from workbench.lang.expr import (
     COMPARISONS,
     Binary,
@@ -134,10 +134,14 @@ class Lanes:
             return None
         if a.dtype == BOOL:
             bits = f"({self.mask(a, 32)} & 1)"
-            return f"__builtin_convertvector({bits}, {self.type(dtype)})"
+            return self.converted(bits, INT32, dtype)
         if a.dtype == INT64:
             return self.index(a, dtype)
-        return f"__builtin_convertvector({self.vector(a)}, {self.type(dtype)})"
+        return self.converted(self.vector(a), a.dtype, dtype)
+
+    def converted(self, text: str, source: DType, target: DType) -> str:
+        """All lanes in another element type."""
+        return self.values.helpers.converted(text, source, target, self.lane.count)
 
     def index(self, a: Expr, dtype: DType) -> str | None:
         """An affine function of the lane variable as a vector: base plus 0, 1, 2, ..."""
@@ -147,18 +151,17 @@ class Lanes:
         base = self.splat(f"(int32_t){self.values.inside(a, 11)}", INT32)
         iota = f"{self.values.helpers.iota(self.lane.count)}()"
         text = f"({base} + {iota})" if step == 1 else f"({base} + {step} * {iota})"
-        return text if dtype == INT32 else f"__builtin_convertvector({text}, {self.type(dtype)})"
+        return self.converted(text, INT32, dtype)
 
     def mask(self, expr: Expr, bits: int) -> str:
         """A condition as a mask whose lanes have `bits` bits."""
-        lanes = self.lane.count
         if not self.varying(expr):
             of = MASKS[bits]
             return self.splat(f"-({of.c_name})({self.values.text(expr)})", of)
         text, own = self.comparison(expr)
         if own == bits:
             return text
-        return f"__builtin_convertvector({text}, {self.values.helpers.type(MASKS[bits], lanes)})"
+        return self.converted(text, MASKS[own], MASKS[bits])
 
     def comparison(self, expr: Expr) -> tuple[str, int]:
         """The mask in its natural width."""
@@ -177,8 +180,7 @@ class Lanes:
             case Unary("!", a, _):
                 return f"(~{self.mask(a, 32)})", 32
             case Read() if (text := self.load(expr)) is not None:
-                wide = f"__builtin_convertvector({text}, {self.type(INT32)})"
-                return f"({wide} != 0)", 32
+                return f"({self.converted(text, UINT8, INT32)} != 0)", 32
         return f"({self.by_lane(Cast(expr, INT32))} != 0)", 32
 
     def integer(self, expr: Expr) -> str | None:

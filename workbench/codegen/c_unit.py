@@ -58,7 +58,7 @@ def write_unit(
         names("size", symbol)
     by_value = {a.name for a in arrays if a.by_value}
     values = Values(program.arrays, names, helpers, by_value)
-    checks = Checks(program, values, enabled=checked)
+    checks = Checks(program, values, enabled=checked, target=target)
     space = workspace_of(program, nest, target.parallel, stack)
     context = visible(program, arrays, names, checks, space)
     printer = Printer(program, values, target.parallel, context, workspace=space)

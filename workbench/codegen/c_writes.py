@@ -8,7 +8,7 @@ from workbench.codegen.c_partial import has_masks, put_first
 from workbench.codegen.c_past_caches import put_past
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
-from workbench.lang.dtypes import BOOL, UINT8, UINT16, DType
+from workbench.lang.dtypes import BOOL, INT32, UINT8, UINT16, DType
 from workbench.lang.expr import Expr, Read, transform
 from workbench.lang.operator import Monoid
 
@@ -121,7 +121,7 @@ def stored(lanes: Lanes, value: Expr, dtype: DType) -> str:
     if dtype != BOOL:
         return lanes.vector(value)
     bits = f"({lanes.mask(value, 32)} & 1)"
-    return f"__builtin_convertvector({bits}, {lanes.type(UINT8)})"
+    return lanes.converted(bits, INT32, UINT8)
 
 
 def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.codegen.c_checks import MISSES, Checks, checker
+from workbench.codegen.c_checks import MISSES, Checks, Place, checker
 from workbench.codegen.c_printer import Printer
 from workbench.codegen.index_checks import Early
 from workbench.codegen.launches import Amount
@@ -32,7 +32,7 @@ class CudaChecks(Checks):
         """Lines of such a kernel, its number of blocks, its threads in a block."""
         self.values.helpers.text("wb_misses", CUDA_MISSES)
         printer = _Checking(self.program, self.values, "serial")
-        printer.write = checker(printer, self._bounds(early), early.check)  # type: ignore[method-assign]
+        printer.write = checker(printer, Place(self._bounds(early), early.check))  # type: ignore[method-assign]
         blocks, threads = _spread(early.nest)
         printer.spread = threads > 1
         code = self.found.index(early.check) + 1

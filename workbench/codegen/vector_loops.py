@@ -138,7 +138,7 @@ class _Rewriter:
     def vector(self, loop: For) -> Nest:
         """Whole vectors (several at a time in light reductions), then the rest one by one."""
         width = self.lanes(loop.body)
-        reductions = [w for w in writes(loop.body) if independent(w.cells[0], loop.variable)]
+        reductions = [w for w in writes(loop.body) if w.reduction and independent(w.cells[0], loop.variable)]
         unrolled = 4 if reductions and light(loop.body) else 1
         parts: list[Nest] = []
         start = loop.lower

@@ -12,7 +12,7 @@ Family = Literal["gcc", "clang", "zig"]
 
 # Contraction to FMA and no errno are what speed needs.  -ffast-math is left out on purpose: it re-associates
 # sums, so that register tiles spill, and NaN and infinity lose their meaning.
-OPTIMISE = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
+OPTIMISE = ("-O2", "-fpeel-loops", "-ftree-partial-pre", "-fgcse-after-reload", "-fsplit-paths", "-fpredictive-commoning", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 DEBUG = ("-O0", "-g", "-ffp-contract=off")
 # Integers wrap in the language.  Hidden names: an operator called `exp` must not replace anybody's exp.
 LANGUAGE = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-w")
@@ -20,7 +20,7 @@ ZIG = ("-fno-sanitize=undefined", "-fno-stack-protector")
 # GCC 12 turns a guarded copy into masked vectors and loses the mask: wrong values, found by staging a padded image.
 # It also forms addresses from 0 ("2*p - base"), takes them for null, and drops calls of functions that have them.
 NULL_IS_NO_PROOF = "-fno-delete-null-pointer-checks"
-GCC = ("-fno-tree-loop-if-convert", NULL_IS_NO_PROOF)
+GCC = ("-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns", "-fno-tree-loop-if-convert", NULL_IS_NO_PROOF)
 
 WIDE_VECTORS = "-mprefer-vector-width=512"
 OPENMP = "-fopenmp"

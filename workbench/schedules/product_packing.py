@@ -12,6 +12,7 @@ from workbench.records import record
 from workbench.schedules.product_tiles import filled
 
 READ = {"bfloat16": "wb_word_bf16", "float16": "wb_word_f16"}
+READ_FOUR = {"bfloat16": "wb_four_bf16", "float16": "wb_four_f16"}
 CONVERSIONS = """\
 #ifndef WB_WORDS
 #define WB_WORDS
@@ -30,14 +31,19 @@ WB_INLINE float wb_word_f16(uint16_t h) {
     return y;
 }
 /* Four at once. */
-WB_INLINE void wb_words_f16(float *restrict dst, const uint16_t *restrict src) {
+typedef float wb_four __attribute__((vector_size(16)));
+typedef uint16_t wb_four_words __attribute__((vector_size(8)));
+typedef uint32_t wb_four_wide __attribute__((vector_size(16)));
+WB_INLINE wb_four wb_four_bf16(wb_four_words x) {
+    return (wb_four)(__builtin_convertvector(x, wb_four_wide) << 16);
+}
+WB_INLINE wb_four wb_four_f16(wb_four_words h) {
 #if defined(__F16C__)
-    typedef float V __attribute__((vector_size(16), aligned(4), may_alias));
-    uint64_t four;
-    __builtin_memcpy(&four, src, 8);
-    __asm__("vcvtph2ps %1, %0" : "=x"(*(V *)dst) : "m"(four));
+    wb_four y;
+    __asm__("vcvtph2ps %1, %0" : "=x"(y) : "m"(h));
+    return y;
 #else
-    for (int q = 0; q < 4; q++) dst[q] = wb_word_f16(src[q]);
+    return (wb_four){wb_word_f16(h[0]), wb_word_f16(h[1]), wb_word_f16(h[2]), wb_word_f16(h[3])};
 #endif
 }
 #endif
@@ -77,11 +83,11 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
     read += f" + {panel.offset}" if panel.offset else ""
     values = {
         "NAME": name, "SOURCE": DTYPES[source].c_name, "TYPE": panel.type, "LANES": lanes, "GROUP": panel.group,
-        "UNIT": unit, "LOADED": f"for (int q = 0; q < 4*{panel.group}; q++) words[q] = {read % 'src[q]'};",
-        "AHEAD": AHEAD, "LAST": last, "ONE": read % "src[q]", "ANY": read % "src[at[q]]",
+        "UNIT": unit, "AHEAD": AHEAD, "LAST": last, "ANY": read % "src[at[q]]",
     }  # fmt: skip
-    if not panel.in_words:
+    if not panel.in_words:  # groups lie in memory as they lie in the panel
         return filled(_ANY + _PACKING, {"ALONG_LANES": "", "ALONG_DEPTH": _COPIES} | values)
+    values |= {"LOADED": _four(panel, source, ["src"])}
     chunk = VECTOR_BYTES // panel.bytes
     if panel.group > 1 and lanes % chunk == 0:
         loads = [
@@ -90,22 +96,35 @@ def packing(name: str, source: str, panel: Panel, lanes: int, unit: int, last: s
         ]
         values |= {"WORD": "uint32_t", "UNIT": chunk, "LOADS": "".join(loads), "MIXED": _mixed(panel, chunk)}
         return filled(_ANY + _VECTORS + _SQUARE + _PACKING, {"ALONG_LANES": _UNITS, "ALONG_DEPTH": _SQUARES} | values)
-    parts = [f"({_word(panel, read % f'src[at[{q}] + r]')}) << {8 * panel.bytes * q}" for q in range(panel.group)]
-    lane = " | ".join(parts) if panel.group > 1 else read % "src[at[0] + r]"
-    values |= {
-        "WORD": panel.type if panel.group == 1 else "uint32_t",
-        "ACROSS": f"for (int r = 0; r < {unit}; r++) dst[r] = {lane};",
-    }
-    if panel.type == "float" and source == "float16":
-        values["LOADED"] = "wb_words_f16(words, src);"
-        values["ACROSS"] = f"for (int r = 0; r < {unit}; r += 4) wb_words_f16(dst + r, src + at[0] + r);"
+    across = _four(panel, source, [f"src + at[{q}] + r" for q in range(panel.group)])
+    values |= {"WORD": panel.type if panel.group == 1 else "uint32_t", "ACROSS": across}
     return filled(_ANY + _UNIT + _SQUARE + _PACKING, {"ALONG_LANES": _UNITS, "ALONG_DEPTH": _SQUARES} | values)
 
 
-def _word(panel: Panel, element: str) -> str:
-    """An element as the low bits of a word."""
-    unsigned = f"uint{8 * panel.bytes}_t"
-    return f"uint32_t)({unsigned})({panel.type})({element}"
+def _four(panel: Panel, source: str, places: list[str]) -> str:
+    """Statements that make the vector `four`: words of one number from each place, or of neighbours from the only one.
+
+    The numbers come as vectors, for compilers make none of a loop over single ones.
+    """
+    of, count = DTYPES[source], VECTOR_BYTES // panel.bytes
+    size, part = count * of.bytes, count * of.bytes // len(places)
+    lines = [
+        f"typedef {of.c_name} S __attribute__((vector_size({size})));",
+        f"typedef {panel.type} T __attribute__((vector_size({VECTOR_BYTES})));",
+    ]
+    if len(places) == 1:
+        lines += ["S s;", f"__builtin_memcpy(&s, {places[0]}, {size});"]
+    else:
+        names = [f"p{q}" for q in range(len(places))]
+        lines += [f"typedef uint{8 * part}_t P __attribute__((vector_size({size})));"]
+        lines += [f"uint{8 * part}_t {', '.join(names)};"]
+        lines += [f"__builtin_memcpy(&{p}, {x}, {part});" for p, x in zip(names, places, strict=True)]
+        lines += [f"const S s = (S)(P){{{', '.join(names)}}};"]
+    taken = f"{READ_FOUR[source]}(s)" if panel.type == "float" and source in READ_FOUR else "__builtin_convertvector(s, T)"
+    lines += [f"const T t = {taken}{f' + {panel.offset}' if panel.offset else ''};"]
+    order = ", ".join(str(4 * q + r) for r in range(4) for q in range(len(places)))
+    lines += [f"const T four = __builtin_shufflevector(t, t, {order});" if len(places) > 1 else "const T four = t;"]
+    return "\n        ".join(lines)
 
 
 def _mixed(panel: Panel, chunk: int) -> str:
@@ -138,7 +157,10 @@ WB_INLINE void $NAME$_any($TYPE$ *restrict dst, const $SOURCE$ *restrict src, co
 _UNIT = """\
 WB_INLINE void $NAME$_unit($WORD$ *restrict dst, const $SOURCE$ *restrict src, const int64_t *at)
 {
-    $ACROSS$
+    WB_UNROLL for (int r = 0; r < $UNIT$; r += 4) {
+        $ACROSS$
+        __builtin_memcpy(dst + r, &four, 16);
+    }
 }
 """
 
@@ -160,9 +182,8 @@ WB_INLINE void $NAME$_square($WORD$ *restrict dst, const $SOURCE$ *restrict src,
     typedef $WORD$ V __attribute__((vector_size(16), aligned(4), may_alias));
     V v[4];
     WB_UNROLL for (int r = 0; r < 4; r++, src += row) {
-        $TYPE$ words[4*$GROUP$];
         $LOADED$
-        __builtin_memcpy(&v[r], words, 16);
+        v[r] = (V)four;
     }
     const V ab = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), cd = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
     const V AB = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7), CD = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
@@ -201,11 +222,8 @@ _SQUARES = """\
 
 _COPIES = """\
             for (; k < whole; k += $GROUP$)
-                for (int64_t r = 0; r < n; r++) {
-                    $TYPE$ *restrict dst = to + k*lanes + r*$GROUP$;
-                    const $SOURCE$ *restrict src = from + r*row + at[k];
-                    for (int q = 0; q < $GROUP$; q++) dst[q] = $ONE$;
-                }
+                for (int64_t r = 0; r < n; r++)
+                    __builtin_memcpy(to + k*lanes + r*$GROUP$, from + r*row + at[k], $GROUP$*sizeof($TYPE$));
 """
 
 _PACKING = """\

@@ -12,7 +12,7 @@ from workbench.codegen.cmath.coefficients import EXP_F32, EXP_F64
 from workbench.codegen.cmath.exact import LN2, LN10, LOG2_10, LOG2_E, LOG10_2, nearest, pieces
 from workbench.codegen.cmath.primitive import number_constants
 from workbench.codegen.cmath.shape import Shape
-from workbench.codegen.cmath.template import Recipe, Value
+from workbench.codegen.cmath.template import Recipe, Value, alike
 
 RANGES: dict[int, dict[str, Value]] = {
     32: {
@@ -74,7 +74,7 @@ RECIPES: dict[str, Recipe] = {
 """,
         "$T r, $T t",
         constants=exponent_constants,
-        native={64: ("__AVX512F__", POLYNOMIAL + SCALED)},
+        native=alike(POLYNOMIAL + SCALED, {64: "__AVX512F__"}),
     ),
     # e^r - 1
     "expm1_small": _recipe(

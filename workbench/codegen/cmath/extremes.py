@@ -36,7 +36,7 @@ def _extreme(comparison: str, instruction: str, watched: str) -> Recipe:
         f'    uint16_t k;\n    __asm__("vcmpordp$KIND %1, %1, %0" : "=Yk"(k) : "v"({watched}));\n'
         f'    __asm__("{instruction}p$KIND %1, %0, %0%{{%2%}}" : "+v"(a) : "vm"(b), "Yk"(k));\n    return a;'
     )
-    native = alike(short, SHORT) | {64: ("__AVX512F__", masked)}
+    native = alike(short, SHORT) | alike(masked, {64: "__AVX512F__"})
     return Recipe(body, PAIR, constants=number_constants, native=native)
 
 

@@ -1,7 +1,7 @@
 """What C lacks for vectors: selection, bit casts, widening, each a recipe.
 
 Selection is arithmetic on masks, which GCC and Clang turn into a blend; written as a loop over lanes GCC
-makes branches of it.  Builtins such as `sqrt` in a loop over lanes become one instruction (`vsqrtps`).
+makes branches of it.
 """
 
 from __future__ import annotations

@@ -24,6 +24,9 @@ from workbench.records import record
 
 Value = float | str | Sequence[float]
 Constants = Callable[[Shape], dict[str, Value]]
+Variants = tuple[tuple[str, str], ...]
+"""(What the compiler defines, the body), the one to be preferred first."""
+NEWLINE = "\n"
 TOKEN = re.compile(r"\$horner\((\w+), (\w+), (\w+)\);|\$\{(\w+)\}|\$([DS]\.)?(\w+)(\(?)")
 
 
@@ -33,8 +36,8 @@ class Recipe:
 
     `vector_body` replaces `body` where a vector needs another spelling.  `wide`: it computes in doubles, so
     that a vector of floats needs registers of twice its size.  `cold`: kept out of line.
-    `scalar_only`: there is no vector form.  `native` has, by the bytes of a vector, a body of instructions, and what
-    the compiler defines where the processor has them.
+    `scalar_only`: there is no vector form.  `native` has, by the bytes of a vector, bodies of instructions, each with
+    what the compiler defines where the processor has them.
     """
 
     body: str
@@ -45,7 +48,7 @@ class Recipe:
     wide: bool = False
     cold: bool = False
     scalar_only: bool = False
-    native: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    native: Mapping[int, Variants] = field(default_factory=dict)
 
     @property
     def splits(self) -> bool:
@@ -55,19 +58,26 @@ class Recipe:
 
     def text(self, shape: Shape) -> str:
         own = self.body if shape.lanes == 1 or self.vector_body is None else self.vector_body
-        if shape.lanes == 1 or shape.lanes * shape.dtype.bytes not in self.native:
+        variants = self.native.get(shape.lanes * shape.dtype.bytes, ()) if shape.lanes > 1 else ()
+        if not variants:
             return own
-        feature, body = self.native[shape.lanes * shape.dtype.bytes]
-        return "\n".join([f"#if defined({feature})", body.strip("\n"), "#else", own.strip("\n"), "#endif"])
+        bodies = [f"if defined({feature})\n{body.strip(NEWLINE)}" for feature, body in variants]
+        return f"#{(NEWLINE + '#el').join(bodies)}\n#else\n{own.strip(NEWLINE)}\n#endif"
 
     def register_bytes(self, shape: Shape) -> int:
         """Bytes of the registers that hold the vectors it computes with."""
         return shape.lanes * (8 if self.wide else shape.dtype.bytes)
 
 
-def alike(body: str, features: Mapping[int, str]) -> dict[int, tuple[str, str]]:
+def alike(body: str, features: Mapping[int, str]) -> dict[int, Variants]:
     """One native body for vectors of several lengths."""
-    return {size: (feature, body) for size, feature in features.items()}
+    return {size: ((feature, body),) for size, feature in features.items()}
+
+
+def either(*choices: Mapping[int, Variants]) -> dict[int, Variants]:
+    """Native bodies of several kinds of processor."""
+    sizes = {size for choice in choices for size in choice}
+    return {size: tuple(v for choice in choices for v in choice.get(size, ())) for size in sorted(sizes)}
 
 
 def horner(name: str, variable: str, coefficients: Sequence[float], shape: Shape) -> str:
