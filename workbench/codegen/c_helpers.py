@@ -81,6 +81,31 @@ class Helpers:
             f"{t}_every_second", f"WB_INLINE {t} {t}_every_second(const {dtype.c_name} *p) {{\n{body}\n}}\n"
         )
 
+    def backwards(self, dtype: DType, lanes: int) -> tuple[str, str]:
+        """Functions that load and store lanes one after the other towards the beginning of memory."""
+        t = self.type(dtype, lanes)
+        turned = f"__builtin_shufflevector(x, x, {', '.join(map(str, reversed(range(lanes))))})"
+        load = f"    {t} x = *(const {t}_u *)(p - {lanes - 1});\n    return {turned};"
+        store = f"    *({t}_u *)(p - {lanes - 1}) = {turned};"
+        return (
+            self.text(
+                f"{t}_backwards", f"WB_INLINE {t} {t}_backwards(const {dtype.c_name} *p) {{\n{load}\n}}\n"
+            ),
+            self.text(
+                f"{t}_put_backwards", f"WB_INLINE void {t}_put_backwards({dtype.c_name} *p, {t} x) {{\n{store}\n}}\n"
+            ),
+        )
+
+    def put_in_turn(self, dtype: DType, lanes: int) -> str:
+        """Function that stores the lanes of two vectors in turn: a, b, a, b, ..."""
+        t, half = self.type(dtype, lanes), lanes // 2
+        lines = []
+        for start in (0, half):
+            order = ", ".join(f"{start + i}, {lanes + start + i}" for i in range(half))
+            lines.append(f"    *({t}_u *)(p + {2 * start}) = __builtin_shufflevector(a, b, {order});")
+        text = f"WB_INLINE void {t}_put_in_turn({dtype.c_name} *p, {t} a, {t} b) {{\n" + "\n".join(lines) + "\n}\n"
+        return self.text(f"{t}_put_in_turn", text)
+
     def iota(self, lanes: int) -> str:
         """The int32 vector 0, 1, 2, ..."""
         t = self.type(INT32, lanes)

@@ -14,7 +14,7 @@ from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, pieces, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
-from workbench.codegen.c_writes import lane_write, scalar_write
+from workbench.codegen.c_writes import lane_write, scalar_write, stored_in_turn
 from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
@@ -54,7 +54,7 @@ class Printer:
         """The lines of a nest, without outer indentation."""
         match nest:
             case Block(body):
-                return [line for part in body for line in self.lines(part, lane)]
+                return self.block(body, lane)
             case Write():
                 return self.write(nest, lane)
             case If():
@@ -75,6 +75,23 @@ class Printer:
                 return [*self.requests(nest), *self.lines(body, lane)]
             case For():
                 return self.loop(nest, lane)
+
+    def block(self, parts: tuple[Nest, ...], lane: Lane) -> list[str]:
+        """One nest after the other; two writes that fill a row in turn are stored together."""
+        lines: list[str] = []
+        while parts:
+            pair = parts[:2]
+            lanes = Lanes(self.values, lane)
+            together = []
+            if lane.variable and len(pair) == 2 and isinstance(pair[0], Write) and isinstance(pair[1], Write):
+                together = stored_in_turn(lanes, *pair)
+            if together:
+                self.slow_lanes += lanes.slow
+                lines += [*self.comment(pair[0]), *self.comment(pair[1]), *together]
+            else:
+                lines += self.lines(parts[0], lane)
+            parts = parts[2 if together else 1 :]
+        return lines
 
     def requests(self, asked: Prefetch) -> list[str]:
         lines = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in asked.cells]

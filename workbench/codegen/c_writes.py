@@ -9,8 +9,9 @@ from workbench.codegen.c_past_caches import put_past
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
 from workbench.lang.dtypes import BOOL, INT32, UINT8, UINT16, DType
-from workbench.lang.expr import Expr, Read, transform
+from workbench.lang.expr import Expr, Read, reads, transform
 from workbench.lang.operator import Monoid
+from workbench.poly.addresses import address
 
 
 def scalar_write(values: Values, write: Write) -> list[str]:
@@ -124,6 +125,34 @@ def stored(lanes: Lanes, value: Expr, dtype: DType) -> str:
     return lanes.converted(bits, INT32, UINT8)
 
 
+def in_memory(dtype: DType) -> DType:
+    """The type whose vectors are stored for elements of a type."""
+    if dtype == BOOL:
+        return UINT8
+    return UINT16 if dtype.is_half else dtype
+
+
+def stored_in_turn(lanes: Lanes, first: Write, second: Write) -> list[str]:
+    """Lines that store two writes together that fill every second cell each; none where they are no such pair."""
+    values, variable = lanes.values, lanes.lane.variable
+    if any(w.reduction is not None or len(w.cells) != 1 or w.nontemporal for w in (first, second)):
+        return []
+    (a,), (b,) = first.cells, second.cells
+    if a.array != b.array or any(r.tensor == a.array for r in reads(*first.values, *second.values)):
+        return []
+    if lanes.lane.limit is not None or held_local(values, a) is not None or held_local(values, b) is not None:
+        return []
+    if any(address_stride(values, c.array, c.subscripts, variable) != 2 for c in (a, b)):
+        return []
+    distance = address(values.arrays[a.array], b.subscripts) - address(values.arrays[a.array], a.subscripts)
+    if distance.constant not in (1, -1):
+        return []
+    pairs = [(a, first.values[0]), (b, second.values[0])][:: distance.constant]
+    texts = [stored(lanes, value, cell.dtype) for cell, value in pairs]
+    put = values.helpers.put_in_turn(in_memory(a.dtype), lanes.lane.count)
+    return [f"{put}(&{values.element(a.array, pairs[0][0].subscripts)}, {', '.join(texts)});"]
+
+
 def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) -> list[str]:
     """Lines that store one value per lane, `past` the caches if there is a way."""
     values = lanes.values
@@ -131,9 +160,12 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) ->
     if local is not None:
         return [f"{values.register(local)} = {stored(lanes, value, cell.dtype)};"]
     step = address_stride(values, cell.array, cell.subscripts, lanes.lane.variable)
+    memory = in_memory(cell.dtype)
+    if step == -1 and lanes.lane.limit is None:
+        put, place = values.helpers.backwards(memory, lanes.lane.count)[1], values.element(cell.array, cell.subscripts)
+        return [f"{put}(&{place}, {stored(lanes, value, cell.dtype)});"]
     if step != 1:
         return by_lanes(lanes, Write("", (cell,), (value,)))
-    memory = {True: UINT8, False: UINT16 if cell.dtype.is_half else cell.dtype}[cell.dtype == BOOL]
     if lanes.lane.limit is not None:
         if not has_masks(memory, lanes.lane.count):
             return by_lanes(lanes, Write("", (cell,), (value,)))

@@ -52,12 +52,8 @@ class Structure:
         return tuple(d for d in self.statement.dims if d not in self.free)
 
     def contiguous(self, dim: str) -> int:
-        """How many accesses walk to the next element along the dim, minus those that jump."""
-        score = 0
-        for touch in (*self.writes, *self.reads):
-            stride = touch.along(dim)
-            score += 2 if stride == 1 else 0 if stride == 0 else -3
-        return score
+        """How many accesses walk to the next element along the dim (or back, for one shuffle), minus those that jump."""
+        return sum(WALKS.get(touch.along(dim), -3) for touch in (*self.writes, *self.reads))
 
     def streams(self, dim: str) -> bool:
         """Whether every access stays or moves to the next element along the dim, and some moves."""
@@ -72,6 +68,9 @@ class Structure:
     def reuses(self, dim: str) -> bool:
         """Whether some value read stays the same along the dim."""
         return any(r.along(dim) == 0 for r in self.reads)
+
+
+WALKS: dict[int | None, int] = {1: 2, -1: 1, 0: 0}
 
 
 @lru_cache(maxsize=1024)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 from operator import mul
 
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Index, substitute
+from workbench.poly.addresses import address
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
 from workbench.schedules.blocking import at_least
@@ -117,7 +120,23 @@ def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> 
         if dim is None or not at_least(structure(program, s).trip(dim), 4):
             return 0
         total += structure(program, s).contiguous(dim)
-    return total
+    return total + sum(5 * 2 for s, t in pairwise(ids) if _in_turn(program, band, position, s, t))
+
+
+def _in_turn(program: Program, band: Band, position: int, first: str, second: str) -> bool:
+    """Whether two statements fill every second cell of a row each: lanes store both at once."""
+    one, other = program.statement(first), program.statement(second)
+    dims = [(dim_of(band, p, first), dim_of(band, p, second)) for p in range(len(band.loops))]
+    if any(a is None or b is None for a, b in dims) or {one.kind, other.kind} != {"assign"}:
+        return False
+    touches = [*structure(program, first).writes, *structure(program, second).writes]
+    moved = [t.along(d or "") for t, d in zip(touches, dims[position], strict=False)]
+    if len(touches) != 2 or moved != [2, 2] or touches[0].array != touches[1].array:
+        return False
+    renamed = {b: Index(a, INT32) for a, b in dims if a and b}
+    array, (_, left), (_, right) = program.arrays[touches[0].array], one.targets[0], other.targets[0]
+    distance = address(array, tuple(substitute(e, renamed) for e in right)) - address(array, left)
+    return distance.constant in (1, -1)
 
 
 def crossed(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> str | None:
