@@ -15,11 +15,14 @@ from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, piec
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write, stored_in_turn
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write, walk
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
 from workbench.schedules.micro_kernels import registered
 from workbench.target import Parallel
+
+TAPS = 4
+"""Iterations of a loop that is unrolled though no step says so."""
 
 THREAD = """#ifdef _OPENMP
 int omp_get_thread_num(void);
@@ -190,9 +193,16 @@ class Printer:
             return self.in_squares(loop, copy)
         head = self.head(loop)
         lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
-        if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
+        if (loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32) or self.is_short(loop):
             lines[0] = f"WB_UNROLL {lines[0]}"
         return lines
+
+    def is_short(self, loop: For) -> bool:
+        """A few steps of a sum in registers, whose operands overlap: the taps of a convolution along a row."""
+        if not self.values.held or loop.kind != "serial" or constant(loop.lower) != 0:
+            return False
+        whole = all(x.kind == "unroll" for x in walk(loop.body) if isinstance(x, For))
+        return whole and (constant(loop.upper) or TAPS + 1) <= TAPS * loop.step
 
     def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
         """Iterations of a copy by squares, those that are left by four, then one by one."""

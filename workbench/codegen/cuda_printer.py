@@ -161,6 +161,10 @@ class CudaPrinter(Printer):
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
         return f"for (int64_t {name} = {self.first(loop, f'{number}.{axis}')}; {name} < {upper}; {name} += {step})"
 
+    def is_short(self, loop: For) -> bool:
+        """Never: compilers of CUDA unroll short loops by themselves."""
+        return False
+
     def loop(self, loop: For, lane: Lane) -> list[str]:
         if loop.lanes > 1:
             return self.wide(loop)

@@ -16,7 +16,7 @@ from workbench.runtime.entries import LIBRARY, SOURCE
 from workbench.runtime.job import Job
 from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.toolchain import NULL_IS_NO_PROOF, TUNE_HERE, Toolchain
+from workbench.runtime.toolchain import CLANG, NULL_IS_NO_PROOF, REORDERING_PASSES, TUNE_HERE, Toolchain
 from workbench.settings import current
 
 # No C++ library is needed, neither its headers nor at run time.
@@ -25,6 +25,8 @@ LANGUAGE = (
     "-fno-rtti", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-w",
 )  # fmt: skip
 PLAIN = ("-O2", "-fno-trapping-math", "-ffp-contract=fast")
+# As for kernels in C: the order of the text stays.
+FAMILIES = {"gcc": REORDERING_PASSES, "clang": CLANG, "zig": CLANG}
 # Without optimisation every access of the text is made, where it stands.  The hooks are our own.
 WATCHED = ("-O0", "-gdwarf-4")
 # Volatile reads are told apart: what is updated atomically may be looked at.
@@ -64,7 +66,8 @@ class CppJob(Job):
         zig = self.toolchain.family == "zig"
         watched = (*WATCHED, *SANITIZED[self.toolchain.family])
         own = ZIG if zig else (NULL_IS_NO_PROOF,) if self.toolchain.family == "gcc" else ()
-        return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *tuned)), *own)
+        order = FAMILIES[self.toolchain.family]
+        return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *order, *tuned)), *own)
 
     def command(self) -> tuple[str, ...]:
         """The command line, for the directory that holds the source."""
