@@ -233,7 +233,7 @@ def _full(*_: Any, **__: Any) -> str:
     ("how", "message"),
     [
         ("refuses", r"refused the generated C \(ended with exit status 1\), for kernel 'doubler'\n"
-                    r"    kernel\.c:7:3: error: this is not C\n    note: nor English\nsource:  .*\.c\ncommand: .*-O3"),
+                    r"    kernel\.c:7:3: error: this is not C\n    note: nor English\nsource:  .*\.c\ncommand: .*-O2"),
         ("crashes", r"crashed: it was killed by SIGSEGV, for kernel 'doubler'\nsource:"),
         ("writes garbage", r"said that all is well but wrote no library"),
         ("writes half", r"said that all is well but wrote no library"),

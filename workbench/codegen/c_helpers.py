@@ -81,6 +81,13 @@ class Helpers:
             f"{t}_every_second", f"WB_INLINE {t} {t}_every_second(const {dtype.c_name} *p) {{\n{body}\n}}\n"
         )
 
+    def apart(self, dtype: DType, lanes: int) -> str:
+        """Function that loads elements that stand `step` apart, one after the other."""
+        t = self.type(dtype, lanes)
+        elements = ", ".join(["p[0]", "p[step]", *(f"p[{i} * step]" for i in range(2, lanes))])
+        head = f"WB_INLINE {t} {t}_apart(const {dtype.c_name} *p, int64_t step)"
+        return self.text(f"{t}_apart", f"{head} {{\n    return ({t}){{{elements}}};\n}}\n")
+
     def backwards(self, dtype: DType, lanes: int) -> tuple[str, str]:
         """Functions that load and store lanes one after the other towards the beginning of memory."""
         t = self.type(dtype, lanes)

@@ -192,12 +192,12 @@ class Lanes:
         return self.index(expr, INT32)
 
     def load(self, read: Read) -> str | None:
-        """A vector of neighbouring elements, or of every second one; None where they are neither."""
+        """A vector of elements that are equally far apart; None where they are not."""
         local = self.held_vector(read)
         if local is not None:
             return self.values.register(local)
         stride = self.stride(read)
-        if stride not in (1, 2, -1):
+        if stride is None:
             return None
         dtype = UINT16 if read.dtype.is_half else read.dtype
         element = self.values.element(read.tensor, read.subscripts)
@@ -207,6 +207,8 @@ class Lanes:
             return f"{self.values.helpers.every_second(dtype, self.lane.count)}(&{element})"
         if stride == -1:
             return f"{self.values.helpers.backwards(dtype, self.lane.count)[0]}(&{element})"
+        if stride != 1:
+            return f"{self.values.helpers.apart(dtype, self.lane.count)}(&{element}, {stride})"
         return f"*(const {self.type(dtype)}_u *)&{element}"
 
     def first(self, dtype: DType, element: str) -> str:

@@ -52,8 +52,14 @@ class Structure:
         return tuple(d for d in self.statement.dims if d not in self.free)
 
     def contiguous(self, dim: str) -> int:
-        """How many accesses walk to the next element along the dim (or back, for one shuffle), minus those that jump."""
-        return sum(WALKS.get(touch.along(dim), -3) for touch in (*self.writes, *self.reads))
+        """How many accesses walk to the next element along the dim (or back, for one shuffle), minus those that jump.
+
+        A sum is worth putting lanes together from elements that stand equally far apart: it waits for its last addition.
+        """
+        strides = [touch.along(dim) for touch in (*self.writes, *self.reads)]
+        sums = all(touch.along(dim) == 0 for touch in self.writes)
+        apart = [s is not None and abs(s) < LARGE for s in strides]
+        return sum(WALKS.get(s, -1 if sums and near else -3) for s, near in zip(strides, apart, strict=True))
 
     def streams(self, dim: str) -> bool:
         """Whether every access stays or moves to the next element along the dim, and some moves."""

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree, path
-from workbench.schedules.blocking import Blocking, blocking
+from workbench.schedules.blocking import Blocking, at_least, blocking
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import interchange, parallelize, split, tile, unroll, vectorize
-from workbench.schedules.structure import structure
+from workbench.schedules.structure import Structure, structure
 from workbench.target import Target
+
+PAGE, LINE, WAYS = 4096, 64, 8
+"""Lines whose addresses differ by a multiple of a page share the ways of a first cache, of which there are eight or more."""
+
+ABREAST = 4
+"""Vectors of sums that are added to at the same time: as many as an addition takes cycles."""
 
 
 def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
@@ -21,7 +31,7 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
-    ways = (_across,) if plan.form == "across" else (_along, _abreast)
+    ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)
     for way in ways:
         try:
             ready = beside(schedule, identifier, together=plan.form == "across" and plan.panel is None)
@@ -72,14 +82,45 @@ def _along(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     return vectorize(f"{schedule.program.statement(identifier).name}/{plan.vector}").on(schedule)
 
 
-def _abreast(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
-    """The same without lanes, for sums whose order is not free: several at a time hide the latency of an addition."""
+def _in_lanes(schedule: Schedule, identifier: str, plan: Blocking, target: Target) -> Schedule:
+    """The same for sums whose order is not free, with neighbouring cells in lanes: their operands are gathered for all
+    the rows of a tile, which is less work than to multiply one by one.
+    """
+    shape = structure(schedule.program, identifier)
+    (*rows, (last, _)) = plan.rows
+    lanes = target.lanes(max(8 * v.dtype.bytes for v in shape.statement.values))
+    for vectors in (1,) if rows else (ABREAST, ABREAST // 2):
+        if at_least(shape.trip(last), 2 * vectors * lanes) and _spread(schedule.program, shape, last, vectors * lanes):
+            break
+    else:
+        raise ScheduleError(f"{shape.statement.name} has no row of {lanes} cells at equal distances")
+    wide = replace(plan, rows=(*rows, (last, vectors * lanes)))
+    return _abreast(schedule, identifier, wide, in_lanes=True)
+
+
+def _spread(program: Program, shape: Structure, dim: str, count: int) -> bool:
+    """Whether so many cells along the dim, read together, are not too many for the places that a cache has for them."""
+    for read in shape.reads:
+        step = read.along(dim)
+        if step is None:
+            return False
+        distance = step * program.arrays[read.array].dtype.bytes
+        sets = Counter(n * distance % PAGE // LINE for n in range(count) if distance)
+        if max(sets.values(), default=0) > max(WAYS, LINE // max(1, abs(distance))):
+            return False
+    return True
+
+
+def _abreast(schedule: Schedule, identifier: str, plan: Blocking, *, in_lanes: bool = False) -> Schedule:
+    """The same for sums whose order is not free: several at a time, of which the last row may be in lanes, hide the
+    latency of an addition.
+    """
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     rows = {d: s for d, s in plan.rows if s > 1}
     schedule = tile({f"{name}/{d}": s for d, s in rows.items()}).on(schedule) if rows else schedule
     others, reduced = ([d for d in own if d not in (*rows, plan.vector)] for own in (shape.free, shape.reduced))
     order = [*others, *(f"{d}_o" for d in rows), *reduced, plan.vector, *(f"{d}_i" for d in rows)]
     schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
-    for d in rows:
+    for d in list(rows)[: len(rows) - in_lanes]:
         schedule = unroll(f"{name}/{d}_i").on(schedule)
-    return schedule
+    return vectorize(f"{name}/{list(rows)[-1]}_i").on(schedule) if in_lanes else schedule
