@@ -31,7 +31,7 @@ int transpose(const float *restrict A, float *restrict B, void *workspace, int t
                 }
                 for (; n_i < wb_min_i64(21 - 8 * n_o, 8); n_i++) {
                     for (int64_t m_i = 0; m_i < wb_whole(wb_min_i64(17 - 8 * m_o, 8), 8); m_i += 8) {
-                        *(wb_v8f32_u *)&B[(8 * n_o + n_i)*17 + 8 * m_o + m_i] = ({ wb_v8f32 wb_t; for (int wb_l = 0; wb_l < 8; wb_l++) wb_t[wb_l] = A[(8 * m_o + m_i + wb_l)*21 + 8 * n_o + n_i]; wb_t; });
+                        *(wb_v8f32_u *)&B[(8 * n_o + n_i)*17 + 8 * m_o + m_i] = wb_v8f32_apart(&A[(8 * m_o + m_i)*21 + 8 * n_o + n_i], 21);
                     }
                 }
             }
