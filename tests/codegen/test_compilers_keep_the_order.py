@@ -1,4 +1,4 @@
-"""No compiler interchanges, divides or vectorises the loops of a kernel: its text alone says what is done in which order."""
+"""No compiler interchanges, divides or vectorises the loops of a kernel: its text alone says what is done when."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Index checks as C: a function before the kernel, and `wb_at` where an index is computed.
 
-The compiler puts nothing into lanes: where indices stand side by side, the function compares a vector of them at a time.
+Compilers put nothing into lanes: where indices stand side by side, the function compares a vector of them at a time.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _missing_lanes(lanes: Lanes, subscript: Expr, guard: Expr, place: Place) -> 
 
 
 def _marked(nest: Nest, values: Values, place: Place) -> Nest:
-    """The nest with its innermost loop to be put into lanes, if neighbouring iterations look at neighbouring indices."""
+    """The nest, its innermost loop to be put into lanes if its iterations look at neighbouring indices."""
     if not isinstance(nest, For) or not isinstance(nest.body, Write):
         return rebuild(nest, tuple(_marked(child, values, place) for child in children(nest)))
     subscript, guard = nest.body.values

@@ -83,18 +83,19 @@ class Printer:
         """One nest after the other; two writes that fill a row in turn are stored together."""
         lines: list[str] = []
         while parts:
-            pair = parts[:2]
-            lanes = Lanes(self.values, lane)
-            together = []
-            if lane.variable and len(pair) == 2 and isinstance(pair[0], Write) and isinstance(pair[1], Write):
-                together = stored_in_turn(lanes, *pair)
-            if together:
-                self.slow_lanes += lanes.slow
-                lines += [*self.comment(pair[0]), *self.comment(pair[1]), *together]
-            else:
-                lines += self.lines(parts[0], lane)
+            together: list[str] = []
+            match parts[:2]:
+                case (Write() as first, Write() as second) if lane.variable:
+                    together = self.in_turn(first, second, lane)
+            lines += together or self.lines(parts[0], lane)
             parts = parts[2 if together else 1 :]
         return lines
+
+    def in_turn(self, first: Write, second: Write, lane: Lane) -> list[str]:
+        lanes = Lanes(self.values, lane)
+        stored = stored_in_turn(lanes, first, second)
+        self.slow_lanes += lanes.slow if stored else 0
+        return [*self.comment(first), *self.comment(second), *stored] if stored else []
 
     def requests(self, asked: Prefetch) -> list[str]:
         lines = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in asked.cells]

@@ -11,8 +11,8 @@ from workbench.target import Target
 Family = Literal["gcc", "clang", "zig"]
 
 # The schedule alone decides what is reordered, divided or put into lanes: a certificate ends at the text, and GCC 12.2
-# interchanges, vectorises and packs nests in place wrongly.  So -O2, which reorders little, without what it does have of
-# that, and with passes of -O3 that leave every iteration where it stands.
+# interchanges, vectorises and packs nests in place wrongly.  So -O2, which reorders little, without the passes that do,
+# and with those of -O3 that leave every iteration where it stands.
 # Contraction to FMA and no errno are what speed needs.  -ffast-math is left out on purpose: it re-associates
 # sums, so that register tiles spill, and NaN and infinity lose their meaning.
 OPTIMISE = ("-O2", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")

@@ -120,7 +120,8 @@ def _four(panel: Panel, source: str, places: list[str]) -> str:
         lines += [f"uint{8 * part}_t {', '.join(names)};"]
         lines += [f"__builtin_memcpy(&{p}, {x}, {part});" for p, x in zip(names, places, strict=True)]
         lines += [f"const S s = (S)(P){{{', '.join(names)}}};"]
-    taken = f"{READ_FOUR[source]}(s)" if panel.type == "float" and source in READ_FOUR else "__builtin_convertvector(s, T)"
+    wide = panel.type == "float" and source in READ_FOUR
+    taken = f"{READ_FOUR[source]}(s)" if wide else "__builtin_convertvector(s, T)"
     lines += [f"const T t = {taken}{f' + {panel.offset}' if panel.offset else ''};"]
     order = ", ".join(str(4 * q + r) for r in range(4) for q in range(len(places)))
     lines += [f"const T four = __builtin_shufflevector(t, t, {order});" if len(places) > 1 else "const T four = t;"]

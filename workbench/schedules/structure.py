@@ -54,7 +54,7 @@ class Structure:
     def contiguous(self, dim: str) -> int:
         """How many accesses walk to the next element along the dim (or back, for one shuffle), minus those that jump.
 
-        A sum is worth putting lanes together from elements that stand equally far apart: it waits for its last addition.
+        A sum waits for its last addition: lanes put together from elements that stand equally far apart are worth it.
         """
         strides = [touch.along(dim) for touch in (*self.writes, *self.reads)]
         sums = all(touch.along(dim) == 0 for touch in self.writes)

@@ -1,12 +1,13 @@
 """Conversions between the numbers of a vector: integers step by step from width to width, floats by way of int32.
 
-`__builtin_convertvector` from 32 bits to 8 in one step is sixteen extractions and insertions for GCC; by way of 16 bits it
-is two instructions.  AVX-512 and AVX2 have one instruction for most pairs.
+Of `__builtin_convertvector` from 32 bits to 8 in one step GCC makes sixteen extractions and insertions; by way of 16
+bits it is two instructions.  AVX-512 and AVX2 have one instruction for most pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
@@ -24,7 +25,7 @@ def converted(source: DType, target: DType, lanes: int) -> tuple[Helper, ...]:
     ['wb_v16i32_of_f32', 'wb_v16i8_of_i32']
     """
     places = (source, *_by_way_of(source, target), target)
-    return tuple(_step(a, b, lanes) for a, b in zip(places, places[1:], strict=False))
+    return tuple(_step(a, b, lanes) for a, b in pairwise(places))
 
 
 def _by_way_of(source: DType, target: DType) -> tuple[DType, ...]:

@@ -19,7 +19,7 @@ from workbench.schedules.structure import Structure, structure
 from workbench.target import Target
 
 PAGE, LINE, WAYS = 4096, 64, 8
-"""Lines whose addresses differ by a multiple of a page share the ways of a first cache, of which there are eight or more."""
+"""Lines whose addresses differ by a multiple of a page share the ways of a first cache: eight of them or more."""
 
 ABREAST = 4
 """Vectors of sums that are added to at the same time: as many as an addition takes cycles."""

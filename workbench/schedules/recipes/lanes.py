@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise, takewhile
 from operator import mul
 
 from workbench.lang.dtypes import INT32
-from workbench.lang.expr import Index, substitute
+from workbench.lang.expr import Expr, Index, substitute
 from workbench.poly.addresses import address
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
@@ -133,7 +133,7 @@ def _in_turn(program: Program, band: Band, position: int, first: str, second: st
     moved = [t.along(d or "") for t, d in zip(touches, dims[position], strict=False)]
     if len(touches) != 2 or moved != [2, 2] or touches[0].array != touches[1].array:
         return False
-    renamed = {b: Index(a, INT32) for a, b in dims if a and b}
+    renamed: dict[str, Expr] = {b: Index(a, INT32) for a, b in dims if a and b}
     array, (_, left), (_, right) = program.arrays[touches[0].array], one.targets[0], other.targets[0]
     distance = address(array, tuple(substitute(e, renamed) for e in right)) - address(array, left)
     return distance.constant in (1, -1)
