@@ -24,31 +24,34 @@ from workbench import lang
 from workbench.codegen.kernel import ArrayParameter, Kernel
 from workbench.codegen.pool import POOL
 from workbench.lang.dtypes import DType
+from workbench.runtime.probing import examined
+from workbench.target import Target
 
 SECONDS = 120
 # A helper may stand in two forms (for wide and narrow registers) under one name.
 HELPER = re.compile(r"(?:#if WB_VECTOR_BYTES .*\n)?WB_(?:INLINE|COLD) [\w ]*?\**(wb_\w+)\(")
-FLAGS = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-w", "-ffp-contract=fast",
-         "-fno-math-errno", "-fno-trapping-math", "-march=native")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler with its options; without `openmp` it passes over the pragmas."""
+    """A compiler with the flags that users get for a target (without optimisation if `plain`), and `more` of them."""
 
     command: tuple[str, ...]
-    level: str = "-O1"
-    openmp: bool = False
+    target: Target = Target()
+    plain: bool = False
+    more: tuple[str, ...] = ()
+
+    def flags(self) -> tuple[str, ...]:
+        return (*examined(self.command).flags(self.target, self.plain), "-fvisibility=default", *self.more)
 
     def start(self, source: Path, library: Path) -> subprocess.Popen[str]:
         """Compile in a process of its own."""
-        threads = "-fopenmp" if self.openmp else "-pthread"
-        zig = ("-fno-sanitize=undefined",) if "ziglang" in self.command else ()
-        command = [*self.command, self.level, *FLAGS, *zig, threads, "-o", str(library), str(source), "-lm"]
+        ends = ("-o", str(library), str(source), *examined(self.command).libraries)
+        command = [*self.command, *self.flags(), *ends]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def __str__(self) -> str:
-        return f"{' '.join(self.command)} {self.level}{' -fopenmp' if self.openmp else ''}"
+        return f"{' '.join(self.command)} {' '.join(self.flags())}"
 
 
 def complaint(process: subprocess.Popen[str]) -> str:

@@ -61,6 +61,6 @@ def the_ways_it_showed(prefix: str, found: Found, ready: Problem) -> Iterator[Wa
 def test_what_was_found_stays_found(name, compilers, tmp_path: Path):
     kernels = list(distinct(every_way(list(FOUND).index(name), FOUND[name])))
     tally, first = Tally(), sorted(compilers)[0]
-    Batch(kernels, [Compiler(compilers[first], "-O1")], tmp_path / "found").start().finish(tally)
+    Batch(kernels, [Compiler(compilers[first])], tmp_path / "found").start().finish(tally)
     assert kernels
     assert not tally.failures, str(tally.failures[0])

@@ -14,6 +14,7 @@ from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
 from tests.support import PROFILE, examples
 from workbench.schedules.recipes import packing, product_blocks, threads, windows
+from workbench.target import Target
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 Commands = dict[str, tuple[str, ...]]
@@ -26,13 +27,11 @@ def seeds(programs: int) -> Iterator[range]:
         yield range(1000 * number, 1000 * number + min(BATCH, programs - start))
 
 
-def pair(number: int, commands: Commands, parallel: str) -> list[Compiler]:
-    """Two compilers: one that optimises (for every eighth batch as a user's kernel is), one that does not."""
-    best = "gcc" if parallel == "openmp" else "clang"
-    first, *others = sorted(commands, key=lambda name: (name != best, name == "zig", name))
-    second = others[-1 if number % 4 == 3 else 0] if others else first
-    levels = {second: "-O0", first: "-O3" if number % 8 == 5 else "-O1"}
-    return [Compiler(commands[n], at, parallel == "openmp" and n == "gcc") for n, at in levels.items()]
+def pair(number: int, commands: Commands, target: Target) -> list[Compiler]:
+    """Two compilers as users have them, for every third batch one of them without optimisation; all in turn."""
+    first, *others = sorted(commands)[number % len(commands) :] + sorted(commands)[: number % len(commands)]
+    second = [Compiler(commands[others[0]], target, plain=number % 3 == 2)] if others else []
+    return [Compiler(commands[first], target), *second]
 
 
 LIMITS = ((packing, "WORK"), (product_blocks, "REUSE"), (windows, "WORK"), (windows, "DEPTH"))
@@ -57,7 +56,7 @@ def share(task: tuple[int, range, Commands, Path]) -> Tally:
         except Exception as error:
             tally.failures.append(f"seed {seed}: {type(error).__name__}: {error}")  # type: ignore[arg-type]
     if found:
-        compilers = pair(number, commands, target_of(batch.start).parallel)
+        compilers = pair(number, commands, target_of(batch.start))
         Batch(found, compilers, folder / f"batch{number}").start().finish(tally)
     tally.failures = [str(f) for f in tally.failures]  # type: ignore[misc]
     return tally
