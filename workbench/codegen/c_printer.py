@@ -194,8 +194,10 @@ class Printer:
             return self.in_squares(loop, copy)
         head = self.head(loop)
         lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
-        if (loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32) or self.is_short(loop):
+        if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
+        elif self.is_short(loop):
+            lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
         return lines
 
     def is_short(self, loop: For) -> bool:

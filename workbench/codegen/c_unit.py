@@ -22,8 +22,10 @@ from workbench.target import Target
 
 PRELUDE = """#if defined(__clang__)
 #define WB_UNROLL _Pragma("clang loop unroll(full)")
+#define WB_UNROLL_TAPS
 #else
 #define WB_UNROLL _Pragma("GCC unroll 32")
+#define WB_UNROLL_TAPS WB_UNROLL
 #endif
 """
 ALIGNMENT = 64

@@ -23,7 +23,7 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
             {
                 float O_r;
                 O_r = O[b*19 + d];
-                WB_UNROLL for (int64_t l = 0; l < 4; l++) {
+                WB_UNROLL_TAPS for (int64_t l = 0; l < 4; l++) {
                     /* O: O(b, d) +=! T(I(b, l), d) */
                     O_r += T[I_[b*4 + l]*19 + d];
                 }
