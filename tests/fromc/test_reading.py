@@ -189,6 +189,42 @@ def test_the_order_of_a_sum_is_fixed_unless_declared_free():
 
 @pytest.mark.parametrize(
     ("update", "reduction"),
+    [("s[0] += A[i]", "+"), ("s[0] = s[0] - A[i]", "+"), ("s[0] *= A[i]", "*"), ("s[0] = max(s[0], A[i])", "max"),
+     ("s[0] = s[0] + A[i] + 1", None), ("s[0] = s[0] / A[i]", None), ("s[0] = A[i] - s[0]", None)],
+)  # fmt: skip
+def test_integers_give_the_same_in_any_order(update, reduction):
+    text = f"void f(int n, int A[n], int s[1]) {{ for (int i = 0; i < n; i++) {update}; }}"
+    of, narrow = wb.from_c(text), wb.from_c(text.replace("int s", "short s").replace("int A", "short A"))
+    assert [s.reduction for s in of.statements] == [reduction]
+    assert narrow.statements[0].reduction is None or reduction == "max"  # each sum is cut to 16 bits
+    A, s = np.arange(2**30, 2**30 + 99, dtype="int32"), np.array([7], "int32")
+    if reduction:
+        kernel = wb.build(wb.schedule(of, n=99) | wb.vectorize("i"))
+        np.testing.assert_array_equal(kernel(A, s.copy()), wb.evaluate_c(of, A, s.copy()))
+
+
+def test_what_folds_is_put_into_lanes_although_it_reads_its_own_array():
+    text = """void fold(int n, int T[n][n]) {
+        for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++)
+            for (int k = i + 1; k < j; k++) T[i][j] = max(T[i][j], T[i][k] + T[k + 1][j]);
+    }"""
+    of = wb.from_c(text, n=70)
+    kernel = wb.build(wb.schedule(of) | wb.vectorize("k"), wb.Target(vector_bits=256))
+    assert "wb_max_v8i32(T_r" in kernel.source
+    T = np.random.default_rng(5).integers(-50, 50, (70, 70)).astype("int32")
+    np.testing.assert_array_equal(kernel(T.copy()), wb.evaluate_c(of, T.copy()))
+
+
+def test_lanes_that_would_read_what_others_write_are_refused():
+    text = """void fold(int n, int T[n]) {
+        for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) T[i] = max(T[i], T[k] - 1);
+    }"""
+    with pytest.raises(wb.errors.IllegalSchedule, match="would race on T"):
+        wb.schedule(wb.from_c(text, n=70)) | wb.vectorize("k")
+
+
+@pytest.mark.parametrize(
+    ("update", "reduction"),
     [("C[i] += A[j]", "+"), ("C[i] -= A[j]", "+"), ("C[i] = C[i] * A[j]", "*"), ("C[i] = A[j] + C[i] + 1", "+"),
      ("C[i] = C[i] + A[j] * 2 - 1", "+"), ("C[i] = fmax(C[i], A[j])", "max"),
      ("C[i] = C[i] < A[j] ? C[i] : A[j]", "min"),

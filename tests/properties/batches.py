@@ -10,7 +10,7 @@ import signal
 import subprocess
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Compiler:
     """A compiler with the flags that users get for a target (without optimisation if `plain`), and `more` of them."""
 
     command: tuple[str, ...]
-    target: Target = Target()
+    target: Target = field(default_factory=Target)
     plain: bool = False
     more: tuple[str, ...] = ()
 

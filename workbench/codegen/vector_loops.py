@@ -8,7 +8,9 @@ from dataclasses import replace
 from workbench.codegen.accumulators import (
     SCALAR,
     Lane,
+    alone,
     apart,
+    chain,
     computable,
     independent,
     iterations,
@@ -127,7 +129,9 @@ class _Rewriter:
         fixed = [independent(c, loop.variable) for c in write.cells]
         if not any(fixed):
             return True
-        if write.reduction is None or not all(fixed) or not computable(write) or not untouched(loop.body, write):
+        if write.reduction is None or not all(fixed) or not computable(write):
+            return False
+        if not untouched(loop.body, write) and not (chain(loop) and alone(write, [loop, *around(loop.body, write)])):
             return False
         inner = around(loop.body, write)
         moving = [x for x in inner if any(depends(s, x.variable) for c in write.cells for s in c.subscripts)]

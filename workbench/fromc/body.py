@@ -23,6 +23,7 @@ from workbench.lang.dtypes import BOOL, INT32, DType
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, Size, conjunction
 from workbench.lang.limits import check_resolved_depth, count_statement
 from workbench.lang.operator import For, Range, Statement, Step, Target
+from workbench.poly.accumulating import taken_out
 
 WITHOUT_EFFECT = (c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef, c_ast.Cast, c_ast.ID, c_ast.Constant)
 REFUSED = {
@@ -223,7 +224,8 @@ class Body:
         number = self.counts.get(tensor, 0)
         self.counts[tensor] = number + 1
         name = f"{tensor}.{number}" if number else tensor
-        reduction = as_reduction(old, value) if self.reassociate else None
+        exact = taken_out(old, value) if old.dtype.is_integral else None  # any order gives the same number
+        reduction = as_reduction(old, value) if self.reassociate else exact
         condition = conjunction(self.conditions) if self.conditions else None
         return Statement(
             name, (Target(tensor, subscripts),), reduction[0] if reduction else None, False,

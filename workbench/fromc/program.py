@@ -28,7 +28,8 @@ def from_c(
     that `wb.generate` prints can be read too: `from_c(kernel.source, kernel.signature.function)`.
 
     `function` names the one meant where the text has several; the rest of the text is not looked at.  C fixes the order
-    of a sum; `reassociate=True` declares `x += e` (also *, minimum and maximum) a reduction, whose order is free.
+    of a sum of floats; `reassociate=True` declares `x += e` (also *, minimum and maximum) a reduction, whose order is
+    free, as it always is of integers.
     Sizes may be bound at once, as keywords or `sizes={...}`: `A[i*n + j]` is only known exactly when n is.
 
     Raises OperatorError for what is not affine or not read (pointers that move, while, calls with effects), with its

@@ -21,7 +21,7 @@ def apart(program: Program, tree: Tree) -> dict[str, frozenset[str]]:
     of whose iterations together read no cell that one of them writes.
 
     Such loops may keep the cells in registers.  Only loops that a register tile may have are looked at: those over
-    cells, unrolled or in lanes, if there are any, and the reduction around them.
+    cells, unrolled or in lanes, if there are any, and the reduction around them or in lanes itself.
     """
     found = {}
     for s in map(program.statement, statements(tree)):
@@ -45,11 +45,13 @@ def _tile(program: Program, own: ProgramStatement, around: tuple[Loop, ...]) -> 
     moving = {name for _, subscripts in own.targets for e in subscripts for name in index_names(e)}
 
     def stays(loop: Loop) -> bool:
-        return loop.kind == "serial" and not index_names(row(loop, own, program)) & moving
+        return not index_names(row(loop, own, program)) & moving
 
     cells = list(takewhile(lambda x: x.kind in TILE, reversed(around)))
-    reductions = list(takewhile(stays, reversed(around[: len(around) - len(cells)])))
-    return around[len(around) - len(cells) - len(reductions) :] if reductions else ()
+    outside = around[: len(around) - len(cells)]
+    reductions = list(takewhile(lambda x: x.kind == "serial" and stays(x), reversed(outside)))
+    inner = around[len(outside) - len(reductions) :]
+    return inner if any(map(stays, inner)) else ()
 
 
 @isl.guarded
