@@ -50,6 +50,17 @@ SCHEDULES: dict[str, Callable[[], wb.Schedule]] = {
     "gather": lambda: wb.schedule(wb.ops.load("embedding"), V=9, D=11, N=5) | wb.vectorize("d"),
     "scatter": lambda: wb.schedule(wb.ops.load("embedding_gradient"), sizes=SCATTER),
 }
+CENTRED = """
+void centred(int n, int m, TYPE d[n][m], TYPE mean[m]) {
+  for (int j = 0; j < m; j++) {
+    mean[j] = 0;
+    for (int i = 0; i < n; i++) mean[j] += d[i][j];
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      d[i][j] -= VALUE;
+}
+"""
 CERTIFIED = (
     "gemm",
     "dot",
@@ -75,6 +86,21 @@ def test_the_library_is_certified_as_written_and_with_the_default_recipe(name):
     recipe = small_schedule(name)
     assert wb.certify(wb.schedule(wb.ops.load(name), sizes=dict(recipe.program.original.sizes)), MACHINE).checked
     assert wb.certify(recipe, MACHINE).checked
+
+
+@pytest.mark.parametrize("value", ["mean[j]", "-mean[j]", "-(-mean[j])", "mean[i % m] * mean[j]", "3", "i"])
+@pytest.mark.parametrize("dtype", ["float", "int", "unsigned"])
+def test_what_is_subtracted_in_place_is_certified_in_every_order_of_isl(dtype, value):
+    program = wb.lower(wb.from_c(CENTRED.replace("TYPE", dtype).replace("VALUE", value)), n=7, m=5)
+    for fusion in ("none", "default", "max"):
+        assert wb.certify(wb.autoschedule(program, fusion=fusion), MACHINE).checked
+    assert wb.certify(wb.autoschedule(program, MACHINE), MACHINE).checked
+
+
+def test_columns_centred_in_our_language_are_certified():
+    text = "def centred(float(N,M) D) -> (mean, O) { mean(j) +=! D(i,j)  O(i,j) = D(i,j)  O(i,j) += -mean(j) }"
+    for fusion in ("none", "default", "max"):
+        assert wb.certify(wb.autoschedule(wb.operator(text), fusion=fusion, N=7, M=5), MACHINE).checked
 
 
 def test_a_certificate_can_be_read(golden):

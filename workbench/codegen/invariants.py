@@ -26,7 +26,7 @@ from workbench.codegen.nest import (
     writes,
 )
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Select
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Select, Unary
 from workbench.lang.expr import children as operands
 from workbench.lang.expr import rebuild as rebuild_expr
 from workbench.lang.expr import walk as walk_expr
@@ -67,7 +67,7 @@ def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
     written = {cell.array for w in writes(loop.body) for cell in w.cells}
     found: dict[Expr, Read] = {}
     for write in writes(loop.body):
-        for expr in (*write.values, *(s for cell in write.cells for s in cell.subscripts)):
+        for expr in (*map(_unsigned, write.values), *(s for cell in write.cells for s in cell.subscripts)):
             for value in invariant(expr, moving, written):
                 if value not in kept:
                     found.setdefault(value, Read(fresh(name_of(value), used), (), value.dtype))
@@ -78,6 +78,11 @@ def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
         nest = Hold(local.tensor, value, nest)
     count = constant(Binary("-", loop.upper, loop.lower, loop.upper.dtype))
     return nest if count is not None and count > 0 else If(Binary("<", loop.lower, loop.upper, BOOL), nest)
+
+
+def _unsigned(value: Expr) -> Expr:
+    """What stands behind a sign: `d += -m` holds m, because that is a difference in any case."""
+    return _unsigned(value.operand) if isinstance(value, Unary) and value.op == "-" else value
 
 
 def invariant(expr: Expr, moving: set[str], written: set[str]) -> Iterator[Expr]:

@@ -14,6 +14,7 @@ from workbench.lang.expr import Expr, Read
 from workbench.lang.printer import show
 from workbench.poly import isl
 from workbench.poly.delinearising import same_cells
+from workbench.poly.last_writes import last_writes
 from workbench.poly.names import to_isl
 from workbench.poly.program import Nest, Program, ProgramStatement
 from workbench.records import record
@@ -127,11 +128,10 @@ class Dataflow:
         cells, time = (relation.set_tuple_name(isl.dim.in_, "reader") for relation in (cells, time))
         writers = [s for s in self.steps.values() if to_isl(s.array) == array]
         times = union([time, *(self.time(s, writes=True) for s in writers)])
-        info = isl.UnionAccessInfo.from_sink(isl.UnionMap.from_map(cells)).set_schedule_map(times)
-        info = info.set_must_source(union([s.cells for s in writers if s.certain]))
-        flow = info.set_may_source(union([s.cells for s in writers if not s.certain])).compute_flow()
-        unwritten = flow.get_may_no_source().apply_range(isl.UnionMap.from_map(self._initial[array]))
-        found = flow.get_may_dependence().reverse().union(unwritten)
+        must, may = (union([s.cells for s in writers if s.certain is certain]) for certain in (True, False))
+        written, missing = last_writes(isl.UnionMap.from_map(cells), must, may, times)
+        unwritten = missing.apply_range(isl.UnionMap.from_map(self._initial[array]))
+        found = written.reverse().union(unwritten)
         if not isl.UnionSet.from_set(cells.domain()).is_subset(found.domain()):
             raise WorkbenchError(f"{array} is read where it holds no cell, or the polyhedral library lost a source")
         name = isl.Set.identity(cells.domain()).set_tuple_name(isl.dim.in_, reader)

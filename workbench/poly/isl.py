@@ -40,7 +40,6 @@ ScheduleConstraints = islpy.ScheduleConstraints
 ScheduleNode = islpy.ScheduleNode
 Set = islpy.Set
 UnionAccessInfo = islpy.UnionAccessInfo
-UnionFlow = islpy.UnionFlow
 UnionMap = islpy.UnionMap
 UnionPwAff = islpy.UnionPwAff
 UnionSet = islpy.UnionSet
@@ -132,7 +131,7 @@ def guarded(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _translated(error: Exception, what: str) -> WorkbenchError:
-    if _cap_reached():
+    if cap_reached():
         return BudgetExceeded(
             f"{what}: stopped after {_cap.get()} polyhedral operations; the question is not answered. "
             "Give concrete sizes, or raise the cap with workbench.poly.budget(operations)."
@@ -140,7 +139,7 @@ def _translated(error: Exception, what: str) -> WorkbenchError:
     return WorkbenchError(f"{what}: the polyhedral library refused: {error}")
 
 
-def _cap_reached() -> bool:
+def cap_reached() -> bool:
     """Does even a trivial operation fail?  isl does not always say that the cap was the cause."""
     try:
         islpy.Set("{ [i] : i > 0 }").is_empty()
@@ -238,34 +237,6 @@ def lexmin_or_none(points: Set) -> Set | None:
     try:
         return points.lexmin()
     except islpy.Error:
-        if _cap_reached():
+        if cap_reached():
             raise
         return None
-
-
-def flow_of(sinks: UnionMap, must: UnionMap | None, may: UnionMap | None, times: UnionMap) -> UnionFlow:
-    """isl's value-based flow analysis; BudgetExceeded where isl trips over itself.
-
-    On relations full of remainders isl sometimes fails unless the equalities they imply are spelt out.
-    """
-    for spelt_out in (False, True):
-        try:
-            return _flow(sinks, must, may, times, spelt_out=spelt_out)
-        except islpy.Error:
-            if _cap_reached():
-                raise
-    raise BudgetExceeded("isl cannot say where the values come from: the question is not answered")
-
-
-def _flow(
-    sinks: UnionMap, must: UnionMap | None, may: UnionMap | None, times: UnionMap, *, spelt_out: bool
-) -> UnionFlow:
-    def of(relation: UnionMap) -> UnionMap:
-        return relation.detect_equalities() if spelt_out else relation
-
-    info = UnionAccessInfo.from_sink(of(sinks)).set_schedule_map(times)
-    if must is not None:
-        info = info.set_must_source(of(must))
-    if may is not None:
-        info = info.set_may_source(of(may))
-    return info.compute_flow()

@@ -13,6 +13,7 @@ from dataclasses import field
 from functools import lru_cache
 
 from workbench.poly import isl
+from workbench.poly.last_writes import last_writes
 from workbench.poly.naive import naive_tree
 from workbench.poly.program import Program, ProgramStatement
 from workbench.poly.timemap import components, instance
@@ -69,8 +70,7 @@ def sources(
 @lru_cache(maxsize=2048)
 def _analysed(sinks: str, must: str | None, may: str | None, times: str) -> tuple[isl.UnionMap, isl.UnionMap]:
     certain, possible = (None if text is None else isl.parse_union_map(text) for text in (must, may))
-    flow = isl.flow_of(isl.parse_union_map(sinks), certain, possible, isl.parse_union_map(times))
-    return flow.get_may_dependence(), flow.get_may_no_source()
+    return last_writes(isl.parse_union_map(sinks), certain, possible, isl.parse_union_map(times))
 
 
 def shortened(times: Times) -> dict[str, list[str]]:
