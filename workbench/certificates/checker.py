@@ -262,7 +262,7 @@ class Checker:
         if why or raw.is_empty():
             return why
         if isinstance(theirs.expr, Read) and not any(reads(*theirs.expr.subscripts)):
-            expected = theirs.sources().intersect_domain(raw.domain())
+            expected = theirs.sources().intersect_domain(raw.domain().coalesce())
             if not (wrong := self.compared(actual.intersect_domain(expected.domain()), expected)):
                 self.require_once(raw, show(read))
                 return ""

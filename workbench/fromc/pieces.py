@@ -9,7 +9,7 @@ from dataclasses import replace
 from workbench.fromc.raising import raise_c
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const
-from workbench.poly.lowering import lower
+from workbench.poly.lowering import lower_as_said
 from workbench.poly.program import Program
 
 PIECE = re.compile(r" \*restrict (\w+) = \(\w+ \*\)\(\(char \*\)workspace \+ (\d+)\);")
@@ -26,7 +26,7 @@ def raised_at(text: str, function: str, lengths: Mapping[str, int]) -> Program:
     operator = raise_c(text, function).operator
     given = {f"{name}_length": length for name, length in lengths.items()}
     lengthy = [f"{name}_length" for name in operator.tensors if f"{name}_length" in operator.size_names]
-    program = lower(operator, {name: given.get(name, UNBOUNDED) for name in lengthy})
+    program = lower_as_said(operator, {name: given.get(name, UNBOUNDED) for name in lengthy})
     starts = {name: int(at) for name, at in PIECE.findall(text) if name in program.arrays}
     total = TOTAL.search(text)
     limits = {*starts.values(), int(total[1]) if total else 0}

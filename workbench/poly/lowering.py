@@ -52,11 +52,29 @@ def bound(program: Program, sizes: Mapping[str, int]) -> Program:
 def _lower(
     op: Operator, sizes: tuple[tuple[str, int], ...], strides: tuple[tuple[str, tuple[int, ...]], ...]
 ) -> Program:
+    program = _as_said(op, sizes, strides)
+    return replace(program, arrays={name: _with_coverage(program, a) for name, a in program.arrays.items()})
+
+
+def lower_as_said(op: Operator, sizes: Mapping[str, int]) -> Program:
+    """The program that `lower` gives, but `partial` of its arrays is what the operator's types say.
+
+    For readers of generated text, who do not need it: in linear subscripts (`C[i*n + j]`), whether every cell is
+    written is a question that takes minutes.
+    """
+    return _as_said(op, tuple(check_sizes(op, sizes).items()), ())
+
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def _as_said(
+    op: Operator, sizes: tuple[tuple[str, int], ...], strides: tuple[tuple[str, tuple[int, ...]], ...]
+) -> Program:
     bound = Bound(op, dict(sizes))
     remaining = conditions(bound)
     build = _Builder(bound, arrays(bound, dict(strides)))
     order = tuple(item for step in op.body for item in build.step(step))
-    program = Program(
+    return Program(
         name=op.name,
         operator=op.text,
         sizes=bound.sizes,
@@ -70,7 +88,6 @@ def _lower(
         conditions=remaining,
         definition=op,
     )
-    return replace(program, arrays={name: _with_coverage(program, a) for name, a in program.arrays.items()})
 
 
 def _with_coverage(program: Program, array: Array) -> Array:
