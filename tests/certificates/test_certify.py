@@ -97,6 +97,29 @@ def test_what_is_subtracted_in_place_is_certified_in_every_order_of_isl(dtype, v
     assert wb.certify(wb.autoschedule(program, MACHINE), MACHINE).checked
 
 
+def four_index_transform() -> str:
+    """Four contractions in a row, each of five loops, as C that sets its sums to 0."""
+    steps = [("T1", "aqrs", "p", "A[p][q][r][s] * C4[p][a]"), ("T2", "abrs", "q", "T1[a][q][r][s] * C3[q][b]"),
+             ("T3", "abcs", "r", "T2[a][b][r][s] * C2[r][c]"), ("B", "abcd", "s", "T3[a][b][c][s] * C1[s][d]")]  # fmt: skip
+
+    def loop(name: str) -> str:
+        return f"for (int {name} = 0; {name} < N; {name}++) "
+
+    text = ""
+    for array, dims, summed, value in steps:
+        cell = array + "".join(f"[{d}]" for d in dims)
+        text += "".join(map(loop, dims)) + f"{{ {cell} = 0; {loop(summed)}{cell} += {value}; }}\n"
+    four, two = "[N]" * 4, "[N]" * 2
+    arrays = [f"double {x}{four}" for x in ("A", "T1", "T2", "T3", "B")] + [f"double C{k}{two}" for k in (1, 2, 3, 4)]
+    return f"void transform(int N, {', '.join(arrays)}) {{ {text} }}"
+
+
+def test_a_four_index_transform_in_one_nest_is_certified_in_little_work():
+    merged = wb.autoschedule(wb.from_c(four_index_transform()), fusion="max", N=5)
+    with wb.poly.budget(12_000_000):
+        assert wb.certify(merged, MACHINE).checked
+
+
 def test_columns_centred_in_our_language_are_certified():
     text = "def centred(float(N,M) D) -> (mean, O) { mean(j) +=! D(i,j)  O(i,j) = D(i,j)  O(i,j) += -mean(j) }"
     for fusion in ("none", "default", "max"):

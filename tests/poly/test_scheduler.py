@@ -65,6 +65,16 @@ def test_an_unknown_level_lists_the_known_ones():
         isl_tree(lower(matmul()), "smart")
 
 
+@pytest.mark.parametrize(("fusion", "easier"), [("max", "Use fusion='default' or 'none', "), ("default", "Use fusion='none', "), ("none", "Use ")])
+def test_a_scheduler_that_is_stopped_advises_what_was_not_asked(fusion, easier):
+    steps = " ".join(f"T{k}(i,j) = T{k - 1}(i,j) + 1" for k in range(1, 31))
+    scheduler.isl_tree.cache_clear()
+    with pytest.raises(BudgetExceeded) as caught:
+        isl_tree(lower(operator(f"def chain(float(M,N) T0) -> (T30) {{ {steps} }}")), fusion, 0.00001)
+    advice = f"{easier}wb.autoschedule(op) without fusion=, or allow more time: "
+    assert str(caught.value).endswith(f"{advice}wb.poly.isl_tree(program, {fusion!r}, seconds=2e-05)")
+
+
 def test_the_clock_stops_the_scheduler_and_the_next_problem_is_solved():
     steps = " ".join(f"T{k}(i,j) = T{k - 1}(i,j) + 1" for k in range(1, 21))  # a long problem for so short a time
     scheduler.isl_tree.cache_clear()

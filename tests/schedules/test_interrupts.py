@@ -64,6 +64,22 @@ def test_a_step_that_needs_more_than_its_cap_says_so():
     assert start.can(wb.stage("A", "k_o"))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "advice"),
+    [
+        ({"M": 43}, "Give concrete sizes (K=..., N=...), or raise"),
+        ({"M": 43, "N": 44, "K": 45}, "All sizes are given: ask of an order with fewer skewed"),
+    ],
+)
+def test_what_is_too_much_work_advises_what_was_not_done_yet(sizes, advice):
+    start = wb.schedule(wb.ops.load("matmul"), sizes=sizes) | wb.decompose_reduction("C") | wb.tile(TILES)
+    with wb.poly.budget(500), pytest.raises(BudgetExceeded) as caught:
+        _ = start | wb.stage("A", "k_o")
+    assert advice in str(caught.value)
+    assert str(caught.value).startswith("stage('A', 'k_o'): ")
+    assert "with wb.poly.budget(operations): ..." in str(caught.value)
+
+
 def test_an_order_that_is_not_judged_within_the_cap_is_refused():
     start = wb.schedule(wb.ops.load("grouped_attention"), M=42)
     with wb.poly.budget(100), pytest.raises(IllegalSchedule, match="not known to be legal, so refused"):

@@ -61,6 +61,7 @@ _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _cap: ContextVar[int] = ContextVar("isl operations", default=INTERACTIVE_OPERATIONS)
 _end: ContextVar[float] = ContextVar("end of the time allowed", default=float("inf"))
+_open: ContextVar[tuple[str, ...] | None] = ContextVar("sizes left open in the question", default=None)
 _depth = 0
 _memo: OrderedDict[tuple[type, str], Any] = OrderedDict()
 
@@ -95,14 +96,15 @@ def pace() -> None:
 
 
 @contextmanager
-def session(what: str) -> Iterator[None]:
+def session(what: str, symbols: tuple[str, ...] | None = None) -> Iterator[None]:
     """Hold isl's lock, count operations, translate isl's errors; the outermost session sets the cap.
 
-    BudgetExceeded if a `deadline` is over.
+    `symbols` are the sizes that the question leaves open, if that is known.  BudgetExceeded if a `deadline` is over.
     """
     global _depth
     pace()
     with _lock:
+        token = _open.set(_open.get() if symbols is None else symbols)
         context = islpy.DEFAULT_CONTEXT
         if _depth == 0:
             context.reset_operations()
@@ -113,6 +115,7 @@ def session(what: str) -> Iterator[None]:
         except islpy.Error as error:
             raise _translated(error, what) from error
         finally:
+            _open.reset(token)
             _depth -= 1
             if _depth == 0:
                 context.set_max_operations(0)
@@ -124,19 +127,33 @@ def guarded(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        with session(function.__name__):
+        with session(function.__name__, next(filter(_is_names, (getattr(a, "symbols", None) for a in args)), None)):
             return function(*args, **kwargs)
 
     return wrapper
 
 
+def _is_names(value: object) -> bool:
+    return isinstance(value, tuple)
+
+
 def _translated(error: Exception, what: str) -> WorkbenchError:
     if cap_reached():
         return BudgetExceeded(
-            f"{what}: stopped after {_cap.get()} polyhedral operations; the question is not answered. "
-            "Give concrete sizes, or raise the cap with workbench.poly.budget(operations)."
+            f"{what.strip('_')}: stopped after {_cap.get()} polyhedral operations; the question is not answered. "
+            f"{_advice()}, or raise the cap: with wb.poly.budget(operations): ..."
         )
     return WorkbenchError(f"{what}: the polyhedral library refused: {error}")
+
+
+def _advice() -> str:
+    """What makes the question easier."""
+    symbols = _open.get()
+    if symbols is None:
+        return "Ask with concrete sizes if some are open, and of a simpler order"
+    if symbols:
+        return f"Give concrete sizes ({', '.join(f'{s}=...' for s in symbols)})"
+    return "All sizes are given: ask of an order with fewer skewed, shifted or merged loops, or of smaller sizes"
 
 
 def cap_reached() -> bool:

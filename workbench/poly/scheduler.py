@@ -51,12 +51,20 @@ def _solved(program: Program, problem: Problem, seconds: float) -> str:
         except BudgetExceeded:
             return WORKER.solve(replace(problem, careful=False), seconds / 2)
     except BudgetExceeded as reason:
-        raise BudgetExceeded(str(reason).replace(f"{seconds / 2:g} s", f"{seconds:g} s")) from None
+        stopped = str(reason).replace(f"{seconds / 2:g} s", f"{seconds:g} s")
+        raise BudgetExceeded(f"{stopped}. {_easier(problem.fusion, seconds)}") from None
     except WorkbenchError as reason:
         raise ScheduleError(
             f"{program.name}: isl's scheduler finds no order with fusion={problem.fusion!r} ({reason}); "
             "wb.schedule(op) and wb.autoschedule(op) without fusion= do without it"
         ) from reason
+
+
+def _easier(fusion: str, seconds: float) -> str:
+    """What to ask in place of a question that takes too long."""
+    others = {"max": "fusion='default' or 'none'", "default": "fusion='none'"}
+    first = f"Use {others[fusion]}, wb.autoschedule(op)" if fusion in others else "Use wb.autoschedule(op)"
+    return f"{first} without fusion=, or allow more time: wb.poly.isl_tree(program, {fusion!r}, seconds={2 * seconds:g})"
 
 
 def _symbolic(program: Program) -> Program:

@@ -116,10 +116,7 @@ class Worker:
         assert self.process is not None
         limit = f"after {seconds:g} s" if self.process.poll() is None else f"at {self.memory >> 20} MiB"
         self.stop()
-        raise BudgetExceeded(
-            f"the scheduler was stopped {limit} (fusion={problem.fusion!r}) without a schedule. "
-            "Use fusion='none' or 'default', or allow more seconds."
-        )
+        raise BudgetExceeded(f"the scheduler was stopped {limit} (fusion={problem.fusion!r}) without a schedule")
 
     def stop(self) -> None:
         """End the process; the next problem starts another."""

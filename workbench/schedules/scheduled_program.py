@@ -21,7 +21,7 @@ from workbench.schedules.recording import read_record, write_record, write_scrip
 from workbench.schedules.repairs import Repairs
 from workbench.schedules.replaying import replay_record, undo, with_history, without
 from workbench.schedules.schedule_text import schedule_sheet
-from workbench.schedules.transform import Transform, as_step, singles
+from workbench.schedules.transform import Recipe, Transform, as_step, singles
 
 
 @record(eq=False)
@@ -55,11 +55,15 @@ class Schedule:
         raise IllegalSchedule(f"{step}: {after.verdict.explain()}", after.verdict, Repairs(self, step, after.verdict))
 
     def _after(self, step: Transform) -> Schedule:
-        """The step applied and not judged; an unknown loop comes with what became of it."""
+        """The step applied and not judged; an unknown loop comes with what became of it, and what was too much work with
+        the step.
+        """
         try:
             return as_step(step).on(self)
         except UnknownLoop as error:
             raise with_history(error, self) from None
+        except BudgetExceeded as error:
+            raise error if type(step) is Recipe else BudgetExceeded(f"{step}: {error}") from None
 
     def can(self, step: Transform) -> Verdict:
         """The verdict on this schedule after a step, and no exception: its `reason` says why a step does not fit."""
