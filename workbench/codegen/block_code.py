@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from workbench.codegen.nest import Block, Define, For, If, Nest, Place, children, rebuild, walk, writes
 from workbench.errors import CodegenError
+from workbench.lang.normal_form import constant
 from workbench.poly.concurrency import is_block
 from workbench.poly.grid import is_thread
-from workbench.poly.tree import LoopKind
+from workbench.poly.tree import LoopKind, Tree, path
 from workbench.records import record
 
 
@@ -160,3 +161,22 @@ def without_places(nest: Nest, arrays: frozenset[str]) -> Nest:
     if isinstance(nest, Place) and nest.array in arrays:
         return without_places(nest.body, arrays)
     return rebuild(nest, tuple(without_places(c, arrays) for c in children(nest)))
+
+
+def counting_threads(code: Code, tree: Tree) -> frozenset[str]:
+    """Statements whose thread loops all count from 0 by 1, and the same ones in each piece that executes them."""
+    found = list(pieces(code))
+    loops = [(p, n) for p in found for n in walk(p.nest) if isinstance(n, For) and is_thread(n.kind)]
+    uneven = {s for p, n in loops if n.step != 1 or constant(n.lower) != 0 for s in p.statements}
+    axes = {s: {frozenset(p.axes) for p in found if s in p.statements} for q in found for s in q.statements}
+    return frozenset(s for s, kinds in axes.items() if len(kinds) == 1 and min(kinds) <= _bound(s, tree)) - uneven
+
+
+def lost_axes(code: Code, tree: Tree) -> frozenset[tuple[str, LoopKind]]:
+    """Statements with the axes that they are bound to in the tree, but not in some piece, where the first thread does it."""
+    return frozenset((s, axis) for p in pieces(code) for s in p.statements for axis in _bound(s, tree) - {*p.axes})
+
+
+def _bound(statement: str, tree: Tree) -> set[LoopKind]:
+    """The thread axes that a statement is bound to."""
+    return {x.kind for x in path(tree, statement) if is_thread(x.kind)}

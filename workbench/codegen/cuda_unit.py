@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.codegen.block_code import Parts, Piece, code_of, pieces
+from workbench.codegen.block_code import Parts, code_of, counting_threads, lost_axes, pieces
 from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_unit import parameters
@@ -34,9 +34,8 @@ from workbench.lang.expr import Expr
 from workbench.lang.normal_form import constant
 from workbench.poly.concurrency import is_block
 from workbench.poly.crossings import crossings
-from workbench.poly.grid import is_thread
 from workbench.poly.program import Array, Program
-from workbench.poly.tree import LoopKind, Tree, path
+from workbench.poly.tree import Tree
 from workbench.records import record
 from workbench.target import Target
 
@@ -176,12 +175,12 @@ class _File:
         code = code_of(nest, {}, start)
         extents, late = self.printer.extents, self.printer.late
         ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
-        aligned = frozenset(s for p in pieces(code) for s in p.statements if _aligned(p, s, tree)) - self.grid.shifted
+        aligned = counting_threads(code, tree) - self.grid.shifted
         alone = frozenset(s for p in pieces(code) if not p.axes for s in p.statements)
-        single = frozenset(s for p in pieces(code) for s in p.statements if _bound(s, tree) - {*p.axes})
-        found = of_others(crossings(self.source, tree, ids, aligned, late, single), nest, extents, alone)
-        used = bool(shared.arrays) or any(True for _ in collectives(nest, extents))
-        return with_syncs(code, found, late, repeated=used and not _exact(nest, extents))
+        found = crossings(self.source, tree, ids, aligned, late, lost_axes(code, tree), self.grid.starts)
+        used = bool(shared.arrays) or any(collectives(nest, extents))
+        repeated = used and not _exact(nest, extents)
+        return with_syncs(code, of_others(found, nest, extents, alone), late, repeated=repeated)
 
     def beginning(self) -> list[str]:
         """Whether the caller's arrays begin where wide accesses may."""
@@ -269,18 +268,6 @@ class _File:
 def extents_has_blocks(node: KernelNest) -> bool:
     """Whether loops of the kernel are bound to blocks."""
     return any(is_block(x.kind) for x in node.region.loops)
-
-
-def _bound(statement: str, tree: Tree) -> set[LoopKind]:
-    """The thread axes that a statement is bound to."""
-    return {x.kind for x in path(tree, statement) if is_thread(x.kind)}
-
-
-def _aligned(piece: Piece, statement: str, tree: Tree) -> bool:
-    """Whether iteration i of each thread loop around a statement is thread i (modulo the size of the block)."""
-    wanted = _bound(statement, tree)
-    loops = [n for n in walk(piece.nest) if isinstance(n, For) and is_thread(n.kind)]
-    return wanted == {n.kind for n in loops} and all(n.step == 1 and constant(n.lower) == 0 for n in loops)
 
 
 def _exact(nest: Nest, extents: Extents) -> bool:

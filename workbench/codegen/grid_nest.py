@@ -18,7 +18,7 @@ from workbench.codegen.whole_pieces import in_whole_pieces
 from workbench.codegen.wide_accesses import wide
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Const, Expr, Unary
+from workbench.lang.expr import Binary, Const, Expr, Index, Unary, index_names, substitute
 from workbench.lang.normal_form import constant, simplify
 from workbench.poly.concurrency import atomic_statements, is_block
 from workbench.poly.grid import Region, is_thread, on_grid, regions
@@ -30,6 +30,9 @@ from workbench.target import Target
 # The rewrites of the road to C that know nothing of processors.
 PLACED = ("storage of local arrays", "subscripts of collapsed loops")
 KEPT = ("vector loops and register tiles", "full blocks", "invariant values")
+
+
+Starts = Mapping[tuple[str, LoopKind], Expr]
 
 
 @record
@@ -55,14 +58,15 @@ HostNode = KernelNest | HostLoop
 class Grid:
     """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels.
 
-    `shifted` are the statements of which some loop over threads or lanes did not count from 0 before: iteration i is
-    not thread i.
+    `starts` are the iterations of thread loops that thread 0 executes, by statement and axis, in terms of the loops
+    around, where they are not 0; of statements in `shifted`, which thread executes an iteration is not known.
     """
 
     tree: Tree
     steps: tuple[HostNode, ...]
     outside: frozenset[str]
-    shifted: frozenset[str] = frozenset()
+    shifted: frozenset[str]
+    starts: Starts
 
 
 def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
@@ -71,10 +75,10 @@ def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
     found = regions(order)
     for region in found:
         _refuse_unbound(program, region)
-    nest, shifted = _rewritten(program, order, target, found)
+    nest, shifted, starts = _rewritten(program, order, target, found)
     outside: set[str] = set()
     steps = tuple(_steps(nest, found, (), outside))
-    return Grid(order, steps, frozenset(outside), shifted)
+    return Grid(order, steps, frozenset(outside), shifted, starts)
 
 
 def _refuse_unbound(program: Program, region: Region) -> None:
@@ -90,16 +94,33 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     )
 
 
-def _rewritten(program: Program, tree: Tree, target: Target, found: tuple[Region, ...]) -> tuple[Nest, frozenset[str]]:
+def _rewritten(
+    program: Program, tree: Tree, target: Target, found: tuple[Region, ...]
+) -> tuple[Nest, frozenset[str], Starts]:
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
     nest = with_lost_blocks(transform(nest, lambda n: _looped(n, tree)), program, tree, found)
     given = Lowering(program, tree, target)
     nest = _applied(PLACED, nest, given)
-    numbered = [n for n in walk(nest) if isinstance(n, For)]
-    threads = [n for n in numbered if n.kind == "vector" or is_thread(_axis(n, tree))]
-    shifted = frozenset(w.statement for n in threads if constant(n.lower) != 0 or n.step != 1 for w in writes(n))
+    shifted, starts = _numbered(nest, tree)
     nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
-    return in_whole_pieces(transform(nest, lambda n: _with_axis(n, tree))), shifted
+    return in_whole_pieces(transform(nest, lambda n: _with_axis(n, tree))), shifted, starts
+
+
+def _numbered(nest: Nest, tree: Tree) -> tuple[frozenset[str], Starts]:
+    """`shifted` and `starts` of a `Grid`, from the nest before its loops count from 0."""
+    loops = [n for n in walk(nest) if isinstance(n, For)]
+    uneven = [n for n in loops if n.step != 1 or (n.kind == "vector" and constant(n.lower) != 0)]
+    shifted = {w.statement for n in uneven if n.kind == "vector" or is_thread(_axis(n, tree)) for w in writes(n)}
+    even = {(n.variable, n.loop) for n in walk(nest) if isinstance(n, For | Define) and n.loop and n not in uneven}
+    names = {variable: Index(loop, INT64) for variable, loop in even}
+    starts: dict[tuple[str, LoopKind], Expr] = {}
+    for loop in (n for n in loops if is_thread(_axis(n, tree))):
+        start = simplify(substitute(loop.lower, names))
+        known = index_names(loop.lower) <= {*names}
+        for statement in {w.statement for w in writes(loop)}:
+            if not known or starts.setdefault((statement, _axis(loop, tree)), start) != start:
+                shifted.add(statement)
+    return frozenset(shifted), {key: start for key, start in starts.items() if constant(start) != 0}
 
 
 def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:

@@ -6,23 +6,25 @@ the storage found for the order: where a buffer is used again in the next iterat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Expr, substitute
+from workbench.lang.expr import Binary, Const, Expr, index_names, substitute
 from workbench.lang.normal_form import simplify
 from workbench.poly import isl
-from workbench.poly.affine import NotAffine, affine
+from workbench.poly.affine import NotAffine, affine, both, either, pieces
 from workbench.poly.boxes import coordinate
 from workbench.poly.concurrency import atomic_statements, is_block
 from workbench.poly.grid import is_thread
 from workbench.poly.program import Access, Program, ProgramStatement
 from workbench.poly.storage import Storage, storage_of
 from workbench.poly.timemap import compare, instance, prefix, row, row_text, shared
-from workbench.poly.tree import Loop, Tree, path
+from workbench.poly.tree import Loop, LoopKind, Tree, path
 from workbench.records import record
 
 FARTHEST = 8
+ZERO = Const(0, INT64)
+THREAD = "thread'"  # a prime: no dim is spelt like this
 
 
 @record(slots=True)
@@ -46,15 +48,18 @@ def crossings(
     ids: tuple[str, ...],
     aligned: frozenset[str] = frozenset(),
     late: frozenset[str] = frozenset(),
-    single: frozenset[str] = frozenset(),
+    lost: frozenset[tuple[str, LoopKind]] = frozenset(),
+    starts: Mapping[tuple[str, LoopKind], Expr] | None = None,
 ) -> frozenset[Crossing]:
     """All crossings between some statements of one kernel, in a tree that `on_grid` gave.
 
-    In `aligned` statements equal iterations of thread loops are one thread.  What a statement of `late` writes is not
-    there for its own thread either until threads have waited (asynchronous copies).  Those of `single` lost a thread
-    loop because it has one iteration: another thread executes it, the first.
+    In `aligned` statements thread 0 executes iteration 0 of thread loops, or the one that `starts` gives by statement and
+    axis, in terms of the loops around; and loops that are `lost` to a statement because they have one iteration there.
+    What a statement of `late` writes is not there for its own thread either until threads have waited (asynchronous
+    copies).
     """
-    scene = _Scene(program, tree, {s.array.name: s for s in storage_of(program, tree)}, aligned, late, single)
+    storage = {s.array.name: s for s in storage_of(program, tree)}
+    scene = _Scene(program, tree, storage, aligned, late, lost, starts or {})
     return frozenset(x for s in ids for t in ids for x in scene.between(s, t))
 
 
@@ -65,7 +70,8 @@ class _Scene:
     storage: dict[str, Storage]
     aligned: frozenset[str]
     late: frozenset[str]
-    single: frozenset[str]
+    lost: frozenset[tuple[str, LoopKind]]
+    starts: Mapping[tuple[str, LoopKind], Expr]
 
     def between(self, source: str, target: str) -> Iterator[Crossing]:
         pairs = self.meeting(source, target)
@@ -80,7 +86,7 @@ class _Scene:
             pairs = pairs.subtract(self.same_thread(s, t))
         for loop in common.loops:
             if is_thread(loop.kind):
-                if not {source, target} & self.single:
+                if not {source, target} & {s for s, _ in self.lost}:
                     return
             elif not is_block(loop.kind):
                 later = pairs.intersect(compare(self.program, loop, s, t, "<"))
@@ -137,19 +143,25 @@ class _Scene:
         return isl.parse_map(text).intersect_domain(relation.domain())
 
     def same_thread(self, s: ProgramStatement, t: ProgramStatement) -> isl.Map:
-        """Pairs of instances whose thread is one; where a loop is missing, the first iteration's thread executes."""
+        """Pairs of instances whose thread is one."""
         same = isl.parse_map(f"{prefix(self.program)}{{ {instance(s)} -> {instance(t, primed=True)} }}")
-        first, second = ({x.kind: x for x in path(self.tree, y.id) if is_thread(x.kind)} for y in (s, t))
-        for axis in {*first, *second}:
-            a, b = first.get(axis), second.get(axis)
-            same = same.intersect(self.agreeing(s, a, t, b))
+        for axis in {x.kind for y in (s, t) for x in path(self.tree, y.id) if is_thread(x.kind)}:
+            same = same.intersect(self.thread(s, axis).apply_range(self.thread(t, axis).reverse()))
         return same
 
-    def agreeing(self, s: ProgramStatement, a: Loop | None, t: ProgramStatement, b: Loop | None) -> isl.Map:
-        left = "0" if a is None else row_text(a, s, self.program)
-        right = "0" if b is None else row_text(b, t, self.program, primed=True)
-        pair = f"{instance(s)} -> {instance(t, primed=True)}"
-        return isl.parse_map(f"{prefix(self.program)}{{ {pair} : ({left}) = ({right}) }}")
+    def thread(self, own: ProgramStatement, axis: LoopKind) -> isl.Map:
+        """From instances to their thread along an axis, the first where a loop is missing; empty if that cannot be said."""
+        around = {x.name: row(x, own, self.program) for x in path(self.tree, own.id)}
+        present = (own.id, axis) not in self.lost
+        loop = next((x for x in path(self.tree, own.id) if x.kind == axis and present), None)
+        start = self.starts.get((own.id, axis), ZERO)
+        number = ZERO if loop is None else Binary("-", around[loop.name], substitute(start, around), INT64)
+        try:
+            cases = pieces(number) if index_names(start) <= {*around} else ()
+        except NotAffine:
+            cases = ()
+        condition = either(*(both(where, f"{THREAD} = {text}") for where, text in cases))
+        return isl.parse_map(f"{prefix(self.program)}{{ {instance(own)} -> [{THREAD}] : {condition} }}")
 
 
 def _equal(place: str, lower: Expr, names: dict[str, Expr], subscript: Expr) -> str:

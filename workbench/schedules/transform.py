@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.records import record
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
+
+
+PLAIN = {str: "text", int: "a number", bool: "true or false", NoneType: "nothing"}
 
 
 class Registry(Mapping[str, "type[Transform]"]):
@@ -164,22 +169,77 @@ def from_json(data: dict[str, Any]) -> Transform:
     """The step that `to_json` described; ScheduleError for an unknown one."""
     if not isinstance(data, dict):
         raise ScheduleError(f"a recorded step is a dict such as {{'step': 'split', ...}}, not {shown(data)}")
-    arguments = dict(data)
+    arguments = {key: _frozen(value) for key, value in data.items()}
     name = arguments.pop("step", "")
+    if not isinstance(name, str) or name not in (*_COMPOSED, *Transform.known):
+        raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
     if name in _COMPOSED:
         parts = arguments.get("steps")
-        if not isinstance(parts, list | tuple):
+        if not isinstance(parts, tuple):
             raise ScheduleError(f"recorded step {name!r} needs a list of steps, not {shown(parts)}")
         return _COMPOSED[name](tuple(from_json(part) for part in parts))
-    if not isinstance(name, str) or name not in Transform.known:
-        raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
+    _require_fitting(name, arguments)
     try:
-        return Transform.known[name].from_arguments({key: _frozen(value) for key, value in arguments.items()})
+        return Transform.known[name].from_arguments(arguments)
     except (KeyError, TypeError, ValueError) as error:
-        expected = ", ".join(f.name for f in fields(Transform.known[name]))  # type: ignore[arg-type]
-        raise ScheduleError(
-            f"recorded step {name!r} has the arguments {shown(arguments)}; expected {expected}"
-        ) from error
+        raise _unfitting(name, arguments) from error
+
+
+def _require_fitting(name: str, arguments: Mapping[str, Any]) -> None:
+    """ScheduleError for arguments that are not there, and for values that are not what a field holds."""
+    hints = _hints(Transform.known[name])
+    if not {*arguments} <= {*hints}:
+        raise _unfitting(name, arguments)
+    for field, value in arguments.items():
+        if not fits(value, hints[field]):
+            raise ScheduleError(f"recorded step {name!r}: {field} must be {_said(hints[field])}, not {shown(value)}")
+
+
+def _unfitting(name: str, arguments: Mapping[str, Any]) -> ScheduleError:
+    expected = ", ".join(_hints(Transform.known[name]))
+    return ScheduleError(f"recorded step {name!r} has the arguments {shown(dict(arguments))}; expected {expected}")
+
+
+@cache
+def _hints(kind: type[Transform]) -> dict[str, Any]:
+    """The types of a step's fields."""
+    hints = get_type_hints(kind)
+    return {f.name: hints[f.name] for f in fields(kind)}  # type: ignore[arg-type]
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether plain data are of a type; types that are not plain data are not looked at.
+
+    >>> fits((("m", 4),), tuple[tuple[str, int], ...]), fits(True, int), fits(None, int | None)
+    (True, False, True)
+    """
+    parts = get_args(hint)
+    match get_origin(hint) or hint:
+        case origin if origin in (Union, UnionType):
+            return any(fits(value, part) for part in parts)
+        case origin if origin is Literal:
+            return any(value == part and type(value) is type(part) for part in parts)
+        case origin if origin is tuple:
+            wanted = parts[:1] * len(value) if isinstance(value, tuple) and parts[-1] is Ellipsis else parts
+            return isinstance(value, tuple) and len(value) == len(wanted) and all(map(fits, value, wanted))
+        case origin if origin in PLAIN:
+            return type(value) is origin
+    return True
+
+
+def _said(hint: Any) -> str:
+    """A type in words."""
+    parts = get_args(hint)
+    match get_origin(hint) or hint:
+        case origin if origin in (Union, UnionType):
+            return " or ".join(map(_said, parts))
+        case origin if origin is Literal:
+            return " or ".join(map(repr, parts))
+        case origin if origin is tuple and parts[-1] is Ellipsis:
+            return f"a list, each of it {_said(parts[0])}"
+        case origin if origin is tuple:
+            return f"a list of {len(parts)} ({', '.join(map(_said, parts))})"
+    return PLAIN.get(hint, str(hint))
 
 
 def _plain(value: Any) -> Any:
