@@ -33,9 +33,14 @@ from workbench.lang.expr import (
     substitute,
     transform,
 )
-from workbench.lang.normal_form import depends, growth, is_index_arithmetic, mentions, simplify
+from workbench.lang.normal_form import growth, is_address, is_index_arithmetic, mentions, simplify
 from workbench.poly.addresses import step_of
 
+NEAR = 1 << 30
+WB_NEAR = """WB_INLINE int32_t wb_near(int64_t distance) {
+    return distance < -(1 << 30) ? -(1 << 30) : distance > 1 << 30 ? 1 << 30 : (int32_t)distance;
+}
+"""
 VECTOR_OPS = frozenset({"+", "-", "*", "&", "|", "^"})
 
 
@@ -135,7 +140,7 @@ class Lanes:
         if a.dtype == BOOL:
             bits = f"({self.mask(a, 32)} & 1)"
             return self.converted(bits, INT32, dtype)
-        if a.dtype == INT64:
+        if is_address(a):
             return self.index(a, dtype)
         return self.converted(self.vector(a), a.dtype, dtype)
 
@@ -149,9 +154,12 @@ class Lanes:
         if step is None:
             return None
         base = self.splat(f"(int32_t){self.values.inside(a, 11)}", INT32)
+        return self.converted(self.stepped(base, step), INT32, dtype)
+
+    def stepped(self, base: str, step: int) -> str:
+        """The vector of the first lane's number plus 0, 1, 2, ... steps."""
         iota = f"{self.values.helpers.iota(self.lane.count)}()"
-        text = f"({base} + {iota})" if step == 1 else f"({base} + {step} * {iota})"
-        return self.converted(text, INT32, dtype)
+        return f"({base} + {iota})" if step == 1 else f"({base} + {step} * {iota})"
 
     def mask(self, expr: Expr, bits: int) -> str:
         """A condition as a mask whose lanes have `bits` bits."""
@@ -167,10 +175,9 @@ class Lanes:
         """The mask in its natural width."""
         match expr:
             case Binary(op, a, b, _) if op in COMPARISONS and not a.dtype.is_half and a.dtype != BOOL:
-                if a.dtype == INT64 or b.dtype == INT64:
-                    left, right = self.integer(a), self.integer(b)
-                    if left is not None and right is not None:
-                        return f"({left} {op} {right})", 32
+                if is_address(a) or is_address(b):
+                    if (sides := self.sides(a, b)) is not None:
+                        return f"({sides[0]} {op} {sides[1]})", 32
                 else:
                     return f"({self.vector(a)} {op} {self.vector(b)})", 8 * a.dtype.bytes
             case Binary("&&" | "||" as op, a, b, _) if _total(b):
@@ -183,13 +190,20 @@ class Lanes:
                 return f"({self.converted(text, UINT8, INT32)} != 0)", 32
         return f"({self.by_lane(Cast(expr, INT32))} != 0)", 32
 
-    def integer(self, expr: Expr) -> str | None:
-        """Index arithmetic as 32-bit lanes."""
-        if not depends(expr, self.lane.variable):
-            return self.splat(f"(int32_t)({self.values.text(expr)})", INT32)
-        if any(reads(expr)):
+    def sides(self, a: Expr, b: Expr) -> tuple[str, str] | None:
+        """What is to be compared of index arithmetic, in lanes of 32 bits: how far `a` is ahead, and 0.
+
+        The difference in the first lane is cut to what has the same sign in all lanes.
+        """
+        if any(reads(a, b)):
             return None
-        return self.index(expr, INT32)
+        distance = simplify(Binary("-", a, b, INT64))
+        step = growth(distance, self.lane.variable)
+        if step is None or abs(step) * self.lane.count > NEAR:
+            return None
+        near = self.values.helpers.text("wb_near", WB_NEAR)
+        first = self.splat(f"{near}({self.values.text(distance)})", INT32)
+        return self.stepped(first, step), "0"
 
     def load(self, read: Read) -> str | None:
         """A vector of elements that are equally far apart; None where they are not."""

@@ -13,7 +13,7 @@ from workbench.codegen.nest import Cell, Local
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads, transform
 from workbench.lang.identities import identity
-from workbench.lang.normal_form import constant, polynomial, simplify
+from workbench.lang.normal_form import constant, is_address, polynomial, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
 
@@ -111,7 +111,7 @@ class Values:
 
     def division(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
         positive = isinstance(b, Const) and b.value > 0
-        if positive and dtype == INT64 and self.is_nonnegative(a):
+        if positive and dtype == INT64 and is_address(a) and self.is_nonnegative(a):
             return f"{self.inside(a, 10)} {op} {self.inside(b, 11)}", 10
         name = self.helpers.scalar({"/": "floordiv", "%": "mod"}[op], dtype)
         return f"{name}({self.text(a)}, {self.text(b)})", ATOM
@@ -127,10 +127,10 @@ class Values:
                 return name in self.nonnegative
             case Size():
                 return True
-            case Binary("%", _, Const(), _):
-                return True
-            case Binary("/", a, Const(), _):
-                return self.is_nonnegative(a)
+            case Binary("%", _, Const(by, _), _):
+                return by >= 0
+            case Binary("/", a, Const(by, _), _):
+                return by >= 0 and self.is_nonnegative(a)
             case Call("min" | "max" as f, arguments, _):
                 each = [self.is_nonnegative(x) for x in arguments]
                 return all(each) if f == "min" else any(each)

@@ -16,7 +16,9 @@ from workbench.codegen.nest import Cell, Define, For, If, Nest, Write, children,
 from workbench.codegen.ranges import Ranges, inside, interval
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
-from workbench.lang.normal_form import constant, simplify
+from workbench.lang.expr import children as operands
+from workbench.lang.expr import rebuild as rebuild_expr
+from workbench.lang.normal_form import constant, is_address, simplify
 
 ZERO = Const(0, INT64)
 
@@ -88,15 +90,15 @@ def _write(write: Write, names: dict[str, Expr], ranges: Ranges) -> Write:
 def _value(expr: Expr, names: dict[str, Expr], ranges: Ranges) -> Expr:
     """A value: only the subscripts of what it reads, and what it compares, are index arithmetic."""
 
-    def change(node: Expr) -> Expr:
-        match node:
-            case Read(tensor, subscripts, dtype) if subscripts:
-                return Read(tensor, tuple(_plain(e, {}, ranges) for e in subscripts), dtype)
-            case Binary(op, a, b, dtype) if INT64 in (a.dtype, b.dtype):
-                return Binary(op, _plain(a, {}, ranges), _plain(b, {}, ranges), dtype)
-        return node
+    def visit(node: Expr) -> Expr:
+        if is_address(node):
+            return _plain(node, {}, ranges)
+        parts = tuple(map(visit, operands(node)))
+        if isinstance(node, Read):
+            parts = tuple(_plain(e, {}, ranges) for e in parts)
+        return rebuild_expr(node, parts) if parts else node
 
-    return transform(substitute(expr, names), change)
+    return visit(substitute(expr, names))
 
 
 def _plain(expr: Expr, names: dict[str, Expr], ranges: Ranges) -> Expr:

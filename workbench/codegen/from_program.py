@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen.nest import Block, Cell, Define, For, If, Nest, Write, transform
-from workbench.lang.dtypes import INT32
+from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import (
     COMPARISONS,
     Binary,
@@ -108,11 +108,14 @@ def address(expr: Expr, names: dict[str, Expr]) -> Expr:
 
 
 def value(expr: Expr, names: dict[str, Expr]) -> Expr:
-    """An expression in its own types; an index used as a value is an int32."""
+    """An expression in its own types: an index or a size used as a value is cast, so that what is computed with it
+    wraps around; one without a cast belongs to index arithmetic, whose whole numbers do not (`is_address`)."""
     match expr:
         case Index(name, _):
             return Cast(names.get(name, expr), INT32)
-        case Const() | Size():
+        case Size(name, dtype):
+            return Cast(Size(name, INT64), dtype)
+        case Const():
             return expr
         case Read(tensor, subscripts, dtype):
             return Read(tensor, tuple(address(e, names) for e in subscripts), dtype)

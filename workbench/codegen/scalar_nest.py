@@ -29,8 +29,10 @@ from workbench.codegen.nest import (
 )
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
+from workbench.lang.expr import children as operands
+from workbench.lang.expr import rebuild as rebuild_expr
 from workbench.lang.identities import identity
-from workbench.lang.normal_form import constant, simplify
+from workbench.lang.normal_form import constant, is_address, simplify
 from workbench.lang.operator import Role
 from workbench.poly.accumulating import as_written
 from workbench.poly.program import Array, Program
@@ -170,11 +172,15 @@ def _spelled(expr: Expr) -> Expr:
 
 
 def _substituted(nest: Nest, names: dict[str, Expr]) -> Nest:
-    return map_expressions(nest, lambda e: simplify(substitute(e, names)) if _integral(e) else substitute(e, names))
+    return map_expressions(nest, lambda e: _shortest(substitute(e, names)))
 
 
-def _integral(expr: Expr) -> bool:
-    return expr.dtype == INT64
+def _shortest(expr: Expr) -> Expr:
+    """Index arithmetic in its shortest form; values, which wrap around, as they are but for their subscripts."""
+    if is_address(expr):
+        return simplify(expr)
+    parts = tuple(map(_shortest, operands(expr)))
+    return rebuild_expr(expr, parts) if parts else expr
 
 
 def _read(cell: Cell) -> Read:

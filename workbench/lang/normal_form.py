@@ -87,6 +87,26 @@ def is_index_arithmetic(expr: Expr) -> bool:
             return False
 
 
+def is_address(expr: Expr) -> bool:
+    """Whether it is index arithmetic of generated code: whole numbers made of bare indices and sizes.
+
+    Values are made of reads, and of indices and sizes that a cast gives a type in which they wrap around.
+    """
+    match expr:
+        case Index() | Size():
+            return True
+        case Unary("-", operand, _):
+            return is_address(operand)
+        case Binary("+" | "-" | "*" | "/" | "%", left, right, _):
+            sides = (left, right)
+        case Call("min" | "max" | "whole", sides, _):
+            pass
+        case _:
+            return False
+    varying = [side for side in sides if not isinstance(side, Const)]
+    return bool(varying) and all(map(is_address, varying))
+
+
 def divide(a: Polynomial, b: Polynomial) -> Polynomial:
     """`a / b`, rounded down; multiples of a constant divisor are taken out; 0 where b is 0."""
     divisor = b.constant
