@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 
+from workbench.codegen import cmath
 from workbench.codegen.c_constants import constant_text
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
@@ -95,15 +96,23 @@ class Values:
         rank = PRECEDENCE[op]
         # compilers warn where && stands in || or + in & without parentheses
         least = (PRECEDENCE["&&"] + 1 if op == "||" else 10) if op in ("||", "&", "|", "^") else rank
-        text = f"{self.inside(a, least)} {op} {self.inside(b, max(least, rank + 1))}"
+        left = self.widened(a, least) if dtype == INT64 and _is_int_in_c(b) else self.inside(a, least)
+        text = f"{left} {op} {self.inside(b, max(least, rank + 1))}"
         return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, rank)
 
     def shift(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
         if isinstance(b, Const) and 0 <= b.value < dtype.bits:
-            text = f"{self.inside(a, 8)} {op} {b.value}"
+            left = self.widened(a, 8) if dtype == INT64 else self.inside(a, 8)
+            text = f"{left} {op} {b.value}"
             return self.narrow(text, dtype) if dtype.bits < 32 else (text, 8)
         name = self.helpers.scalar({"<<": "shl", ">>": "shr"}[op], dtype)
         return f"{name}({self.text(a)}, {self.text(b)})", ATOM
+
+    def widened(self, a: Expr, rank: int) -> str:
+        """An operand of arithmetic in 64 bits whose other operand C may take for an int: one of them must not be."""
+        if not _is_int_in_c(a):
+            return self.inside(a, rank)
+        return f"INT64_C({a.value})" if isinstance(a, Const) else f"(int64_t){self.inside(a, 11)}"
 
     def narrow(self, text: str, dtype: DType) -> tuple[str, int]:
         """C computes small integers as int: cut the result back to its type."""
@@ -153,16 +162,24 @@ class Values:
         return f"{name}({self.text(count)}, {self.text(block)})"
 
     def cast(self, a: Expr, dtype: DType) -> tuple[str, int]:
-        source = a.dtype
-        if source == dtype:
+        if a.dtype == dtype:
             return self.ranked(a)
-        if source.is_half:
-            wide = f"{self.helpers.conversion(source, FLOAT32)}({self.text(a)})"
-            return (wide, ATOM) if dtype == FLOAT32 else self._plain_cast(wide, dtype)
+        if a.dtype.is_half:
+            text = f"{self.helpers.conversion(a.dtype, FLOAT32)}({self.text(a)})"
+            return self._converted(text, ATOM, FLOAT32, dtype)
+        return self._converted(*self.ranked(a), a.dtype, dtype)
+
+    def _converted(self, text: str, rank: int, source: DType, dtype: DType) -> tuple[str, int]:
+        """A number that is not stored in 16 bits, as another type."""
+        if source == dtype:
+            return text, rank
+        if source.is_float and dtype.is_integral:
+            return f"{self.helpers.add(cmath.scalar_to_integer(source, dtype))}({text})", ATOM
+        operand = text if rank >= 11 else f"({text})"
         if dtype.is_half:
-            narrow = self.text(a) if source == FLOAT32 else f"(float){self.inside(a, 11)}"
+            narrow = text if source == FLOAT32 else f"(float){operand}"
             return f"{self.helpers.conversion(FLOAT32, dtype)}({narrow})", ATOM
-        return self._plain_cast(self.inside(a, 11), dtype)
+        return self._plain_cast(operand, dtype)
 
     def _plain_cast(self, text: str, dtype: DType) -> tuple[str, int]:
         if dtype == BOOL:
@@ -241,6 +258,20 @@ def cell_text(values: Values, cell: Cell) -> str:
         if local.cell == cell:
             return values.register(local)
     return values.element(cell.array, cell.subscripts)
+
+
+def _is_int_in_c(expr: Expr) -> bool:
+    """Whether a value of 64 bits is made of numbers that C reads as ints, whose sums and products have 32 bits."""
+    match expr:
+        case Const(value, _):
+            return abs(value) <= MOST_IN_32_BITS
+        case Unary("-" | "~", a, _):
+            return _is_int_in_c(a)
+        case Select(_, a, b, _) | Call("select", (_, a, b), _):
+            return _is_int_in_c(a) and _is_int_in_c(b)
+        case Binary("&" | "|" | "^" | ">>", a, b, _):
+            return _is_int_in_c(a) and _is_int_in_c(b)
+    return False
 
 
 def _is_zero(expr: Expr) -> bool:

@@ -14,6 +14,7 @@ tgamma trunc y0 y1"""
 MATH = frozenset(_NAMES.split())
 EXTREMES = {"min": "min", "max": "max", "MIN": "min", "MAX": "max"}
 _GENERATED = re.compile(r"wb_(\w+?)_([fiu])(\d+)")
+_TO_INTEGER = re.compile(r"([iu])(8|16|32|64)_of")
 _KINDS = {"f": "float", "i": "int", "u": "uint"}
 
 
@@ -54,6 +55,8 @@ def _generated(name: str) -> Function | None:
     if match is None:
         return None
     dtype = DTYPES.get(_KINDS[match[2]] + match[3])
+    if (cast := _TO_INTEGER.fullmatch(match[1])) and match[2] == "f":
+        return Function("cast", DTYPES[_KINDS[cast[1]] + cast[2]], 1)
     if match[1] in ("min", "max", "floordiv", "mod", "shl", "shr"):
         return Function(match[1], dtype, 2)
     if match[1] == "select":

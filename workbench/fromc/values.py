@@ -251,6 +251,8 @@ class Values:
             then, otherwise = (converted(self.number(a), found.dtype or FLOAT64) for a in given[1:])
             return Select(self.condition(given[0]), then, otherwise, then.dtype)
         arguments = [self.number(a) for a in given]
+        if found.name == "cast" and found.dtype is not None:
+            return converted(arguments[0], found.dtype)
         if name in EXTREMES and any(a.dtype.is_float for a in arguments):
             raise self.problem(f"{name} is not a function of C", node, f"write f{name.lower()}")
         return self._applied(found.name, found.dtype, arguments)

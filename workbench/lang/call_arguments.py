@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import BOOL, FLOAT32, DType
+from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.names import element_type
 from workbench.lang.normal_form import bound, divide, is_plain, polynomial, simplify
@@ -13,9 +13,12 @@ from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
 from workbench.lang.solving import solve_for
-from workbench.lang.syntax import Parameter
+from workbench.lang.syntax import GenericNode, Parameter
 from workbench.lang.terms import Name, Span, Term, names_in
+from workbench.lang.type_variables import check_type, default_type
 from workbench.lang.unify import convert, settled, unify
+
+Generics = dict[str, GenericNode]
 
 
 def bind_arguments(context: Context, scope: Scope, inner: Scope, arguments: tuple[Term, ...]) -> None:
@@ -23,7 +26,7 @@ def bind_arguments(context: Context, scope: Scope, inner: Scope, arguments: tupl
     define = inner.define
     shaping = context.shaping.names(define)
     tensors: list[tuple[Parameter, TensorState, Span]] = []
-    generics = {name.name for name in define.generics}
+    generics = {generic.name: generic for generic in define.generics}
     pairs = list(zip(define.parameters, arguments, strict=True))
     for parameter, argument in pairs:
         if parameter.type and parameter.type.dims:
@@ -38,8 +41,8 @@ def bind_arguments(context: Context, scope: Scope, inner: Scope, arguments: tupl
                 context, scope, inner, generics, parameter, argument, is_shaping
             )
     inner.inputs = frozenset(parameter.name.name for parameter in define.parameters)
-    for name in generics - inner.types.keys():
-        inner.types[name] = FLOAT32
+    for name in generics.keys() - inner.types.keys():
+        inner.types[name] = default_type(generics[name])
     _solve_sizes(context, inner, tensors)
 
 
@@ -62,11 +65,12 @@ def _tensor_argument(scope: Scope, parameter: Parameter, argument: Term) -> Tens
     return state
 
 
-def _bind_type(inner: Scope, generics: set[str], parameter: Parameter, found: DType | None, span: Span) -> DType:
+def _bind_type(inner: Scope, generics: Generics, parameter: Parameter, found: DType | None, span: Span) -> DType:
     assert parameter.type is not None
     assert found is not None
     word = parameter.type.element.name
     if word in generics and word not in inner.types:
+        check_type(generics[word], found, inner.define.name.name, span)
         inner.types[word] = found
     expected = element_type(inner, word)
     if expected is None:
@@ -82,7 +86,7 @@ def _scalar(
     context: Context,
     scope: Scope,
     inner: Scope,
-    generics: set[str],
+    generics: Generics,
     parameter: Parameter,
     argument: Term,
     is_shaping: bool,
@@ -92,6 +96,7 @@ def _scalar(
     expr = resolver.resolve(argument)
     word = parameter.type.element.name
     if word in generics and word not in inner.types:
+        check_type(generics[word], settled(expr).dtype, inner.define.name.name, argument.span)
         inner.types[word] = settled(expr).dtype
     dtype = element_type(inner, word)
     if dtype is None:

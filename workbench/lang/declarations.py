@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.errors import unknown_name
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import FLOAT32, INT32, INT64, DType
+from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.names import check_new_name, element_type
 from workbench.lang.normal_form import polynomial
@@ -13,13 +13,16 @@ from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Box, Context, Scope, TensorState
 from workbench.lang.syntax import Assign, Parameter, TypeNode, statements_of
 from workbench.lang.terms import Name, terms
+from workbench.lang.type_variables import check_class, default_type
 
 
 def declare(context: Context, scope: Scope) -> None:
     """Give every declared name of the def its meaning."""
     define = scope.define
     for generic in define.generics:
-        scope.types[generic.name] = FLOAT32
+        with context.diagnostics.collect():
+            check_class(generic)
+        scope.types[generic.name] = default_type(generic)
     _check_names(context, scope)
     _declare_sizes(context, scope)
     for parameter in define.parameters:
@@ -35,8 +38,8 @@ def declare(context: Context, scope: Scope) -> None:
 def _check_names(context: Context, scope: Scope) -> None:
     seen: set[str] = set()
     define = scope.define
-    for name in define.generics:
-        _once(context, seen, name)
+    for generic in define.generics:
+        _once(context, seen, Name(generic.name, generic.span))
     for parameter in (*define.parameters, *define.outputs):
         _once(context, seen, parameter.name)
         with context.diagnostics.collect():

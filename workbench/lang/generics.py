@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.definitions import operator
+from workbench.lang.diagnostics import Diagnostics
 from workbench.lang.dtypes import ALIASES, DTYPES, DType, dtype
 from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
@@ -32,6 +33,7 @@ from workbench.lang.syntax import (
     Unit,
 )
 from workbench.lang.terms import Apply, Infix, Name, Prefix, Term, Ternary
+from workbench.lang.type_variables import check_type, default_type
 
 Rename = Callable[[str], str]
 
@@ -74,14 +76,17 @@ def _swap(word: str, old: str, wanted: DType) -> str:
 
 
 def instantiate(op: Operator, types: Mapping[str, DType]) -> Operator:
-    """The generic operator with its type variables fixed; one that is not named becomes float32."""
-    return _instantiate(op, tuple((name, types.get(name, dtype("float"))) for name in op.generic))
+    """The generic operator with its type variables fixed; one that is not named becomes float32 (int32 of integers).
+
+    OperatorError for a type that is not of the variable's class.
+    """
+    return _instantiate(op, tuple((name, types.get(name)) for name in op.generic))
 
 
 @lru_cache(maxsize=512)
-def _instantiate(op: Operator, types: tuple[tuple[str, DType], ...]) -> Operator:
-    names = {name: type_name(of) for name, of in types}
+def _instantiate(op: Operator, types: tuple[tuple[str, DType | None], ...]) -> Operator:
     unit = parse(op.text)
+    names = {name: type_name(of) for name, of in _chosen(op, unit, dict(types)).items()}
     items = tuple(
         replace(_renamed_define(item, lambda word: names.get(word, word)), generics=())
         if isinstance(item, Define) and item.name.name == op.name
@@ -89,6 +94,16 @@ def _instantiate(op: Operator, types: tuple[tuple[str, DType], ...]) -> Operator
         for item in unit.items
     )
     return operator(print_unit(Unit(items)))
+
+
+def _chosen(op: Operator, unit: Unit, types: Mapping[str, DType | None]) -> dict[str, DType]:
+    diagnostics, chosen = Diagnostics(op.text), {}
+    for generic in next(define.generics for define in unit.defs() if define.name.name == op.name):
+        chosen[generic.name] = types[generic.name] or default_type(generic)
+        with diagnostics.collect():
+            check_type(generic, chosen[generic.name], op.name, generic.span)
+    diagnostics.check()
+    return chosen
 
 
 def _words(unit: Unit) -> set[str]:

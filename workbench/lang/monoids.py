@@ -12,6 +12,7 @@ from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import Context, Scope
 from workbench.lang.syntax import Assign, Define, LetClause, MonoidNode, RangeClause
 from workbench.lang.terms import Name, Span, Term
+from workbench.lang.type_variables import check_class, check_type, default_type
 from workbench.lang.unify import WEAK, computed, convert, limits, settled, unify
 
 
@@ -24,14 +25,14 @@ def monoid_for(context: Context, scope: Scope, node: Assign, name: str | None, v
     if not expected == targets == found:
         message = f"monoid {name} has {expected} fields: found {targets} targets and {found} values"
         raise Problem(message, node.span)
-    types = _type_variables(declared, scope, values)
+    types = _type_variables(declared, scope, values, node.op.span)
     monoid = resolve_monoid(context, declared, types)
     context.used_monoids[repr(monoid)] = monoid
     context.used_items.add(declared.name.name)
     return monoid
 
 
-def _type_variables(declared: MonoidNode, scope: Scope, values: list[Expr]) -> dict[str, DType]:
+def _type_variables(declared: MonoidNode, scope: Scope, values: list[Expr], span: Span) -> dict[str, DType]:
     types: dict[str, DType] = {}
     names = {name.name for name in declared.generics}
     for field, value in zip(declared.fields, values, strict=True):
@@ -43,7 +44,11 @@ def _type_variables(declared: MonoidNode, scope: Scope, values: list[Expr]) -> d
     floors = {name: convert(Const(0.0, WEAK), dtype).dtype for name, dtype in types.items() if dtype.is_float}
     default = settled(Const(0.0, WEAK)).dtype
     settled_types = {name: default if dtype == WEAK else floors.get(name, dtype) for name, dtype in types.items()}
-    return {**scope.types, **{name.name: default for name in declared.generics}, **settled_types}
+    for generic in declared.generics:
+        check_class(generic)
+        if generic.name in settled_types:
+            check_type(generic, settled_types[generic.name], declared.name.name, span)
+    return {**scope.types, **{generic.name: default_type(generic) for generic in declared.generics}, **settled_types}
 
 
 def resolve_monoid(context: Context, node: MonoidNode, types: dict[str, DType]) -> Monoid:

@@ -46,7 +46,7 @@ def _remainder(x: Array, y: Array) -> Array:
 
 def _round(x: Array) -> Array:
     whole = np.trunc(x)
-    return whole + np.where(np.abs(x - whole) >= 0.5, np.copysign(1.0, x), 0.0)
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(x.dtype.type(1), x), whole)
 
 
 def _logb(x: Array) -> Array:

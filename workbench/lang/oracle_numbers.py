@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
+from workbench.lang.unify import limits
 from workbench.records import record
 
 Array = np.ndarray[Any, Any]
@@ -45,12 +46,23 @@ class Arithmetic:
 
 
 def store(values: Array, dtype: DType) -> Array:
-    """Values rounded to the element type of a tensor (16-bit floats by way of float32)."""
+    """Values in the element type of a tensor: rounded (16-bit floats by way of float32), floats towards an integer cut
+    to the type's ends, and 0 for what is no number."""
     if dtype == BOOL:
         return values != 0
-    if dtype.is_half and values.dtype.kind == "f" and values.dtype.itemsize == 8:
+    if dtype.is_integral and values.dtype.kind not in "biu":
+        return _whole(values, dtype)
+    if dtype.is_half and values.dtype != dtype.numpy:
         values = values.astype(FLOAT32.numpy)
     return values.astype(dtype.numpy, copy=False)
+
+
+def _whole(values: Array, dtype: DType) -> Array:
+    low, high = limits(dtype)
+    inside = (values >= low) & (values < float(high + 1))
+    ends = np.where(values > 0, dtype.numpy.type(high), dtype.numpy.type(low))
+    outside = np.where(np.isnan(values), dtype.numpy.type(0), ends)
+    return np.where(inside, np.where(inside, values, 0).astype(dtype.numpy), outside)
 
 
 REDUCTIONS: dict[str, np.ufunc] = {"+": np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum}

@@ -18,6 +18,7 @@ from workbench.lang.syntax import (
     Define,
     ExistsClause,
     ForStep,
+    GenericNode,
     LetClause,
     MonoidNode,
     Parameter,
@@ -156,8 +157,11 @@ class _Build(Transformer[Token, Any]):
     def define(self, word: Token, generics: Any, params: Any, results: Any, promises: Any, steps: Any) -> Define:
         return Define(name(word), generics, params, results, promises, steps)
 
-    def generics(self, *parts: Token) -> tuple[Name, ...]:
-        return tuple(name(part) for part in parts if part.type == "NAME")
+    def generics(self, *parts: Any) -> tuple[GenericNode, ...]:
+        return tuple(part for part in parts if isinstance(part, GenericNode))
+
+    def generic(self, word: Token, kind: Token | None = None) -> GenericNode:
+        return GenericNode(str(word), kind and name(kind), span(word).to(span(kind or word)))
 
     def params(self, *params: Parameter) -> tuple[Parameter, ...]:
         return params

@@ -13,6 +13,7 @@ from workbench.lang.syntax import (
     Define,
     ExistsClause,
     ForStep,
+    GenericNode,
     LetClause,
     MonoidNode,
     Parameter,
@@ -169,8 +170,9 @@ def print_type(node: TypeNode) -> str:
     return _element(node.element.name) + dims
 
 
-def _generics(names: tuple[Name, ...]) -> str:
-    return f"<{', '.join(name.name for name in names)}>" if names else ""
+def _generics(generics: tuple[GenericNode, ...]) -> str:
+    shown = (f"{g.name}: {g.kind.name}" if g.kind else g.name for g in generics)
+    return f"<{', '.join(shown)}>" if generics else ""
 
 
 def print_define(define: Define) -> str:

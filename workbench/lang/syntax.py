@@ -114,11 +114,20 @@ class PromiseNode:
 
 
 @record(slots=True)
+class GenericNode:
+    """A type variable; `kind` names the class of the types it may stand for, None for any."""
+
+    name: str
+    kind: Name | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@record(slots=True)
 class Define:
     """A `def`."""
 
     name: Name
-    generics: tuple[Name, ...]
+    generics: tuple[GenericNode, ...]
     parameters: tuple[Parameter, ...]
     outputs: tuple[Parameter, ...]
     promises: tuple[PromiseNode, ...]
@@ -130,7 +139,7 @@ class MonoidNode:
     """A `monoid`."""
 
     name: Name
-    generics: tuple[Name, ...]
+    generics: tuple[GenericNode, ...]
     fields: tuple[Parameter, ...]
     identity: tuple[Term, ...]
     left: tuple[Name, ...]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.codegen.cmath.catalogue import conversion, scalar, vector
     from workbench.codegen.cmath.helper import Helper, in_order
     from workbench.codegen.cmath.shape import vector_types
+    from workbench.codegen.cmath.to_integers import scalar_to_integer
     from workbench.codegen.cmath.widths import converted
 
 # Which submodule gives a name.
@@ -24,11 +25,12 @@ NAMES = {
     "converted": "widths",
     "in_order": "helper",
     "scalar": "catalogue",
+    "scalar_to_integer": "to_integers",
     "ulp_bound": "accuracy",
     "vector": "catalogue",
     "vector_types": "shape",
 }
 
-__all__ = ["Helper", "conversion", "converted", "in_order", "scalar", "ulp_bound", "vector", "vector_types"]
+__all__ = ["Helper", "conversion", "converted", "in_order", "scalar", "scalar_to_integer", "ulp_bound", "vector", "vector_types"]
 
 __getattr__ = deferred(__name__, NAMES)

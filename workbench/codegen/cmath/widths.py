@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
+from workbench.codegen.cmath.to_integers import cut, holds_ends, whole_lanes
 from workbench.lang.dtypes import INT32, DType, dtype
 
 LETTERS = {8: "b", 16: "w", 32: "d", 64: "q"}
@@ -22,10 +23,13 @@ def converted(source: DType, target: DType, lanes: int) -> tuple[Helper, ...]:
 
     >>> from workbench.lang.dtypes import FLOAT32, INT8
     >>> [helper.name for helper in converted(FLOAT32, INT8, 16)]
-    ['wb_v16i32_of_f32', 'wb_v16i8_of_i32']
+    ['wb_v16f32_in_i8', 'wb_v16i32_of_f32_within', 'wb_v16i8_of_i32']
     """
     places = (source, *_by_way_of(source, target), target)
-    return tuple(_step(a, b, lanes) for a, b in pairwise(places))
+    if source.is_float and target.is_integral and not holds_ends(source, target):
+        return (whole_lanes(source, target, lanes),)
+    before = (cut(source, target, lanes),) if source.is_float and target.is_integral else ()
+    return (*before, *(_step(a, b, lanes) for a, b in pairwise(places)))
 
 
 def _by_way_of(source: DType, target: DType) -> tuple[DType, ...]:
@@ -37,7 +41,7 @@ def _by_way_of(source: DType, target: DType) -> tuple[DType, ...]:
 def _step(source: DType, target: DType, lanes: int) -> Helper:
     """`wb_v16i8_of_i32`: one conversion of all lanes."""
     x, y = Shape(source, lanes), Shape(target, lanes)
-    name = f"{y.type}_of_{Shape(source).suffix}"
+    name = f"{y.type}_of_{Shape(source).suffix}" + ("_within" if source.is_float and target.is_integral else "")
     chain = "x"
     for place in _widths(source, target):
         chain = f"__builtin_convertvector({chain}, {Shape(place, lanes).type})"

@@ -1,0 +1,82 @@
+"""Floats to integers: towards zero, the nearest end of the type beyond its range, and 0 for what is no number.
+
+C leaves all but the first open, processors disagree, and the numbers of a kernel must not depend on whether they were
+computed in lanes.
+"""
+
+from __future__ import annotations
+
+from workbench.codegen.cmath.catalogue import vector
+from workbench.codegen.cmath.helper import BASE, Helper
+from workbench.codegen.cmath.shape import Shape, vector_types
+from workbench.lang.dtypes import DTYPES, DType
+
+
+def ends(dtype: DType) -> tuple[int, int]:
+    """Smallest and largest value of an integer type."""
+    half = 1 << (dtype.bits - 1)
+    return (-half, half - 1) if dtype.kind == "int" else (0, 2 * half - 1)
+
+
+def holds_ends(source: DType, target: DType) -> bool:
+    """Whether the ends of the integer type are numbers of the float type.
+
+    >>> holds_ends(DTYPES["float32"], DTYPES["int16"]), holds_ends(DTYPES["float32"], DTYPES["int32"])
+    (True, False)
+    """
+    return target.bits <= (24 if source.bits == 32 else 53)
+
+
+def scalar_to_integer(source: DType, target: DType) -> Helper:
+    """`wb_i8_of_f32`: the function on one number.
+
+    >>> scalar_to_integer(DTYPES["float32"], DTYPES["int8"]).name
+    'wb_i8_of_f32'
+    """
+    x, y = Shape(source), Shape(target)
+    low, high = ends(target)
+    beyond, least = x.literal(float(high + 1)), x.literal(float(low))
+    below = "0" if low == 0 else f"x != x ? 0 : {_number(low, target)}"
+    name = f"wb_{y.suffix}_of_{x.suffix}"
+    body = f"    return x >= {beyond} ? {_number(high, target)} : x >= {least} ? ({y.type})x : {below};"
+    return Helper(name, f"WB_INLINE {y.type} {name}({x.type} x) {{\n{body}\n}}\n", (BASE,))
+
+
+def cut(source: DType, target: DType, lanes: int) -> Helper:
+    """`wb_v8f32_in_i8`: all lanes within the ends of an integer type, which the float type holds."""
+    x = Shape(source, lanes)
+    low, high = (Shape(source).literal(float(end)) for end in ends(target))
+    helpers = [vector(function, source, lanes) for function in ("at_least", "at_most", "all")]
+    least, most, every = (h.name for h in helpers if h is not None)
+    name = f"{x.type}_in_{Shape(target).suffix}"
+    body = (
+        f"    {x.type} y = {most}({least}(x, {every}({low})), {every}({high}));\n"
+        f"    return ({x.type})(({x.mask})y & (x == x));"
+    )
+    needed = (vector_types(source, lanes), *(h for h in helpers if h is not None))
+    return Helper(name, f"WB_INLINE {x.type} {name}({x.type} x) {{\n{body}\n}}\n", needed)
+
+
+def whole_lanes(source: DType, target: DType, lanes: int) -> Helper:
+    """`wb_v8i32_of_f32`: all lanes, where the float type does not hold the integer type's ends."""
+    x, y = Shape(source, lanes), Shape(target, lanes)
+    low, high = ends(target)
+    least, beyond = (Shape(source).literal(float(end)) for end in (low, high + 1))
+    name = f"{y.type}_of_{Shape(source).suffix}"
+    lines = [
+        f"{x.mask} within = (x >= {least}) & (x < {beyond}), above = x >= {beyond};",
+        f"{y.type} r = __builtin_convertvector(({x.type})(({x.mask})x & within), {y.type});",
+        f"r |= ({y.type})__builtin_convertvector(above, {y.mask}) & {_number(high, target)};",
+    ]
+    if low:
+        below = f"__builtin_convertvector(x < {least}, {y.mask})"
+        lines.append(f"r |= ({y.type}){below} & {_number(low, target)};")
+    body = "".join(f"    {line}\n" for line in [*lines, "return r;"])
+    needed = (vector_types(source, lanes), vector_types(target, lanes))
+    return Helper(name, f"WB_INLINE {y.type} {name}({x.type} x) {{\n{body}}}\n", needed)
+
+
+def _number(value: int, dtype: DType) -> str:
+    """A constant of an integer type, its smallest value included."""
+    suffix = ("u" if dtype.kind == "uint" and dtype.bits >= 32 else "") + ("ll" if dtype.bits == 64 else "")
+    return f"{value}{suffix}" if value >= 0 else f"({value + 1}{suffix} - 1)"
