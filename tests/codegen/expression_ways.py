@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,6 @@ import numpy as np
 import workbench as wb
 from tests.codegen.expressions import Writer, program, values
 from tests.runtime.emulation.test_generated import on_threads
-from workbench.errors import WorkbenchError
 from workbench.lang.dtypes import DTYPES
 from workbench.runtime.emulation import build_on_cpu
 from workbench.settings import settings
@@ -80,21 +80,12 @@ def differing(found: np.ndarray, wanted: np.ndarray) -> int | None:
 
 
 @contextmanager
-def compiler(folder: Path, level: str = "") -> Iterator[None]:
+def building(folder: Path, level: str = "", command: str = "gcc") -> Iterator[None]:
     """Kernels are built in `folder`, with the flags that users get, or at another level of optimisation."""
-    chosen: dict[str, Any] = {"cache": folder / f"cache{level}"}
-    if level:
-        script = folder / f"gcc{level}"
-        script.write_text(f'#!/bin/sh\nexec gcc "$@" {level}\n')
+    script, caches = folder / f"{command}{level}", folder / f"cache{level}"
+    if not script.exists():
+        script.write_text(f'#!/bin/sh\nexec {command} "$@" {level}\n')
         script.chmod(0o755)
-        chosen["compiler"] = str(script)
-    with settings(**chosen):
+    with settings(cache=caches, compiler=str(script)):
         yield
-
-
-def smallest(expression: str, seed: int, width: int) -> bool:
-    """Whether an expression alone is still computed in different ways, or makes the road fail."""
-    try:
-        return bool(differences([expression], seed, width))
-    except WorkbenchError:
-        return True
+    shutil.rmtree(caches, ignore_errors=True)

@@ -11,7 +11,7 @@ from workbench.codegen.c_constants import constant_text
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
-from workbench.lang.dtypes import BOOL, FLOAT32, INT64, DType
+from workbench.lang.dtypes import BOOL, FLOAT32, INT64, UINT16, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads, transform
 from workbench.lang.identities import identity
 from workbench.lang.normal_form import constant, is_address, polynomial, simplify
@@ -22,6 +22,7 @@ PRECEDENCE = {
     "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
 }  # fmt: skip
+WRAPPING = {"+": "add", "-": "sub", "*": "mul"}
 ATOM = 20
 MOST_IN_32_BITS = (1 << 31) - 1
 WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
@@ -35,7 +36,7 @@ class Values:
     """Prints expressions of one kernel.
 
     `held` are the registers that stand for cells here; `threads` names the construct that runs several threads here,
-    empty where one thread is alone.
+    empty where one thread is alone.  `wraps`: the compiler's signed arithmetic wraps around by itself (-fwrapv).
     """
 
     arrays: dict[str, Array]
@@ -46,6 +47,7 @@ class Values:
     nonnegative: set[str] = field(default_factory=set)
     check: Callable[[str, int, str], str] | None = None
     threads: str = ""
+    wraps: bool = True
 
     def text(self, expr: Expr) -> str:
         return self.ranked(expr)[0]
@@ -81,6 +83,8 @@ class Values:
                 return self.cast(a, dtype)
 
     def unary(self, op: str, a: Expr, dtype: DType) -> tuple[str, int]:
+        if op == "-" and self.must_wrap(dtype) and not is_address(a):
+            return f"{self.helpers.scalar('neg', dtype)}({self.text(a)})", ATOM
         text = f"{op}{self.inside(a, 11)}"
         if op == "-" and text.startswith("--"):
             text = f"-({self.text(a)})"
@@ -93,6 +97,8 @@ class Values:
             return self.shift(op, a, b, dtype)
         if op == "/" and _is_zero(b):  # compilers warn where they see it
             return f"{self.helpers.scalar('fdivide', dtype)}({self.text(a)}, {self.text(b)})", ATOM
+        if op in WRAPPING and self.must_wrap(dtype, op) and not (is_address(a) or is_address(b)):
+            return f"{self.helpers.scalar(WRAPPING[op], dtype)}({self.text(a)}, {self.text(b)})", ATOM
         rank = PRECEDENCE[op]
         # compilers warn where && stands in || or + in & without parentheses
         least = (PRECEDENCE["&&"] + 1 if op == "||" else 10) if op in ("||", "&", "|", "^") else rank
@@ -100,8 +106,13 @@ class Values:
         text = f"{left} {op} {self.inside(b, max(least, rank + 1))}"
         return self.narrow(text, dtype) if dtype.is_integral and dtype.bits < 32 else (text, rank)
 
+    def must_wrap(self, dtype: DType, op: str = "") -> bool:
+        """Whether arithmetic in this type is to be made to wrap around: also a product that C computes as int."""
+        signed = dtype.kind == "int" and dtype.bits >= 32
+        return not self.wraps and (signed or (dtype == UINT16 and op == "*"))
+
     def shift(self, op: str, a: Expr, b: Expr, dtype: DType) -> tuple[str, int]:
-        if isinstance(b, Const) and 0 <= b.value < dtype.bits:
+        if isinstance(b, Const) and 0 <= b.value < dtype.bits and not (op == "<<" and self.must_wrap(dtype)):
             left = self.widened(a, 8) if dtype == INT64 else self.inside(a, 8)
             text = f"{left} {op} {b.value}"
             return self.narrow(text, dtype) if dtype.bits < 32 else (text, 8)
@@ -238,11 +249,13 @@ class Values:
         if dtype.is_half:
             up, down = self.helpers.conversion(dtype, FLOAT32), self.helpers.conversion(FLOAT32, dtype)
             return f"{cell} = {down}({self.joined(reduction, f'{up}({cell})', f'{up}({value})', FLOAT32)});"
-        if reduction in ("+", "*"):
+        if reduction in ("+", "*") and not self.must_wrap(dtype, reduction):
             return f"{cell} {reduction}= {value};"
         return f"{cell} = {self.joined(reduction, cell, value, dtype)};"
 
     def joined(self, reduction: str, a: str, b: str, dtype: DType) -> str:
+        if reduction in ("+", "*") and self.must_wrap(dtype, reduction):
+            return f"{self.helpers.scalar(WRAPPING[reduction], dtype)}({a}, {b})"
         if reduction in ("+", "*"):
             return f"{a} {reduction} {b}"
         return f"{self.helpers.scalar(reduction, dtype)}({a}, {b})"

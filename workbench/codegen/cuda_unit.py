@@ -89,7 +89,7 @@ class _File:
         for name in self.program.arrays:
             self.names("array", name)
         by_value = {a.name for a in self.arrays if a.by_value}
-        self.values = Values(self.program.arrays, self.names, self.helpers, by_value, threads="cuda")
+        self.values = Values(self.program.arrays, self.names, self.helpers, by_value, threads="cuda", wraps=False)
         self.checks = CudaChecks(self.program, self.values, enabled=self.checked)
         self.printer = CudaPrinter(self.program, self.values, "serial")
         self.kernels = sum(1 for _ in _kernels(self.grid.steps))

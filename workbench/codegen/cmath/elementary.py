@@ -85,7 +85,7 @@ INTEGER_RECIPES: dict[str, Recipe] = {
     **extremes.INTEGER_RECIPES,
 }
 SIGNED_RECIPES: dict[str, Recipe] = {
-    "abs": plain("return $select(x < 0, -x, x);"),
+    "abs": plain("return $select(x < 0, ($T)(-($U)x), x);"),
     "sign": plain("return $select(x > 0, $all(1), $select(x < 0, $all(-1), x));"),
     "relu": plain("return $select(x < 0, $all(0), x);"),
 }

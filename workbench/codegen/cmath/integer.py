@@ -1,5 +1,5 @@
 """Integer division and shifts as the language defines them: towards minus infinity, x / 0 = 0, wrapping, no
-undefined shift."""
+undefined shift; and arithmetic that wraps around where the compiler takes for granted that it does not."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def _scalar(body: str, parameters: str = PAIR) -> Recipe:
 
 
 UNSIGNED_RECIPES: dict[str, Recipe] = {
+    "mul": _scalar("return ($T)(1u * ($U)a * ($U)b);"),
     "floordiv": _scalar("return b == 0 ? 0 : a / b;"),
     "mod": _scalar("return b == 0 ? 0 : a % b;"),
     "shl": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(a << n);", SHIFT),
@@ -27,6 +28,10 @@ UNSIGNED_RECIPES: dict[str, Recipe] = {
 }
 # Dividing by -1 is a subtraction, because the smallest number divided by -1 traps.
 SIGNED_RECIPES: dict[str, Recipe] = {
+    "add": _scalar("return ($T)(($U)a + ($U)b);"),
+    "sub": _scalar("return ($T)(($U)a - ($U)b);"),
+    "mul": _scalar("return ($T)(1u * ($U)a * ($U)b);"),
+    "neg": _scalar("return ($T)(0 - ($U)a);", "$T a"),
     "floordiv": _scalar(
         "if (b == 0) return 0;\n"
         "    if (b == -1) return ($T)(0 - ($U)a);\n"

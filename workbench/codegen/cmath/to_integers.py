@@ -9,7 +9,7 @@ from __future__ import annotations
 from workbench.codegen.cmath.catalogue import vector
 from workbench.codegen.cmath.helper import BASE, Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
-from workbench.lang.dtypes import DTYPES, DType
+from workbench.lang.dtypes import DType
 
 
 def ends(dtype: DType) -> tuple[int, int]:
@@ -21,7 +21,8 @@ def ends(dtype: DType) -> tuple[int, int]:
 def holds_ends(source: DType, target: DType) -> bool:
     """Whether the ends of the integer type are numbers of the float type.
 
-    >>> holds_ends(DTYPES["float32"], DTYPES["int16"]), holds_ends(DTYPES["float32"], DTYPES["int32"])
+    >>> from workbench.lang.dtypes import FLOAT32, INT16, INT32
+    >>> holds_ends(FLOAT32, INT16), holds_ends(FLOAT32, INT32)
     (True, False)
     """
     return target.bits <= (24 if source.bits == 32 else 53)
@@ -30,7 +31,8 @@ def holds_ends(source: DType, target: DType) -> bool:
 def scalar_to_integer(source: DType, target: DType) -> Helper:
     """`wb_i8_of_f32`: the function on one number.
 
-    >>> scalar_to_integer(DTYPES["float32"], DTYPES["int8"]).name
+    >>> from workbench.lang.dtypes import FLOAT32, INT8
+    >>> scalar_to_integer(FLOAT32, INT8).name
     'wb_i8_of_f32'
     """
     x, y = Shape(source), Shape(target)
