@@ -49,5 +49,6 @@ def infinity(value: float, dtype: DType) -> str:
 
 def half_bits(value: float, dtype: DType) -> str:
     """The 16 bits of a half-precision constant."""
-    bits = np.array(value, dtype=dtype.numpy).view(np.uint16)
+    with np.errstate(over="ignore"):
+        bits = np.array(value, dtype=dtype.numpy).view(np.uint16)
     return f"0x{int(bits):04x}"
