@@ -22,7 +22,10 @@ from workbench.lang.expr import (
     walk,
 )
 from workbench.lang.normal_form import polynomial
+from workbench.lang.reaches import reach
+from workbench.lang.unify import limits
 
+MOST = (1 << 31) - 1
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "<<", ">>"})
 
 
@@ -86,22 +89,26 @@ def _known(part: Expr, names: set[str]) -> bool:
     return False
 
 
-def divided(op: str, left: Expr, right: Expr, known: Iterable[str]) -> Expr:
-    """`left / right` or `left % right` as C rounds: towards zero; both have one integer type."""
+def divided(op: str, left: Expr, right: Expr, known: Iterable[str], *, whole: bool = False) -> Expr:
+    """`left / right` or `left % right` as C rounds: towards zero; both have one integer type.
+
+    As `whole` numbers (in subscripts and bounds) nothing wraps around; a value does, as with -fwrapv.
+    """
     dtype = left.dtype
-    match right:
-        case Const(value, _) if value > 0:
-            if dtype.kind == "uint" or is_nonnegative(left, known):
-                return Binary(op, left, right, dtype)
-            if any(reads(left)):
-                return _divided_by_data(op, left, right, dtype)
-            quotient = _truncated(left, right)
-            return quotient if op == "/" else Binary("-", left, Binary("*", right, quotient, dtype), dtype)
-        case Const(value, _) if value < 0:
-            quotient = divided(op, left, Const(-value, dtype), known)
-            return Unary("-", quotient, dtype) if op == "/" else quotient
     if dtype.kind == "uint":
         return Binary(op, left, right, dtype)
+    match right:
+        case Const(value, _) if value > 0 and not any(reads(left)):
+            wraps = reach(Unary("-", left, dtype), frozenset(known)) is None
+            if is_nonnegative(left, known) and (whole or not wraps):
+                return Binary(op, left, right, dtype)
+            if not whole and wraps:
+                return _divided_by_data(op, Cast(left, dtype), right, dtype)  # a cast makes a value of index arithmetic
+            quotient = _truncated(left, right)
+            return quotient if op == "/" else Binary("-", left, Binary("*", right, quotient, dtype), dtype)
+        case Const(value, _) if limits(dtype)[0] < value < 0:
+            quotient = divided(op, left, Const(-value, dtype), known, whole=whole)
+            return Unary("-", quotient, dtype) if op == "/" else quotient
     return _divided_by_data(op, left, right, dtype)
 
 
@@ -126,3 +133,12 @@ def _divided_by_data(op: str, left: Expr, right: Expr, dtype: DType) -> Expr:
 
 def _compare(op: str, expr: Expr) -> Expr:
     return Binary(op, expr, Const(0, expr.dtype), BOOL)
+
+
+def folded(op: str, left: Expr, right: Expr) -> Expr | None:
+    """Sums and products of small integer constants."""
+    match left, right:
+        case Const(a, dtype), Const(b, _) if dtype.kind == "int" and op in "+-*":
+            value = {"+": a + b, "-": a - b, "*": a * b}[op]
+            return Const(value, dtype) if abs(value) <= MOST else None
+    return None

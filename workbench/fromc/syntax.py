@@ -148,3 +148,9 @@ def _unreadable(source: Source, message: str, before: int, token: Any) -> Proble
     words = f"unexpected {unexpected!r}" if what.startswith("before: ") else what[:1].lower() + what[1:]
     fix = "declare a type before it is used: typedef double real;" if what == "Invalid declaration" else ""
     return Problem(f"this is no C that can be read: {words}", source.span(line, column), fix)
+
+
+def divides(node: Any) -> bool:
+    """Whether something is divided in an expression."""
+    own = isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%")
+    return own or any(divides(child) for _, child in node.children())

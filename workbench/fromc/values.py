@@ -8,11 +8,11 @@ from typing import Any
 from pycparser import CParser, c_ast
 
 from workbench.errors import unknown_name
-from workbench.fromc.arithmetic import as_index, divided, may_wrap
+from workbench.fromc.arithmetic import as_index, divided, folded, may_wrap
 from workbench.fromc.functions import EXTREMES, function_of
 from workbench.fromc.literals import CONSTANTS, literal
 from workbench.fromc.scope import Cells, Ended, Known, Scope
-from workbench.fromc.syntax import Unit
+from workbench.fromc.syntax import Unit, divides
 from workbench.fromc.types import common, converted, promoted
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
@@ -27,6 +27,7 @@ class Values:
     def __init__(self, unit: Unit, scope: Scope) -> None:
         self.unit, self.scope = unit, scope
         self.expanding: list[str] = []
+        self.whole = False
 
     def problem(self, message: str, node: Any, fix: str = "") -> Problem:
         """A Problem at a node."""
@@ -65,13 +66,21 @@ class Values:
 
     def index(self, node: Any, what: str, *, compared: bool = False) -> Expr:
         """An integer expression as whole numbers; `compared` where going below 0 would matter in unsigned types."""
-        found = self.number(node)
+        found = self.as_whole(node)
         if not found.dtype.is_integral:
             raise self.problem(f"{what} must be an integer, but this is {found.dtype}", node, "cast it: (int)...")
         if compared and may_wrap(found):
             fix = "use a signed type (int or long)"
             raise self.problem(f"{what} subtracts in an unsigned type, where 0 - 1 is the largest number", node, fix)
         return as_index(found)
+
+    def as_whole(self, node: Any) -> Expr:
+        """The value as a number, with the divisions of whole numbers."""
+        before, self.whole = self.whole, True
+        try:
+            return self.number(node)
+        finally:
+            self.whole = before
 
     def condition(self, node: Any) -> Expr:
         """The truth of an expression."""
@@ -187,6 +196,10 @@ class Values:
         op: str = node.op
         if op in ("&&", "||"):
             return Binary(op, self.condition(node.left), self.condition(node.right), BOOL)
+        if op in COMPARISONS and not self.whole and divides(node):
+            left, right = self.as_whole(node.left), self.as_whole(node.right)
+            if left.dtype.is_integral and right.dtype.is_integral and not any(reads(left, right)):
+                return self.combined(op, left, right, node)
         left, right = self.number(node.left), self.number(node.right)
         return self.combined(op, left, right, node)
 
@@ -205,8 +218,8 @@ class Values:
         if op in ("/", "%") and dtype.is_integral:
             if isinstance(right, Const) and right.value == 0:
                 raise self.problem("division by zero", node)
-            return divided(op, left, right, self.scope.nonnegative)
-        return _folded(op, left, right) or Binary(op, left, right, dtype)
+            return divided(op, left, right, self.scope.nonnegative, whole=self.whole)
+        return folded(op, left, right) or Binary(op, left, right, dtype)
 
     def _integers(self, op: str, left: DType, right: DType, node: Any) -> None:
         if left.is_float or right.is_float:
@@ -251,8 +264,6 @@ class Values:
             then, otherwise = (converted(self.number(a), found.dtype or FLOAT64) for a in given[1:])
             return Select(self.condition(given[0]), then, otherwise, then.dtype)
         arguments = [self.number(a) for a in given]
-        if found.name == "cast" and found.dtype is not None:
-            return converted(arguments[0], found.dtype)
         if name in EXTREMES and any(a.dtype.is_float for a in arguments):
             raise self.problem(f"{name} is not a function of C", node, f"write f{name.lower()}")
         return self._applied(found.name, found.dtype, arguments)
@@ -263,21 +274,14 @@ class Values:
             for argument in arguments[1:]:
                 dtype = common(dtype, argument.dtype)
         own = tuple(converted(a, dtype) for a in arguments)
+        if name == "cast":
+            return own[0]
         if name in ("isnan", "isinf"):
             return Call(name, own, BOOL)
         operator = {"floordiv": "/", "mod": "%", "shl": "<<", "shr": ">>"}.get(name)
         if operator is not None and len(own) == 2:
             return Binary(operator, own[0], own[1], dtype)
         return Call(name, own, dtype)
-
-
-def _folded(op: str, left: Expr, right: Expr) -> Expr | None:
-    """Sums and products of small integer constants."""
-    match left, right:
-        case Const(a, dtype), Const(b, _) if dtype.kind == "int" and op in "+-*":
-            value = {"+": a + b, "-": a - b, "*": a * b}[op]
-            return Const(value, dtype) if abs(value) < 1 << 31 else None
-    return None
 
 
 def _closes_at_end(text: str) -> bool:

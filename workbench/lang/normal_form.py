@@ -68,7 +68,8 @@ def is_plain(expr: Expr) -> bool:
 
 
 def is_index_arithmetic(expr: Expr) -> bool:
-    """Whether it is affine in the indices: what a comparison takes as whole numbers, which do not wrap around."""
+    """Whether a comparison takes it as whole numbers, which do not wrap around: affine in the indices, or the least or
+    greatest of such."""
     match expr:
         case Const(value, _):
             return isinstance(value, int) and not isinstance(value, bool)
@@ -83,6 +84,8 @@ def is_index_arithmetic(expr: Expr) -> bool:
             return is_index_arithmetic(left) and is_index_arithmetic(right)
         case Binary("/" | "%", left, Const(), _):
             return is_index_arithmetic(left)
+        case Call("min" | "max", arguments, _):
+            return all(map(is_index_arithmetic, arguments))
         case _:
             return False
 

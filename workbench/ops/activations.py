@@ -95,10 +95,10 @@ def residual<T>(T(M,N) X, T(M,N) R, T(N) s) -> (Y) {
         "One step of the Adam optimiser, in place (Kingma and Ba, 2015).\n\n"
         "m ← β₁ m + (1-β₁) g,  v ← β₂ v + (1-β₂) g²,  w ← w - rate m / (sqrt(v) + ε)",
         """
-def adam<T>(T(N) g, T rate, T beta1, T beta2, T eps) -> (T(N) w, T(N) m, T(N) v) {
-    m(i) = beta1 * m(i) + (1.0 - beta1) * g(i)
-    v(i) = beta2 * v(i) + (1.0 - beta2) * g(i) * g(i)
-    w(i) = w(i) - rate * m(i) / (sqrt(v(i)) + eps)
+def adam<T: floats>(T(N) g, T rate, T beta1, T beta2, T eps) -> (T(N) w, T(N) m, T(N) v) {
+    m(i) = T(beta1 * m(i) + (1.0 - beta1) * g(i))
+    v(i) = T(beta2 * v(i) + (1.0 - beta2) * g(i) * g(i))
+    w(i) = T(w(i) - rate * m(i) / (sqrt(v(i)) + eps))
 }
 """,
         (sizes(N=1 << 22), sizes(N=1009)),

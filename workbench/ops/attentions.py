@@ -9,7 +9,7 @@ ENTRIES = (
         "attention",
         "Scaled dot-product attention (Vaswani et al., 2017).\n\nO = softmax(Q Kᵀ / sqrt(D)) V",
         """
-def attention<T>(T(B,M,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
+def attention<T: floats>(T(B,M,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
     S(b,m,n) +=! Q(b,m,d) * K(b,n,d)
     top(b,m) max=! S(b,m,n)
     S(b,m,n) = exp((S(b,m,n) - top(b,m)) * rsqrt(D))
@@ -25,7 +25,7 @@ def attention<T>(T(B,M,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
         "Attention in which a position sees only itself and the positions before it.\n\n"
         "O[b,m] = Σ_{n ≤ m} softmax_n(Q[b,m]·K[b,n] / sqrt(D)) V[b,n]",
         """
-def causal_attention<T>(T(B,N,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
+def causal_attention<T: floats>(T(B,N,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
     S(b,m,n) +=! Q(b,m,d) * K(b,n,d) where n in 0:m+1
     top(b,m) max=! S(b,m,n) where n in 0:m+1
     S(b,m,n) = exp((S(b,m,n) - top(b,m)) * rsqrt(D)) where n in 0:m+1
@@ -61,7 +61,7 @@ def online_attention<T>(T(B,M,D) Q, T(B,N,D) K, T(B,N,E) V) -> (O) {
         "Attention in which G query heads share the keys and values of one head (Ainslie et al., 2023).\n\n"
         "O[b,h,g] = softmax(Q[b,h,g] K[b,h]ᵀ / sqrt(D)) V[b,h]",
         """
-def grouped_attention<T>(T(B,H,G,M,D) Q, T(B,H,N,D) K, T(B,H,N,E) V) -> (O) {
+def grouped_attention<T: floats>(T(B,H,G,M,D) Q, T(B,H,N,D) K, T(B,H,N,E) V) -> (O) {
     S(b,h,g,m,n) +=! Q(b,h,g,m,d) * K(b,h,n,d)
     top(b,h,g,m) max=! S(b,h,g,m,n)
     S(b,h,g,m,n) = exp((S(b,h,g,m,n) - top(b,h,g,m)) * rsqrt(D))

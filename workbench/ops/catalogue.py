@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from workbench.errors import CallError, UnknownOperator, unknown_name
+from workbench.errors import CallError, UnknownOperator, shown, unknown_name
 from workbench.lang import operators
 from workbench.lang.operator import Operator
 from workbench.ops import (
@@ -84,7 +84,15 @@ def entry_of(op: Operator) -> Entry | None:
     return entry if same and ours.size_names == op.size_names else None
 
 
-def examples(op: Operator, /) -> tuple[Sizes, ...]:
-    """Sizes and integer scalars worth trying, the typical ones first; none for an operator of your own."""
-    entry = entry_of(op)
+def examples(op: Operator | str, /) -> tuple[Sizes, ...]:
+    """Sizes and integer scalars worth trying, the typical ones first; none for an operator of your own.
+
+    The library's operators may be given by name: UnknownOperator if there is none of it.
+
+    >>> examples("argmax")[1] == {"M": 7, "N": 101}
+    True
+    """
+    if not isinstance(op, Operator | str):
+        raise CallError(f"examples takes an operator or the name of one of the library, not {shown(op)}")
+    entry = entry_of(load(op) if isinstance(op, str) else op)
     return tuple(dict(sizes) for sizes in entry.examples) if entry else ()

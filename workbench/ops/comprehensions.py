@@ -46,7 +46,7 @@ def c3<T>(T(B,X) I, T(Y,X) W) -> (O) {
         """
 def mlp1<T>(T(B,M) I, T(M,N) W, T(N) c) -> (O) {
     O(b,n) +=! I(b,m) * W(m,n)
-    O(b,n) = max(O(b,n) + c(n), 0)
+    O(b,n) = max(O(b,n) + c(n), T(0))
 }
 """,
         (sizes(B=128, M=2000, N=128), sizes(B=3, M=7, N=5)),
@@ -57,11 +57,11 @@ def mlp1<T>(T(B,M) I, T(M,N) W, T(N) c) -> (O) {
         """
 def mlp3<T>(T(B,N) I, T(O,N) W1, T(O) b1, T(P,O) W2, T(P) b2, T(Q,P) W3, T(Q) b3) -> (O3) {
     O1(b,o) +=! I(b,n) * W1(o,n)
-    O1(b,o) = max(O1(b,o) + b1(o), 0)
+    O1(b,o) = max(O1(b,o) + b1(o), T(0))
     O2(b,p) +=! O1(b,o) * W2(p,o)
-    O2(b,p) = max(O2(b,p) + b2(p), 0)
+    O2(b,p) = max(O2(b,p) + b2(p), T(0))
     O3(b,q) +=! O2(b,p) * W3(q,p)
-    O3(b,q) = max(O3(b,q) + b3(q), 0)
+    O3(b,q) = max(O3(b,q) + b3(q), T(0))
 }
 """,
         (sizes(B=128, N=128, O=64, P=32, Q=2), sizes(B=3, N=11, O=7, P=5, Q=2)),

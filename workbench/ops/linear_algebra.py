@@ -20,8 +20,8 @@ def matmul<T>(T(M,K) A, T(K,N) B) -> (C) {
         "Scaled matrix product added to a scaled matrix, in place (BLAS level 3).\n\nC ← α A B + β C",
         """
 def gemm<T>(T(M,K) A, T(K,N) B, T alpha, T beta) -> (T(M,N) C) {
-    C(m,n) = beta * C(m,n)
-    C(m,n) += alpha * A(m,k) * B(k,n)
+    C(m,n) = T(beta * C(m,n))
+    C(m,n) += T(alpha * A(m,k) * B(k,n))
 }
 """,
         (sizes(M=512, N=512, K=512), sizes(M=33, N=65, K=129)),
@@ -116,7 +116,7 @@ def bilinear<T>(T(N,I) X, T(N,J) Y, T(O,I,J) W, T(O) b) -> (Z) {
         "norm",
         "Frobenius norm of a matrix.\n\ns = sqrt(Σ_mn A[m,n]²)",
         """
-def norm<T>(T(M,N) A) -> (s) {
+def norm<T: floats>(T(M,N) A) -> (s) {
     s +=! A(m,n) * A(m,n)
     s = sqrt(s)
 }

@@ -9,7 +9,7 @@ ENTRIES = (
         "mse",
         "Mean squared error.\n\nloss = Σ_{m,n} (X[m,n] - Y[m,n])² / (M N)",
         """
-def mse<T>(T(M,N) X, T(M,N) Y) -> (loss) {
+def mse<T: floats>(T(M,N) X, T(M,N) Y) -> (loss) {
     loss +=! d * d where d = X(m,n) - Y(m,n)
     loss = loss / (M * N)
 }

@@ -66,7 +66,7 @@ def log_sum_exp<T>(T(M,N) X) -> (y) {
         "Normalisation of each row to mean 0 and variance 1, then an affine map (Ba et al., 2016).\n\n"
         "Y[m,n] = γ[n] (X[m,n] - μ[m]) / sqrt(σ²[m] + ε) + β[n]",
         """
-def layer_norm<T>(T(M,N) X, T(N) gamma, T(N) beta, T eps) -> (Y) {
+def layer_norm<T: floats>(T(M,N) X, T(N) gamma, T(N) beta, T eps) -> (Y) {
     total(m) +=! X(m,n)
     square(m) +=! d * d where d = X(m,n) - total(m) / N
     Y(m,n) = gamma(n) * ((X(m,n) - total(m) / N) * rsqrt(square(m) / N + eps)) + beta(n)
@@ -80,7 +80,7 @@ def layer_norm<T>(T(M,N) X, T(N) gamma, T(N) beta, T eps) -> (Y) {
         "Division of each row by its root mean square (Zhang and Sennrich, 2019).\n\n"
         "Y[m,n] = γ[n] X[m,n] / sqrt(Σ_j X[m,j]² / N + ε)",
         """
-def rms_norm<T>(T(M,N) X, T(N) gamma, T eps) -> (Y) {
+def rms_norm<T: floats>(T(M,N) X, T(N) gamma, T eps) -> (Y) {
     square(m) +=! X(m,n) * X(m,n)
     Y(m,n) = gamma(n) * (X(m,n) * rsqrt(square(m) / N + eps))
 }
@@ -93,7 +93,7 @@ def rms_norm<T>(T(M,N) X, T(N) gamma, T eps) -> (Y) {
         "Normalisation of each channel by the statistics of the batch (Ioffe and Szegedy, 2015).\n\n"
         "Y[n,c,y,x] = γ[c] (X[n,c,y,x] - μ[c]) / sqrt(σ²[c] + ε) + β[c]",
         """
-def batch_norm<T>(T(N,C,H,W) X, T(C) gamma, T(C) beta, T eps) -> (Y, mean, variance) {
+def batch_norm<T: floats>(T(N,C,H,W) X, T(C) gamma, T(C) beta, T eps) -> (Y, mean, variance) {
     mean(c) +=! X(n,c,h,w)
     mean(c) = mean(c) / (N * H * W)
     variance(c) +=! d * d where d = X(n,c,h,w) - mean(c)
@@ -122,7 +122,7 @@ def batch_norm_inference<T>(T(N,C,H,W) X, T(C) mean, T(C) variance, T(C) gamma, 
         "Normalisation of groups of channels (Wu and He, 2018).\n\n"
         "Y[n,g,d,y,x] = γ[g,d] (X[n,g,d,y,x] - μ[n,g]) / sqrt(σ²[n,g] + ε) + β[g,d]",
         """
-def group_norm<T>(T(N,G,D,H,W) X, T(G,D) gamma, T(G,D) beta, T eps) -> (Y) {
+def group_norm<T: floats>(T(N,G,D,H,W) X, T(G,D) gamma, T(G,D) beta, T eps) -> (Y) {
     total(n,g) +=! X(n,g,d,h,w)
     mean(n,g) = total(n,g) / (D * H * W)
     square(n,g) +=! c * c where c = X(n,g,d,h,w) - mean(n,g)
@@ -137,7 +137,7 @@ def group_norm<T>(T(N,G,D,H,W) X, T(G,D) gamma, T(G,D) beta, T eps) -> (Y) {
         "instance_norm",
         "Normalisation of each channel of each picture.\n\nY[n,c,y,x] = (X[n,c,y,x] - μ[n,c]) / sqrt(σ²[n,c] + ε)",
         """
-def instance_norm<T>(T(N,C,H,W) X, T eps) -> (Y) {
+def instance_norm<T: floats>(T(N,C,H,W) X, T eps) -> (Y) {
     total(n,c) +=! X(n,c,h,w)
     square(n,c) +=! d * d where d = X(n,c,h,w) - total(n,c) / (H * W)
     Y(n,c,h,w) = (X(n,c,h,w) - total(n,c) / (H * W)) * rsqrt(square(n,c) / (H * W) + eps)
@@ -150,7 +150,7 @@ def instance_norm<T>(T(N,C,H,W) X, T eps) -> (Y) {
         "l2_normalise",
         "Rows scaled to length 1.\n\nY[m,n] = X[m,n] / max(sqrt(Σ_j X[m,j]²), ε)",
         """
-def l2_normalise<T>(T(M,N) X, T eps) -> (Y) {
+def l2_normalise<T: floats>(T(M,N) X, T eps) -> (Y) {
     square(m) +=! X(m,n) * X(m,n)
     Y(m,n) = X(m,n) / max(sqrt(square(m)), eps)
 }
@@ -163,7 +163,7 @@ def l2_normalise<T>(T(M,N) X, T eps) -> (Y) {
         "Mean and variance of each row in one pass (Moments of the Tensor Comprehensions benchmarks).\n\n"
         "mean[n] = Σ_k I[n,k] / K,  variance[n] = Σ_k I[n,k]² / K - mean[n]²",
         """
-def moments<T>(T(N,K) I) -> (mean, variance) {
+def moments<T: floats>(T(N,K) I) -> (mean, variance) {
     mean(n) +=! I(n,k)
     variance(n) +=! I(n,k) * I(n,k)
     mean(n) = mean(n) / K

@@ -44,7 +44,7 @@ def avg_pool2d<T>(T(N,C,H,W) I, int32 k, int32 stride, int32 pad) -> (O) {
         "global_avg_pool",
         "Mean of each channel.\n\nO[n,c] = Σ_{y,x} I[n,c,y,x] / (H W)",
         """
-def global_avg_pool<T>(T(N,C,H,W) I) -> (O) {
+def global_avg_pool<T: floats>(T(N,C,H,W) I) -> (O) {
     O(n,c) +=! I(n,c,y,x)
     O(n,c) = O(n,c) / (H * W)
 }

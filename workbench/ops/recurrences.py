@@ -53,13 +53,13 @@ def gru_cell<T>(T(B,I) X, T(B,H) h, T(3,H,I) W, T(3,H,H) U, T(3,H) p, T(3,H) q) 
         "rnn",
         "A plain recurrent network over a sequence.\n\nh_t = tanh(X[t] Wᵀ + h_{t-1} Uᵀ + b),  Y[t] = h_t",
         """
-def rnn<T>(T(S,B,I) X, T(B,H) start, T(H,I) W, T(H,H) U, T(H) bias) -> (Y) {
+def rnn<T: floats>(T(S,B,I) X, T(B,H) start, T(H,I) W, T(H,H) U, T(H) bias) -> (Y) {
     V(t,b,j) +=! X(t,b,i) * W(j,i)
     h(b,j) = start(b,j)
     for t in 0:S {
         Z(b,j) = V(t,b,j) + bias(j)
         Z(b,j) += h(b,k) * U(j,k)
-        h(b,j) = tanh(Z(b,j))
+        h(b,j) = T(tanh(Z(b,j)))
         Y(t,b,j) = h(b,j)
     }
 }
@@ -70,15 +70,15 @@ def rnn<T>(T(S,B,I) X, T(B,H) start, T(H,I) W, T(H,H) U, T(H) bias) -> (Y) {
         "lstm",
         "A long short-term memory network over a sequence.\n\nY[t] is the hidden state after step t",
         """
-def lstm<T>(T(S,B,I) X, T(B,H) h0, T(B,H) c0, T(4,H,I) W, T(4,H,H) U, T(4,H) bias) -> (Y) {
+def lstm<T: floats>(T(S,B,I) X, T(B,H) h0, T(B,H) c0, T(4,H,I) W, T(4,H,H) U, T(4,H) bias) -> (Y) {
     V(t,b,g,j) +=! X(t,b,i) * W(g,j,i)
     h(b,j) = h0(b,j)
     c(b,j) = c0(b,j)
     for t in 0:S {
         Z(b,g,j) = V(t,b,g,j) + bias(g,j)
         Z(b,g,j) += h(b,k) * U(g,j,k)
-        c(b,j) = sigmoid(Z(b,1,j)) * c(b,j) + sigmoid(Z(b,0,j)) * tanh(Z(b,2,j))
-        h(b,j) = sigmoid(Z(b,3,j)) * tanh(c(b,j))
+        c(b,j) = T(sigmoid(Z(b,1,j)) * c(b,j) + sigmoid(Z(b,0,j)) * tanh(Z(b,2,j)))
+        h(b,j) = T(sigmoid(Z(b,3,j)) * tanh(c(b,j)))
         Y(t,b,j) = h(b,j)
     }
 }
@@ -91,7 +91,7 @@ def lstm<T>(T(S,B,I) X, T(B,H) h0, T(B,H) c0, T(4,H,I) W, T(4,H,H) U, T(4,H) bia
         """
 def cumsum<T>(T(M,N) X) -> (Y) {
     Y(m,n) = X(m,n)
-    Y(m,n) = Y(m,n) + Y(m,n-1)
+    Y(m,n) = T(Y(m,n) + Y(m,n-1))
 }
 """,
         (sizes(M=1024, N=1024), sizes(M=7, N=101)),
@@ -102,7 +102,7 @@ def cumsum<T>(T(M,N) X) -> (Y) {
         """
 def cummax<T>(T(M,N) X) -> (Y) {
     Y(m,n) = X(m,n)
-    Y(m,n) = max(Y(m,n), Y(m,n-1))
+    Y(m,n) = T(max(Y(m,n), Y(m,n-1)))
 }
 """,
         (sizes(M=1024, N=1024), sizes(M=7, N=101)),
@@ -115,7 +115,7 @@ def cummax<T>(T(M,N) X) -> (Y) {
 def linear_recurrence<T>(T(S,D) A, T(S,D) X) -> (Y) {
     Y(t,d) = X(t,d)
     for t in 1:S {
-        Y(t,d) = Y(t,d) + A(t,d) * Y(t-1,d)
+        Y(t,d) = T(Y(t,d) + A(t,d) * Y(t-1,d))
     }
 }
 """,
@@ -126,10 +126,10 @@ def linear_recurrence<T>(T(S,D) A, T(S,D) X) -> (Y) {
         "moving_average",
         "Exponentially weighted moving average of each column.\n\nY[t] = α X[t] + (1 - α) Y[t-1], Y[0] = X[0]",
         """
-def moving_average<T>(T(S,D) X, T alpha) -> (Y) {
+def moving_average<T: floats>(T(S,D) X, T alpha) -> (Y) {
     Y(t,d) = X(t,d)
     for t in 1:S {
-        Y(t,d) = alpha * X(t,d) + (1.0 - alpha) * Y(t-1,d)
+        Y(t,d) = T(alpha * X(t,d) + (1.0 - alpha) * Y(t-1,d))
     }
 }
 """,

@@ -61,13 +61,18 @@ def top_two<T>(T(M,N) A) -> (A1, A2) {
         "top_k",
         "The k largest values of each row and their places, in descending order.\n\n"
         "k times the largest of what is left",
-        ARGMAX
-        + """
+        """
+monoid best_left<T>(int8 left, T value, int32 index) {
+    identity (0, -inf, 2147483647)
+    combine (a, v, i), (b, w, j) -> (first ? a : b, first ? v : w, first ? i : j)
+        where first = a > b || (a == b && (v > w || (v == w && i < j)))
+}
+
 def top_k<T>(T(M,N) A, int32 k) -> (V, I) {
-    left(m,n) = A(m,n)
+    left(m,n) = int8(1) where m in 0:M, n in 0:N
     for r in 0:k {
-        (V(m,r), I(m,r)) argmax_pair=! (left(m,n), n)
-        left(m,n) = n == I(m,r) ? -inf : left(m,n)
+        (any(m,r), V(m,r), I(m,r)) best_left=! (left(m,n), A(m,n), n)
+        left(m,n) = n == I(m,r) ? int8(0) : left(m,n)
     }
 }
 """,
@@ -101,7 +106,7 @@ def rank_sort<T>(T(N) X) -> (T(N) S, R) {
         "clip_range",
         "Smallest and largest value of each row, and the row scaled to [0, 1].\n\nY = (X - lo) / (hi - lo)",
         """
-def clip_range<T>(T(M,N) X) -> (Y, lo, hi) {
+def clip_range<T: floats>(T(M,N) X) -> (Y, lo, hi) {
     lo(m) min=! X(m,n)
     hi(m) max=! X(m,n)
     Y(m,n) = hi(m) > lo(m) ? (X(m,n) - lo(m)) / (hi(m) - lo(m)) : 0

@@ -12,7 +12,7 @@ ENTRIES = (
 def jacobi_1d<T>(T(N) X, int32 steps) -> (A) {
     A(i) = X(i)
     for t in 0:steps {
-        B(i) = (A(i-1) + A(i) + A(i+1)) / 3
+        B(i) = T((A(i-1) + A(i) + A(i+1)) / 3)
         A(i) = B(i)
     }
 }
@@ -24,10 +24,10 @@ def jacobi_1d<T>(T(N) X, int32 steps) -> (A) {
         "Five-point Jacobi steps; the border stays.\n\n"
         "A[i,j] ← (A[i,j] + A[i-1,j] + A[i+1,j] + A[i,j-1] + A[i,j+1]) / 5",
         """
-def jacobi_2d<T>(T(N,M) X, int32 steps) -> (A) {
+def jacobi_2d<T: floats>(T(N,M) X, int32 steps) -> (A) {
     A(i,j) = X(i,j)
     for t in 0:steps {
-        B(i,j) = 0.2 * (A(i,j) + A(i-1,j) + A(i+1,j) + A(i,j-1) + A(i,j+1))
+        B(i,j) = T(0.2 * (A(i,j) + A(i-1,j) + A(i+1,j) + A(i,j-1) + A(i,j+1)))
         A(i,j) = B(i,j)
     }
 }
@@ -42,9 +42,9 @@ def jacobi_2d<T>(T(N,M) X, int32 steps) -> (A) {
 def seidel_2d<T>(T(N,M) X, int32 steps) -> (A) {
     A(i,j) = X(i,j)
     for t in 0:steps {
-        A(i,j) = (A(i-1,j-1) + A(i-1,j) + A(i-1,j+1)
+        A(i,j) = T((A(i-1,j-1) + A(i-1,j) + A(i-1,j+1)
                 + A(i,j-1) + A(i,j) + A(i,j+1)
-                + A(i+1,j-1) + A(i+1,j) + A(i+1,j+1)) / 9
+                + A(i+1,j-1) + A(i+1,j) + A(i+1,j+1)) / 9)
     }
 }
 """,
@@ -54,13 +54,13 @@ def seidel_2d<T>(T(N,M) X, int32 steps) -> (A) {
         "heat_3d",
         "Explicit steps of the heat equation in three dimensions; the border stays.\n\nA ← A + 0.125 ΔA",
         """
-def heat_3d<T>(T(N,M,K) X, int32 steps) -> (A) {
+def heat_3d<T: floats>(T(N,M,K) X, int32 steps) -> (A) {
     A(i,j,k) = X(i,j,k)
     for t in 0:steps {
-        B(i,j,k) = A(i,j,k)
+        B(i,j,k) = T(A(i,j,k)
             + 0.125 * (A(i+1,j,k) - 2 * A(i,j,k) + A(i-1,j,k))
             + 0.125 * (A(i,j+1,k) - 2 * A(i,j,k) + A(i,j-1,k))
-            + 0.125 * (A(i,j,k+1) - 2 * A(i,j,k) + A(i,j,k-1))
+            + 0.125 * (A(i,j,k+1) - 2 * A(i,j,k) + A(i,j,k-1)))
         A(i,j,k) = B(i,j,k)
     }
 }
@@ -76,7 +76,7 @@ def wave_1d<T>(T(N) X, T c, int32 steps) -> (u) {
     u(i) = X(i)
     old(i) = X(i)
     for t in 0:steps {
-        new(i) = 2 * u(i) - old(i) + c * (u(i-1) - 2 * u(i) + u(i+1))
+        new(i) = T(2 * u(i) - old(i) + c * (u(i-1) - 2 * u(i) + u(i+1)))
         old(i) = u(i)
         u(i) = new(i)
     }

@@ -20,7 +20,7 @@ def trmm<T>(T(M,M) L, T(M,N) B) -> (C) {
         "Symmetric rank-k product, lower triangle only (the rest is 0).\n\nC[i,j] = Σ_k A[i,k] A[j,k] for j ≤ i",
         """
 def syrk<T>(T(N,K) A) -> (T(N,N) C) {
-    C(i,j) +=! A(i,k) * A(j,k) where j in 0:i+1
+    C(i,j) +=! T(A(i,k) * A(j,k)) where j in 0:i+1
 }
 """,
         (sizes(N=512, K=512), sizes(N=61, K=45)),
@@ -40,7 +40,7 @@ def symm<T>(T(M,M) A, T(M,N) B) -> (C) {
         "covariance",
         "Sample covariance of the columns of a table.\n\nC[i,j] = Σ_n (X[n,i] - μ[i]) (X[n,j] - μ[j]) / (N - 1)",
         """
-def covariance<T>(T(N,M) X) -> (C) {
+def covariance<T: floats>(T(N,M) X) -> (C) {
     total(i) +=! X(n,i)
     D(n,i) = X(n,i) - total(i) / N
     C(i,j) +=! D(n,i) * D(n,j) where j in i:M
@@ -54,7 +54,7 @@ def covariance<T>(T(N,M) X) -> (C) {
         "correlation",
         "Correlation coefficients of the columns of a table.\n\nR[i,j] = C[i,j] / (σ[i] σ[j])",
         """
-def correlation<T>(T(N,M) X) -> (R) {
+def correlation<T: floats>(T(N,M) X) -> (R) {
     total(i) +=! X(n,i)
     D(n,i) = X(n,i) - total(i) / N
     square(i) +=! D(n,i) * D(n,i)
@@ -68,11 +68,11 @@ def correlation<T>(T(N,M) X) -> (R) {
         "triangular_solve",
         "Forward substitution.\n\nx with L x = b",
         """
-def triangular_solve<T>(T(N,N) L, T(N) b) -> (x) {
+def triangular_solve<T: floats>(T(N,N) L, T(N) b) -> (x) {
     x(i) = b(i)
     for i in 0:N {
         s +=! L(i,k) * x(k) where k in 0:i
-        x(i) = (x(i) - s) / L(i,i)
+        x(i) = T((x(i) - s) / L(i,i))
     }
 }
 """,
@@ -83,12 +83,12 @@ def triangular_solve<T>(T(N,N) L, T(N) b) -> (x) {
         "cholesky",
         "Cholesky factor of a symmetric positive definite matrix, right-looking.\n\nL with A = L Lᵀ",
         """
-def cholesky<T>(T(N,N) A) -> (T(N,N) L) {
+def cholesky<T: floats>(T(N,N) A) -> (T(N,N) L) {
     L(i,j) = A(i,j) where j in 0:i+1
     for k in 0:N {
-        L(k,j) = sqrt(L(k,k)) where j in k:k+1
-        L(i,k) = L(i,k) / L(k,k) where i in k+1:N
-        L(i,j) = L(i,j) - L(i,k) * L(j,k) where i in k+1:N, j in k+1:i+1
+        L(k,j) = T(sqrt(L(k,k))) where j in k:k+1
+        L(i,k) = T(L(i,k) / L(k,k)) where i in k+1:N
+        L(i,j) = T(L(i,j) - L(i,k) * L(j,k)) where i in k+1:N, j in k+1:i+1
     }
 }
 """,
@@ -98,11 +98,11 @@ def cholesky<T>(T(N,N) A) -> (T(N,N) L) {
         "lu",
         "LU factors without pivoting, both in one matrix.\n\nA = L U with L[i,i] = 1",
         """
-def lu<T>(T(N,N) A) -> (F) {
+def lu<T: floats>(T(N,N) A) -> (F) {
     F(i,j) = A(i,j)
     for k in 0:N {
-        F(i,k) = F(i,k) / F(k,k) where i in k+1:N
-        F(i,j) = F(i,j) - F(i,k) * F(k,j) where i in k+1:N, j in k+1:N
+        F(i,k) = T(F(i,k) / F(k,k)) where i in k+1:N
+        F(i,j) = T(F(i,j) - F(i,k) * F(k,j)) where i in k+1:N, j in k+1:N
     }
 }
 """,
@@ -117,7 +117,7 @@ def floyd_warshall<T>(T(N,N) W) -> (D) {
     for k in 0:N {
         to(i) = D(i,k)
         onward(j) = D(k,j)
-        D(i,j) = min(D(i,j), to(i) + onward(j))
+        D(i,j) = T(min(D(i,j), to(i) + onward(j)))
     }
 }
 """,

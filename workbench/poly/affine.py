@@ -26,7 +26,8 @@ from workbench.lang.expr import (
     size_names,
     walk,
 )
-from workbench.lang.normal_form import constant
+from workbench.lang.normal_form import constant, is_index_arithmetic
+from workbench.lang.reaches import reach
 from workbench.poly.names import to_isl
 
 Pieces = tuple[tuple[str, str], ...]
@@ -226,9 +227,17 @@ def _selected(condition: Expr, then: Expr, otherwise: Expr, holds: bool) -> tupl
 def _comparison(op: str, left: Expr, right: Expr, holds: bool) -> tuple[str, bool]:
     if left.dtype.kind == "float" or right.dtype.kind == "float":
         return (ALWAYS, False)
+    whole = is_index_arithmetic(left) and is_index_arithmetic(right)
+    if not whole and any(_may_wrap(side) for side in (left, right)):
+        return (ALWAYS, False)
     sign = ("=" if op == "==" else op) if holds else NEGATED[op]
     try:
         cases = product(pieces(left), pieces(right))
         return either(*(both(c, d, f"{a} {sign} {b}") for (c, a), (d, b) in cases)), True
     except NotAffine:
         return (ALWAYS, False)
+
+
+def _may_wrap(side: Expr) -> bool:
+    """Whether a number that is compared as a value of its type may not be the whole number that its text says."""
+    return side.dtype.is_integral and reach(side) is None
