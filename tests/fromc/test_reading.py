@@ -95,6 +95,26 @@ def test_integer_arithmetic_is_that_of_c(expression):
     same(text, numbers(40), np.zeros(12, "i4"))
 
 
+@pytest.mark.parametrize("divisor", [10, -10, 7])
+@pytest.mark.parametrize(("number", "kind", "factor"), [("int", "i4", 300000000), ("long", "i8", 3 * 10**18)])
+def test_a_product_that_wraps_around_is_divided_as_in_c(number, kind, factor, divisor):
+    quotient = f"(x * {factor}) / {divisor} + (x * {factor}) % {divisor} * 7 + ((x - 7) * {factor} + 3) / {divisor}"
+    program = wb.from_c(f"void f(int n, {number} b[n]) {{ for (int x = 0; x < n; x++) b[x] = {quotient}; }}")
+    bits = 8 * np.dtype(kind).itemsize
+
+    def wrapped(value: int) -> int:
+        return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+    def value(x: int) -> int:
+        a, b = wrapped(x * factor), wrapped((x - 7) * factor + 3)
+        q, p = (abs(y) // abs(divisor) * (1 if (y < 0) == (divisor < 0) else -1) for y in (a, b))
+        return wrapped(q + (a - q * divisor) * 7 + p)
+
+    expected = np.array([value(x) for x in range(24)], kind)
+    np.testing.assert_array_equal(program(24, np.zeros(24, kind)), expected)
+    np.testing.assert_array_equal(wb.evaluate_c(program, 24, np.zeros(24, kind)), expected)
+
+
 def test_the_smallest_integer_is_divided_as_in_c():
     text = "void f(int n, int I[n]) { for (int i = 0; i < n; i++) I[i] = I[i] / 3 + I[i] % 7; }"
     same(text, 4, np.array([-(2**31), 2**31 - 1, -1, 7], "i4"))

@@ -100,6 +100,20 @@ TYPES = {
     "bitwise_not": body("C(m,k) = ~A(m,k)"),
 }
 
+CLASSES = {
+    "unknown_class": "def f<T: flots>(T(N) A) -> (B) { B(i) = A(i) }",
+    "type_of_another_class": (
+        "def g<T: floats>(T(N) X) -> (Y) { Y(i) = sqrt(X(i)) }\ndef f(int32(N) A) -> (B) { B = g(A) }"
+    ),
+    "scalar_of_another_class": (
+        "def g<T: integers>(float(N) X, T s) -> (Y) { Y(i) = X(i) * s }\ndef f(float(N) A) -> (B) { B = g(A, 0.5) }"
+    ),
+    "field_of_another_class": (
+        "monoid most<T: floats>(T v) { identity (-inf) combine (a), (b) -> (max(a, b)) }\n"
+        "def f(int32(N) A) -> (B) { (B) most=! (A(i)) }"
+    ),
+    "class_without_name": "def f<T:>(T(N) A) -> (B) { B(i) = A(i) }",
+}
 STATEMENTS = {
     "no_reduction": body("C(m,n) = A(m,k) * B(k,n)"),
     "input_written": body("A(m,k) = 0.0\n    C(m) = A(m,0)"),
@@ -162,6 +176,7 @@ MISTAKES = {
         "names": NAMES,
         "ranks": RANKS,
         "types": TYPES,
+        "classes": CLASSES,
         "statements": STATEMENTS,
         "inference": INFERENCE,
         "calls": CALLS,

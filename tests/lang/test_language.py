@@ -268,6 +268,15 @@ def f(double(N) A, half(N) H) -> (B, C) { B = g(A)  C = g(H) }
     assert (op.tensors["B"].dtype.name, op.tensors["C"].dtype.name) == ("float64", "float32")
 
 
+def test_a_type_variable_stands_for_types_of_its_class():
+    op = operator("def f<T: integers, U: floats>(T(N) A, U(N) B) -> (C) { C(i) = A(i) % 3 * B(i) }")
+    assert "def f<T: integers, U: floats>(" in op.text
+    assert (op.tensors["A"].dtype.name, op.tensors["B"].dtype.name) == ("int32", "float32")
+    assert op(np.arange(4), np.ones(4)).tolist() == [0, 1, 2, 0]
+    with pytest.raises(OperatorError, match="f takes floats only .* and U is int8 here"):
+        op.astype("int8")
+
+
 # -- 3. expressions --------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -30,6 +31,14 @@ def test_choices(name: str) -> None:
     text, expected = DECIDED[name]
     (statement,) = wb.lower(wb.operator(f"def f{text}")).statements
     assert show(statement.values[0]) == expected
+
+
+@pytest.mark.parametrize("wrapping", ["int64(i * 1000000000)", "abs(i * 1000000000)", "int32(i << 30)"])
+def test_a_number_that_may_wrap_around_decides_nothing(wrapping: str) -> None:
+    op = wb.operator(f"def f(float(N) A) -> (B) {{ B(i) = {wrapping} < 0 ? A(i) : 7 }}")
+    A = np.arange(20, dtype=np.float32)
+    np.testing.assert_array_equal(wb.build(wb.schedule(op))(A), op.evaluate(A))
+    assert "?" in show(wb.lower(op).statements[0].values[0])
 
 
 def test_a_convolution_without_padding_copies() -> None:

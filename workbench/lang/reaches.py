@@ -9,10 +9,10 @@ from workbench.lang.unify import limits
 Ends = tuple[int, int]
 
 
-def reach(expr: Expr, nonnegative: frozenset[str] = frozenset()) -> Ends | None:
+def reach(expr: Expr, nonnegative: frozenset[str] = frozenset(), most: int = limits(INT32)[1]) -> Ends | None:
     """Least and greatest value as a value of its type; None if it may wrap around, or reads data.
 
-    Indices and sizes are any int32; `nonnegative` names those that are not below 0.
+    Indices and sizes are up to `most`, above and below 0; `nonnegative` names those that are not below.
 
     >>> i, two = Index("i"), Const(2, INT32)
     >>> reach(Binary("/", i, two, INT32), frozenset({"i"})), reach(Binary("*", i, two, INT32))
@@ -22,11 +22,10 @@ def reach(expr: Expr, nonnegative: frozenset[str] = frozenset()) -> Ends | None:
         case Const(value, _):
             return (int(value), int(value)) if isinstance(value, int) else None
         case Size(name, _) | Index(name, _):
-            low, high = limits(INT32)
-            return (0 if name in nonnegative else low), high
+            return (0 if name in nonnegative else -most), most
     if expr.dtype == BOOL:
         return 0, 1
-    parts = [reach(child, nonnegative) for child in children(expr)]
+    parts = [reach(child, nonnegative, most) for child in children(expr)]
     ends = [part for part in parts if part is not None]
     if len(ends) < len(parts) or not expr.dtype.is_integral:
         return None

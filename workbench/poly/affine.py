@@ -35,6 +35,7 @@ Pieces = tuple[tuple[str, str], ...]
 ALWAYS = ""
 NEVER = "false"
 MAX_PIECES = 16
+USUAL = 1 << 30  # no index of an array is further from 0: abs(i - j) does not wrap around
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "="}
 
 
@@ -240,4 +241,4 @@ def _comparison(op: str, left: Expr, right: Expr, holds: bool) -> tuple[str, boo
 
 def _may_wrap(side: Expr) -> bool:
     """Whether a number that is compared as a value of its type may not be the whole number that its text says."""
-    return side.dtype.is_integral and reach(side) is None
+    return side.dtype.is_integral and reach(side, most=USUAL) is None
