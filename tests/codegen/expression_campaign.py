@@ -2,7 +2,8 @@
 
     python -m tests.codegen.expression_campaign --expressions 50000 --seed 1000
 
-One batch in eight is compiled with the flags that users get, the others without optimisation: what is tried is the text.
+One batch in eight is compiled with the flags that users get, the others without optimisation: what is tried is the
+text.
 """
 
 from __future__ import annotations

@@ -273,7 +273,7 @@ def test_a_type_variable_stands_for_types_of_its_class():
     assert "def f<T: integers, U: floats>(" in op.text
     assert (op.tensors["A"].dtype.name, op.tensors["B"].dtype.name) == ("int32", "float32")
     assert op(np.arange(4), np.ones(4)).tolist() == [0, 1, 2, 0]
-    with pytest.raises(OperatorError, match="f takes floats only .* and U is int8 here"):
+    with pytest.raises(OperatorError, match=r"f takes floats only .* and U is int8 here"):
         op.astype("int8")
 
 

@@ -24,9 +24,12 @@ SAMPLE = examples(quick=16, ci=64, full=10_000)
 TOLERANCE = {"float64": 1e-6, "float32": 5e-5, "float16": 3e-3, "bfloat16": 2e-2}
 
 
-def in_type(name: str, dtype: str) -> Operator:
-    """The operator in an element type."""
-    return ops.load(name).astype(dtype) if dtype else ops.load(name)
+def in_type(name: str, dtype: str) -> tuple[Operator | None, str]:
+    """The operator in an element type, or why there is none."""
+    try:
+        return ops.load(name).astype(dtype) if dtype else ops.load(name), ""
+    except OperatorError as error:
+        return None, str(error)
 
 
 def cases() -> list[tuple[str, str]]:
@@ -53,12 +56,11 @@ def plain_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("name, dtype", cases())
+@pytest.mark.parametrize(("name", "dtype"), cases())
 def test_an_operator_computes_in_every_element_type_what_the_oracle_says(name, dtype, plain_builds) -> None:
-    try:
-        op = in_type(name, dtype)
-    except OperatorError as error:
-        assert dtype == "bool" or f"{name} takes floats only" in str(error)
+    op, refusal = in_type(name, dtype)
+    if op is None:
+        assert dtype == "bool" or f"{name} takes floats only" in refusal
         return
     for sizes in awkward_sizes(name)[:SIZES]:
         arrays, out = arguments(op, sizes)
@@ -118,11 +120,8 @@ def test_temporaries_of_a_combination_have_their_own_widths(first: str, second: 
 @pytest.mark.parametrize("name", GENERIC)
 def test_a_generic_operator_takes_every_number_or_says_in_its_own_line_which(name: str) -> None:
     for dtype in ("uint8", "int64", "float16", "bfloat16") if PROFILE == "full" else ("int16", "float16"):
-        try:
-            ops.load(name).astype(dtype)
-        except OperatorError as error:
-            assert f"{name} takes floats only" in str(error)
-            assert f"def {name}<T: floats>(" in str(error)
+        op, refusal = in_type(name, dtype)
+        assert op or (f"{name} takes floats only" in refusal and f"def {name}<T: floats>(" in refusal)
 
 
 def test_the_message_at_a_call_says_which_types_an_operator_takes(golden) -> None:

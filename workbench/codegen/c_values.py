@@ -11,10 +11,11 @@ from workbench.codegen.c_constants import constant_text
 from workbench.codegen.c_helpers import Helpers
 from workbench.codegen.c_names import Names
 from workbench.codegen.nest import Cell, Local
+from workbench.codegen.ranges import is_nonnegative
 from workbench.lang.dtypes import BOOL, FLOAT32, INT64, UINT16, DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, reads, transform
 from workbench.lang.identities import identity
-from workbench.lang.normal_form import constant, is_address, polynomial, simplify
+from workbench.lang.normal_form import constant, is_address, simplify
 from workbench.lang.operator import Monoid
 from workbench.poly.program import Array
 
@@ -137,24 +138,8 @@ class Values:
         return f"{name}({self.text(a)}, {self.text(b)})", ATOM
 
     def is_nonnegative(self, expr: Expr) -> bool:
-        """Whether index arithmetic surely gives no negative value."""
-        form = polynomial(expr)
-        return all(factor > 0 for _, factor in form.terms) and all(map(self._known, form.atoms))
-
-    def _known(self, atom: Expr) -> bool:
-        match atom:
-            case Index(name, _):
-                return name in self.nonnegative
-            case Size():
-                return True
-            case Binary("%", _, Const(by, _), _):
-                return by >= 0
-            case Binary("/", a, Const(by, _), _):
-                return by >= 0 and self.is_nonnegative(a)
-            case Call("min" | "max" as f, arguments, _):
-                each = [self.is_nonnegative(x) for x in arguments]
-                return all(each) if f == "min" else any(each)
-        return False
+        """Whether index arithmetic surely gives no negative value here."""
+        return is_nonnegative(expr, self.nonnegative)
 
     def call(self, function: str, arguments: tuple[Expr, ...], dtype: DType) -> str:
         if function in ("min", "max"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from workbench.codegen.nest import Define, For, Nest, children
-from workbench.lang.expr import Binary, Call, Const, Expr, Index
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
 from workbench.lang.normal_form import polynomial
 
 Range = tuple[int | None, int | None]
@@ -73,3 +73,25 @@ def _sum(expr: Expr, ranges: Ranges) -> Range:
         low = None if low is None or least is None else low + factor * least
         high = None if high is None or most is None else high + factor * most
     return low, high
+
+
+def is_nonnegative(expr: Expr, known: Collection[str]) -> bool:
+    """Whether index arithmetic surely gives no negative value; `known` are the variables that are not negative."""
+    form = polynomial(expr)
+    return all(factor > 0 for _, factor in form.terms) and all(_is_natural(part, known) for part in form.atoms)
+
+
+def _is_natural(atom: Expr, known: Collection[str]) -> bool:
+    match atom:
+        case Index(name, _):
+            return name in known
+        case Size():
+            return True
+        case Binary("%", _, Const(by, _), _):
+            return by >= 0
+        case Binary("/", a, Const(by, _), _):
+            return by >= 0 and is_nonnegative(a, known)
+        case Call("min" | "max" as f, arguments, _):
+            each = [is_nonnegative(x, known) for x in arguments]
+            return all(each) if f == "min" else any(each)
+    return False

@@ -154,3 +154,11 @@ def divides(node: Any) -> bool:
     """Whether something is divided in an expression."""
     own = isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%")
     return own or any(divides(child) for _, child in node.children())
+
+
+def at(node: Any, coord: Any) -> Any:
+    """The tree of a macro, as if it stood where the macro is used."""
+    node.coord = coord
+    for _, child in node.children():
+        at(child, coord)
+    return node

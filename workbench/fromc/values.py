@@ -12,7 +12,7 @@ from workbench.fromc.arithmetic import as_index, divided, folded, may_wrap
 from workbench.fromc.functions import EXTREMES, function_of
 from workbench.fromc.literals import CONSTANTS, literal
 from workbench.fromc.scope import Cells, Ended, Known, Scope
-from workbench.fromc.syntax import Unit, divides
+from workbench.fromc.syntax import Unit, at, divides
 from workbench.fromc.types import common, converted, promoted
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
@@ -133,7 +133,7 @@ class Values:
         self.expanding.append(node.name)
         try:
             tree = CParser().parse(f"double x = {text};")
-            return self.value(_at(tree.ext[0].init, node.coord))
+            return self.value(at(tree.ext[0].init, node.coord))
         except Problem:
             raise
         except Exception:
@@ -291,11 +291,3 @@ def _closes_at_end(text: str) -> bool:
         if depth == 0:
             return place == len(text) - 1
     return False
-
-
-def _at(node: Any, coord: Any) -> Any:
-    """The tree of a macro, as if it stood where the macro is used."""
-    node.coord = coord
-    for _, child in node.children():
-        _at(child, coord)
-    return node

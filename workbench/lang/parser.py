@@ -161,7 +161,7 @@ class _Build(Transformer[Token, Any]):
         return tuple(part for part in parts if isinstance(part, GenericNode))
 
     def generic(self, word: Token, kind: Token | None = None) -> GenericNode:
-        return GenericNode(str(word), kind and name(kind), span(word).to(span(kind or word)))
+        return GenericNode(str(word), name(kind) if kind else None, span(word).to(span(kind or word)))
 
     def params(self, *params: Parameter) -> tuple[Parameter, ...]:
         return params

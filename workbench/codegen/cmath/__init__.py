@@ -31,6 +31,16 @@ NAMES = {
     "vector_types": "shape",
 }
 
-__all__ = ["Helper", "conversion", "converted", "in_order", "scalar", "scalar_to_integer", "ulp_bound", "vector", "vector_types"]
+__all__ = [
+    "Helper",
+    "conversion",
+    "converted",
+    "in_order",
+    "scalar",
+    "scalar_to_integer",
+    "ulp_bound",
+    "vector",
+    "vector_types",
+]
 
 __getattr__ = deferred(__name__, NAMES)
