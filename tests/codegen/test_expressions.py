@@ -26,6 +26,8 @@ FOUND = [
     ("(~int64(5)) * int64(2147483647)", "so was its complement"),
     ("(X_bool(i) ? int64(65536) : int64(7)) * int64(65536)", "and a choice of two"),
     ("uint64(X_float64(i)) + uint64(X_float16(i))", "beyond the ends of the type C leaves open what a float becomes"),
+    ("float(int32(X_float32(i)))", "GCC 12 takes it for a rounding, which keeps the sign of a zero"),
+    ("double(int32(X_float64(i))) + double(int8(X_float32(i)))", "likewise"),
     ("bfloat16(X_float16(i))", "16 bits of one kind were taken for those of the other"),
     ("1.0 / round(X_float32(i))", "round lost the sign of a zero in the oracle"),
 ]

@@ -32,11 +32,11 @@ class Helpers:
         """Name of the function between float32 and a 16-bit float's stored bits."""
         return self.add(cmath.conversion(source, target, lanes))
 
-    def converted(self, text: str, source: DType, target: DType, lanes: int) -> str:
-        """A vector of numbers (of masks, as integers) in another element type."""
+    def converted(self, text: str, source: DType, target: DType, lanes: int, *, fits: bool = False) -> str:
+        """A vector of numbers (of masks, as integers) in another element type, within whose ends floats may `fit`."""
         if source == target:
             return text
-        for helper in cmath.converted(source, target, lanes):
+        for helper in cmath.converted(source, target, lanes, fits=fits):
             text = f"{self.add(helper)}({text})"
         return text
 

@@ -15,6 +15,7 @@ from workbench.codegen.c_partial import first_lanes, has_masks
 from workbench.codegen.c_values import Values
 from workbench.codegen.convexity import conjuncts, convex
 from workbench.codegen.nest import Local
+from workbench.codegen.ranges import fits
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, INT64, UINT8, UINT16, DType
 from workbench.lang.expr import (
     COMPARISONS,
@@ -142,11 +143,11 @@ class Lanes:
             return self.converted(bits, INT32, dtype)
         if is_address(a):
             return self.index(a, dtype)
-        return self.converted(self.vector(a), a.dtype, dtype)
+        return self.converted(self.vector(a), a.dtype, dtype, fits=dtype.is_integral and fits(a, dtype))
 
-    def converted(self, text: str, source: DType, target: DType) -> str:
+    def converted(self, text: str, source: DType, target: DType, *, fits: bool = False) -> str:
         """All lanes in another element type."""
-        return self.values.helpers.converted(text, source, target, self.lane.count)
+        return self.values.helpers.converted(text, source, target, self.lane.count, fits=fits)
 
     def index(self, a: Expr, dtype: DType) -> str | None:
         """An affine function of the lane variable as a vector: base plus 0, 1, 2, ..."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from math import ceil, floor, inf, isfinite
 
 from workbench.codegen.nest import Define, For, Nest, children
-from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
-from workbench.lang.normal_form import polynomial
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size
+from workbench.lang.normal_form import constant, is_address, polynomial
+from workbench.lang.unify import limits
 
 Range = tuple[int | None, int | None]
 """Least and greatest value, None where unknown."""
@@ -95,3 +98,30 @@ def _is_natural(atom: Expr, known: Collection[str]) -> bool:
             each = [is_nonnegative(x, known) for x in arguments]
             return all(each) if f == "min" else any(each)
     return False
+
+
+def fits(expr: Expr, dtype: DType) -> bool:
+    """Whether a float is surely between the ends of an integer type, or no number."""
+    low, high = _float_ends(expr)
+    least, most = limits(dtype)
+    exact = 1 << (24 if expr.dtype.bits == 32 else 53)  # numbers beyond it may be rounded, out of the type
+    return max(least, -exact) <= low and high <= min(most, exact)
+
+
+def _float_ends(expr: Expr) -> tuple[float, float]:
+    """The least and the greatest number that a float may be."""
+    match expr:
+        case Const(value, _):
+            return float(value), float(value)
+        case Cast(a, _) if a.dtype.is_integral:
+            known = constant(a) if is_address(a) or isinstance(a, Const | Binary) else None
+            low, high = (known, known) if known is not None else limits(a.dtype)
+            return float(low), float(high)
+        case Call("floor" | "ceil" | "round" | "trunc", (a,), _):
+            low, high = _float_ends(a)
+            return floor(low) if isfinite(low) else low, ceil(high) if isfinite(high) else high
+        case Call("min" | "max" as name, arguments, _):
+            pick = min if name == "min" else max
+            ends = [_float_ends(a) for a in arguments]
+            return pick(low for low, _ in ends), pick(high for _, high in ends)
+    return -inf, inf

@@ -1,7 +1,8 @@
 """Floats to integers: towards zero, the nearest end of the type beyond its range, and 0 for what is no number.
 
 C leaves all but the first open, processors disagree, and the numbers of a kernel must not depend on whether they were
-computed in lanes.
+computed in lanes.  What is less than 1 is set to 0 and not converted, because GCC 12 takes `(float)(int)x` for a
+rounding of x, which makes -0.0 of -0.5.
 """
 
 from __future__ import annotations
@@ -37,11 +38,22 @@ def scalar_to_integer(source: DType, target: DType) -> Helper:
     """
     x, y = Shape(source), Shape(target)
     low, high = ends(target)
-    beyond, least = x.literal(float(high + 1)), x.literal(float(low))
-    below = "0" if low == 0 else f"x != x ? 0 : {_number(low, target)}"
+    beyond, least, one = (x.literal(float(end)) for end in (high + 1, low, 1))
+    body = [f"if (x >= {beyond}) return {_number(high, target)};", f"if (x >= {one}) return ({y.type})x;"]
+    if low:
+        body.append(f"if (x <= -{one}) return x >= {least} ? ({y.type})x : {_number(low, target)};")
+    lines = "".join(f"    {line}\n" for line in [*body, "return 0;"])
     name = f"wb_{y.suffix}_of_{x.suffix}"
-    body = f"    return x >= {beyond} ? {_number(high, target)} : x >= {least} ? ({y.type})x : {below};"
-    return Helper(name, f"WB_INLINE {y.type} {name}({x.type} x) {{\n{body}\n}}\n", (BASE,))
+    return Helper(name, f"WB_INLINE {y.type} {name}({x.type} x) {{\n{lines}}}\n", (BASE,))
+
+
+def numbers(source: DType, lanes: int) -> Helper:
+    """`wb_v8f32_numbers`: all lanes, 0 in place of what is no number, and of what is less than 1."""
+    x, one = Shape(source, lanes), Shape(source).literal(1.0)
+    name = f"{x.type}_numbers"
+    kept = "x == x" if source.bits == 32 else f"(x >= {one}) | (x <= -{one})"  # float to int32 is an instruction
+    body = f"    return ({x.type})(({x.mask})x & ({kept}));"
+    return Helper(name, f"WB_INLINE {x.type} {name}({x.type} x) {{\n{body}\n}}\n", (vector_types(source, lanes),))
 
 
 def cut(source: DType, target: DType, lanes: int) -> Helper:
@@ -53,9 +65,9 @@ def cut(source: DType, target: DType, lanes: int) -> Helper:
     name = f"{x.type}_in_{Shape(target).suffix}"
     body = (
         f"    {x.type} y = {most}({least}(x, {every}({low})), {every}({high}));\n"
-        f"    return ({x.type})(({x.mask})y & (x == x));"
+        f"    return {x.type}_numbers(y);"
     )
-    needed = (vector_types(source, lanes), *(h for h in helpers if h is not None))
+    needed = (numbers(source, lanes), *(h for h in helpers if h is not None))
     return Helper(name, f"WB_INLINE {x.type} {name}({x.type} x) {{\n{body}\n}}\n", needed)
 
 

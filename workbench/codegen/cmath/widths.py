@@ -11,25 +11,27 @@ from itertools import pairwise
 
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape, vector_types
-from workbench.codegen.cmath.to_integers import cut, holds_ends, whole_lanes
-from workbench.lang.dtypes import INT32, DType, dtype
+from workbench.codegen.cmath.to_integers import cut, holds_ends, numbers, whole_lanes
+from workbench.lang.dtypes import FLOAT32, INT32, DType, dtype
 
 LETTERS = {8: "b", 16: "w", 32: "d", 64: "q"}
 SMALLEST = 16  # bytes of the smallest register: what is shorter has no constraint that every compiler takes
 
 
-def converted(source: DType, target: DType, lanes: int) -> tuple[Helper, ...]:
-    """The functions to be called one after the other.
+def converted(source: DType, target: DType, lanes: int, *, fits: bool = False) -> tuple[Helper, ...]:
+    """The functions to be called one after the other; what `fits` lies between the ends of the target, or is NaN.
 
     >>> from workbench.lang.dtypes import FLOAT32, INT8
     >>> [helper.name for helper in converted(FLOAT32, INT8, 16)]
     ['wb_v16f32_in_i8', 'wb_v16i32_of_f32_within', 'wb_v16i8_of_i32']
     """
     places = (source, *_by_way_of(source, target), target)
-    if source.is_float and target.is_integral and not holds_ends(source, target):
-        return (whole_lanes(source, target, lanes),)
-    before = (cut(source, target, lanes),) if source.is_float and target.is_integral else ()
-    return (*before, *(_step(a, b, lanes) for a, b in pairwise(places)))
+    steps = tuple(_step(a, b, lanes) for a, b in pairwise(places))
+    if not source.is_float or not target.is_integral:
+        return steps
+    if fits:  # NaN becomes 0 or the smallest int32, whose last 16 bits are 0
+        return steps if target.bits <= 16 and source.bits == 32 else (numbers(source, lanes), *steps)
+    return (cut(source, target, lanes), *steps) if holds_ends(source, target) else (whole_lanes(source, target, lanes),)
 
 
 def _by_way_of(source: DType, target: DType) -> tuple[DType, ...]:
@@ -67,6 +69,8 @@ def _widths(source: DType, target: DType) -> Iterator[DType]:
 def _native(x: Shape, y: Shape) -> tuple[str, str] | None:
     """What a compiler defines, and the instruction, where one does it."""
     small, large = sorted((x.lanes * x.dtype.bytes, y.lanes * y.dtype.bytes))
+    if (x.dtype, y.dtype) == (FLOAT32, INT32) and large in (16, 32, 64):
+        return "__AVX512F__" if large == 64 else "__AVX__", "vcvttps2dq"
     if x.dtype.is_float or y.dtype.is_float or small < SMALLEST or small == large:
         return None
     if x.bits < y.bits and large <= 64:
