@@ -25,6 +25,7 @@ ELEMENTS = {
     "two": st.tuples(NUMBERS, st.just(-np.inf)),
     "argmax_pair": st.tuples(NUMBERS, INDICES),
     "argmin_pair": st.tuples(NUMBERS, INDICES),
+    "best_left": st.tuples(st.integers(0, 1), NUMBERS, INDICES),
 }
 
 
