@@ -43,13 +43,18 @@ def operator(text: str) -> Operator:
     return found[roots[0]]
 
 
+def instance(text: str, name: str, *, strict: bool) -> Operator:
+    """The def of that name in a text; `strict` where a type variable became bool, which then is no number."""
+    return _operators(text, strict)[name]
+
+
 @lru_cache(maxsize=256)
-def _operators(text: str) -> dict[str, Operator]:
+def _operators(text: str, strict: bool = False) -> dict[str, Operator]:
     diagnostics = Diagnostics(text)
     unit = parse(text)
     _check_names(unit, diagnostics)
     diagnostics.check()
-    found = {define.name.name: resolve_define(unit, define, diagnostics) for define in unit.defs()}
+    found = {define.name.name: resolve_define(unit, define, diagnostics, strict=strict) for define in unit.defs()}
     diagnostics.check()
     return {name: found_operator for name, found_operator in found.items() if found_operator is not None}
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import OperatorError, unknown_name
-from workbench.lang.definitions import operator
+from workbench.lang.definitions import instance
 from workbench.lang.diagnostics import Diagnostics
-from workbench.lang.dtypes import ALIASES, DTYPES, DType, dtype
+from workbench.lang.dtypes import ALIASES, BOOL, DTYPES, DType, dtype
 from workbench.lang.operator import Operator
 from workbench.lang.parser import parse
 from workbench.lang.printer import print_unit, type_name
@@ -93,7 +93,7 @@ def _instantiate(op: Operator, types: tuple[tuple[str, DType | None], ...]) -> O
         else item
         for item in unit.items
     )
-    return operator(print_unit(Unit(items)))
+    return instance(print_unit(Unit(items)), op.name, strict=any(of == BOOL for _, of in types))
 
 
 def _chosen(op: Operator, unit: Unit, types: Mapping[str, DType | None]) -> dict[str, DType]:

@@ -8,11 +8,12 @@ from difflib import get_close_matches
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft, ordered_indices
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Binary, Expr, Read, Select, Size, children, integer
+from workbench.lang.expr import COMPARISONS, Binary, Expr, Read, Select, Size, children, integer, walk
+from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval
-from workbench.lang.normal_form import bound, polynomial
+from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Condition, IndexKind, Range
-from workbench.lang.printer import show
+from workbench.lang.printer import print_statement, show
 from workbench.lang.ranges import (
     ANNOTATED,
     GUARDED,
@@ -22,7 +23,7 @@ from workbench.lang.ranges import (
     access_constraints,
     reason_for,
 )
-from workbench.lang.scope import Box, Context
+from workbench.lang.scope import Box, Context, TensorState
 
 
 def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
@@ -33,10 +34,15 @@ def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
     _check_where_ranges(context, draft, solved)
     wanted = ordered_indices((*draft.subscripts[0], *draft.values, *draft.exists))
     unsolved = [index for index in wanted if index not in solved]
-    inference = Inference(list(_constraints(context, draft)), unsolved, solved, context.facts)
+    reads, targets = list(_of_reads(context, draft)), list(_of_targets(context, draft))
+    inference = Inference([*reads, *targets], unsolved.copy(), solved.copy(), context.facts)
     inference.run()
     if inference.unsolved:
         raise _unsolved(draft, inference, list(context.states))
+    if any(_updates(draft, state) for state in draft.states):
+        alone = Inference(reads, unsolved, solved, Facts(dict(context.facts.lowest)))
+        alone.run()
+        _warn_of_cut(context, draft, inference, alone)
     for name, reason in inference.positive.items():
         context.require(Condition(Binary(">", Size(name), integer(0), BOOL), f"{reason} in {_title(draft)}"))
     _check_not_empty(context, draft, inference)
@@ -47,17 +53,37 @@ def _title(draft: Draft) -> str:
     return f"the statement for {draft.states[0].name}"
 
 
-def _constraints(context: Context, draft: Draft) -> Iterator[Constraint]:
+def _of_reads(context: Context, draft: Draft) -> Iterator[Constraint]:
+    annotated = any(state.declared is not None for state in draft.states)
     for expr in (*draft.subscripts[0], *draft.values, *draft.exists):
-        for read, guarded in accesses(expr):
+        for read, guarded in accesses(expr, by_data=annotated):
             box = context.states[read.tensor].box
             if box is not None:
                 yield from _of_access(read, box, GUARDED if guarded else UNCONDITIONAL)
+
+
+def _of_targets(context: Context, draft: Draft) -> Iterator[Constraint]:
     for state, subscripts in zip(draft.states, draft.subscripts, strict=True):
         box = state.box if state.box is not None else state.declared
         if box is not None:
-            tier = UNCONDITIONAL if state.role == "inout" else ANNOTATED
+            tier = UNCONDITIONAL if _updates(draft, state) or state.role == "inout" else ANNOTATED
             yield from _of_access(Read(state.name, subscripts, BOOL), box, tier)
+
+
+def _updates(draft: Draft, state: TensorState) -> bool:
+    """Whether the statement combines with what an earlier one wrote, which it then reads."""
+    return state.written and draft.reduction is not None and not draft.initialise
+
+
+def _warn_of_cut(context: Context, draft: Draft, inference: Inference, alone: Inference) -> None:
+    """Say where an update runs over fewer cells than its reads allow."""
+    name = draft.states[0].name
+    for index, interval in alone.solved.items():
+        if interval != (found := inference.solved[index]):
+            context.warnings.append(
+                f"`{print_statement(draft.node)}` runs over {index} in {_interval_words(found)}, the cells of {name!r} "
+                f"written before; its reads alone allow {_interval_words(interval)}"
+            )
 
 
 def _of_access(read: Read, box: Box, tier: int) -> Iterator[Constraint]:
@@ -66,8 +92,8 @@ def _of_access(read: Read, box: Box, tier: int) -> Iterator[Constraint]:
         yield from access_constraints(subscript, lower, upper, reason, tier)
 
 
-def accesses(expr: Expr) -> Iterator[tuple[Read, bool]]:
-    """Every read of the expression, and whether a condition decides if it happens."""
+def accesses(expr: Expr, *, by_data: bool) -> Iterator[tuple[Read, bool]]:
+    """Every read, and whether a condition decides if it happens: one on indices, or also one on `by_data` alone."""
     stack = [(expr, False)]
     while stack:
         node, guarded = stack.pop()
@@ -75,8 +101,17 @@ def accesses(expr: Expr) -> Iterator[tuple[Read, bool]]:
             yield node, guarded
         parts = children(node)
         conditional = isinstance(node, Select) or (isinstance(node, Binary) and node.op in ("&&", "||"))
-        for part in reversed(parts):
-            stack.append((part, guarded or (conditional and part is not parts[0])))
+        decides = conditional and (by_data or _limits_indices(parts[0]))
+        for position, part in reversed(list(enumerate(parts))):
+            stack.append((part, guarded or (decides and position > 0)))
+
+
+def _limits_indices(condition: Expr) -> bool:
+    """Whether a condition compares indices, so that it can keep an access inside its tensor; data cannot."""
+    return any(
+        isinstance(node, Binary) and node.op in COMPARISONS and is_plain(node.left) and is_plain(node.right)
+        for node in walk(condition)
+    )
 
 
 def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interval]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.errors import unknown_name
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import DType
-from workbench.lang.expr import Cast, Const, Expr, Read, Unary
+from workbench.lang.dtypes import BOOL, DType
+from workbench.lang.expr import Binary, Cast, Const, Expr, Read, Unary
 from workbench.lang.names import check_new_name, element_type
 from workbench.lang.operator import Monoid
 from workbench.lang.resolve_expr import ExprResolver
@@ -14,6 +14,19 @@ from workbench.lang.syntax import Assign, Define, LetClause, MonoidNode, RangeCl
 from workbench.lang.terms import Name, Span, Term
 from workbench.lang.type_variables import check_class, check_type, default_type
 from workbench.lang.unify import WEAK, computed, convert, limits, settled, unify
+
+
+def of_truths(context: Context, reduction: str) -> Monoid:
+    """A reduction of truth values: `+` and `max` say whether any is true, `*` and `min` whether all are.
+
+    Bits that are added and kept as a bool are true if either is, so `+` is `or` and `*` is `and`.
+    """
+    name, op, start = ("or", "|", False) if reduction in ("+", "max") else ("and", "&", True)
+    left, right = Read("a", (), BOOL), Read("b", (), BOOL)
+    combine = Binary(op, left, right, BOOL)
+    monoid = Monoid(name, ("truth",), (BOOL,), (Const(start, BOOL),), ("a",), ("b",), (combine,))
+    context.used_monoids[repr(monoid)] = monoid
+    return monoid
 
 
 def monoid_for(context: Context, scope: Scope, node: Assign, name: str | None, values: list[Expr]) -> Monoid:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from math import isinf
 from typing import NamedTuple
 
@@ -10,7 +12,7 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Select, Unary
 from workbench.lang.printer import print_term
-from workbench.lang.terms import Infix, Literal, Prefix, Span, Term, Ternary
+from workbench.lang.terms import Apply, Infix, Literal, Prefix, Span, Term, Ternary
 from workbench.lang.unify import WEAK, computed, convert, integer_type, settled, unify
 
 BITWISE = frozenset({"&", "|", "^", "<<", ">>"})
@@ -76,28 +78,40 @@ def infix(term: Infix, left: Operand, right: Operand) -> Expr:
 def ternary(term: Ternary, condition: Operand, then: Expr, otherwise: Expr) -> Expr:
     """`condition ? then : otherwise`."""
     decision = _boolean(condition, "what stands before ? decides")
-    if (then.dtype == BOOL) != (otherwise.dtype == BOOL):
-        raise Problem("the branches of ?: are a truth value and a number", term.span, "cast one of them")
     dtype = computed(unify(then.dtype, otherwise.dtype))
     return Select(decision, convert(then, dtype), convert(otherwise, dtype), dtype)
 
 
 def extreme(which: str, arguments: list[Operand]) -> Expr:
-    """`min(...)` or `max(...)`."""
-    numbers = [_number(argument, f"an argument of {which}") for argument in arguments]
-    dtype = computed(_unified(numbers))
-    return Call(which, tuple(convert(number, dtype) for number in numbers), dtype)
+    """`min(...)` or `max(...)`; of truth values whether all are true, or any."""
+    values = [argument.expr for argument in arguments]
+    dtype = computed(_unified(values))
+    if dtype == BOOL:
+        return reduce(lambda a, b: Binary("&" if which == "min" else "|", a, b, BOOL), values)
+    return Call(which, tuple(convert(value, dtype) for value in values), dtype)
 
 
 def builtin_call(builtin: Builtin, arguments: list[Operand]) -> Expr:
     """A mathematical function; its arguments are float32 or wider unless it keeps integers."""
-    numbers = [_number(argument, f"the argument of {builtin.name}") for argument in arguments]
-    dtype = computed(_unified(numbers))
-    keeps = dtype.is_float or builtin.keeps_integers
+    values = [argument.expr for argument in arguments]
+    dtype = computed(_unified(values))
+    keeps = dtype.is_float or (builtin.keeps_integers and dtype != BOOL)
     if not keeps or (builtin.is_test and dtype == WEAK):
         dtype = FLOAT32
-    converted = tuple(convert(number, dtype) for number in numbers)
+    converted = tuple(convert(value, dtype) for value in values)
     return Call(builtin.name, converted, BOOL if builtin.is_test else dtype)
+
+
+def check_no_truths(term: Term, operands: Sequence[Operand]) -> None:
+    """Problem for a truth value where a number stands beside it or is needed."""
+    if isinstance(term, Infix) and term.op in ("&&", "||", *BITWISE):
+        return
+    same = len({operand.dtype == BOOL for operand in operands}) == 1
+    if same and (isinstance(term, Ternary) or (isinstance(term, Infix) and term.op in COMPARISONS)):
+        return
+    name = term.op if isinstance(term, Infix) else term.name.name if isinstance(term, Apply) else "?:"
+    for operand in operands:
+        _number(operand, f"an operand of {name}")
 
 
 def type_words(dtype: DType) -> str:
@@ -106,9 +120,10 @@ def type_words(dtype: DType) -> str:
 
 
 def _arithmetic(term: Infix, left: Operand, right: Operand) -> Expr:
-    a = _number(left, f"the left operand of {term.op}")
-    b = _number(right, f"the right operand of {term.op}")
+    a, b = left.expr, right.expr
     dtype = computed(unify(a.dtype, b.dtype))
+    if dtype == BOOL:
+        raise _two_truths(term)
     if term.op == "%" and dtype.is_float:
         fix = f"write fmod({print_term(term.left)}, {print_term(term.right)})"
         raise Problem("expected integral type but found float: % is for integers", term.op_span, fix)
@@ -120,9 +135,6 @@ def _comparison(term: Infix, left: Operand, right: Operand) -> Expr:
         middle = print_term(term.left.right)
         fix = f"write {print_term(term.left)} && {middle} {term.op} {print_term(term.right)}"
         raise Problem("comparisons do not chain: the left side is already a truth value", term.op_span, fix)
-    if (left.dtype == BOOL) != (right.dtype == BOOL):
-        message = "the comparison of a truth value with a number"
-        raise Problem(message, term.op_span, "convert one side with a cast")
     dtype = computed(unify(left.dtype, right.dtype))
     dtype = FLOAT32 if dtype == WEAK else dtype
     return Binary(term.op, convert(left.expr, dtype), convert(right.expr, dtype), BOOL)
@@ -140,6 +152,14 @@ def _bitwise(term: Infix, left: Operand, right: Operand) -> Expr:
         return Binary(term.op, left.expr, right.expr, left.dtype)
     dtype = unify(left.dtype, right.dtype)
     return Binary(term.op, convert(left.expr, dtype), convert(right.expr, dtype), dtype)
+
+
+def _two_truths(term: Infix) -> Problem:
+    left, right = print_term(term.left, 7), print_term(term.right, 7)
+    said = {"+": "||", "*": "&&", "-": "!="}.get(term.op)
+    logical = f"write {left} {said} {right}, or for a number " if said else "write "
+    fix = f"{logical}int32({print_term(term.left)}) {term.op} {right}"
+    return Problem(f"both operands of {term.op} are bool: expected a number", term.op_span, fix)
 
 
 def _number(operand: Operand, what: str) -> Expr:

@@ -21,11 +21,11 @@ from workbench.lang.terms import Apply, Name, names_in, terms
 from workbench.lang.texts import canonical_text
 
 
-def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics) -> Operator | None:
-    """The operator a def means, or None if problems were recorded."""
+def resolve_define(unit: Unit, define: Define, diagnostics: Diagnostics, *, strict: bool) -> Operator | None:
+    """The operator a def means, or None if problems were recorded; in a `strict` one truth values are no numbers."""
     defs = {each.name.name: each for each in unit.defs()}
     monoids = {each.name.name: each for each in unit.monoids()}
-    context = Context(defs, monoids, diagnostics)
+    context = Context(defs, monoids, diagnostics, strict)
     context.calls.append(define.name.name)
     before = len(diagnostics.problems)
     scope = Scope(define)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.errors import unknown_name
@@ -16,6 +17,7 @@ from workbench.lang.operations import (
     Operand,
     builtin_call,
     cast,
+    check_no_truths,
     extreme,
     infix,
     literal,
@@ -96,9 +98,18 @@ class ExprResolver:
             case Prefix(_, operand, _):
                 return prefix(term, self._operand(operand))
             case Infix(_, left, right, _, _):
-                return infix(term, self._operand(left), self._operand(right))
+                operands = self._operand(left), self._operand(right)
+                self._check_numbers(term, operands)
+                return infix(term, *operands)
             case Ternary(condition, then, otherwise, _):
-                return ternary(term, self._operand(condition), self._resolve(then), self._resolve(otherwise))
+                decision, *branches = (self._operand(each) for each in (condition, then, otherwise))
+                self._check_numbers(term, branches)
+                return ternary(term, decision, branches[0].expr, branches[1].expr)
+
+    def _check_numbers(self, term: Term, operands: Sequence[Operand]) -> None:
+        """Where a type variable became bool, truth values are not taken for 0 and 1."""
+        if self.context.strict or self.scope.truths_from_types:
+            check_no_truths(term, operands)
 
     def _name(self, name: Name) -> Expr:
         word = name.name
@@ -140,10 +151,10 @@ class ExprResolver:
         if word in ("min", "max"):
             if count < 2:
                 raise Problem(f"{word} expects two or more arguments but found {count}", term.span)
-            return extreme(word, self._operands(term.arguments))
+            return extreme(word, self._numbers(term))
         if word in BUILTINS:
             _check_count(term, BUILTINS[word].arity, word)
-            return builtin_call(BUILTINS[word], self._operands(term.arguments))
+            return builtin_call(BUILTINS[word], self._numbers(term))
         raise self._undefined(term)
 
     def _undefined(self, term: Apply) -> Problem:
@@ -219,8 +230,10 @@ class ExprResolver:
     def _operand(self, term: Term) -> Operand:
         return Operand(term, self._resolve(term))
 
-    def _operands(self, many: tuple[Term, ...]) -> list[Operand]:
-        return [self._operand(term) for term in many]
+    def _numbers(self, term: Apply) -> list[Operand]:
+        operands = [self._operand(argument) for argument in term.arguments]
+        self._check_numbers(term, operands)
+        return operands
 
 
 def _check_count(term: Apply, expected: int, what: str) -> None:

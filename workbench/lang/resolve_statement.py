@@ -9,11 +9,11 @@ from workbench.lang.draft import Draft
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr
 from workbench.lang.infer_statement import infer_ranges
-from workbench.lang.monoids import monoid_for
+from workbench.lang.monoids import monoid_for, of_truths
 from workbench.lang.names import check_new_name
 from workbench.lang.normal_form import is_plain, simplify
 from workbench.lang.operator import Monoid, Range, Statement, Target
-from workbench.lang.printer import print_clause, print_statement, print_target, show, type_name
+from workbench.lang.printer import print_clause, print_statement, print_target, print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Local, Scope, TensorState
 from workbench.lang.shapes import record_write
@@ -37,6 +37,7 @@ def resolve_assign(context: Context, scope: Scope, node: Assign) -> Statement:
     draft = Draft(node, states, subscripts, values, exists, local, reduction, initialise)
     _check_reduced(context, draft, list(scope.tensors))
     _check_initialised(context, draft)
+    _settle_truths(context, draft, strict=context.strict or scope.truths_from_types)
     _settle_types(draft)
     ranges = infer_ranges(context, draft)
     return _finish(context, scope, draft, ranges)
@@ -175,13 +176,29 @@ def _check_initialised(context: Context, draft: Draft) -> None:
         )
 
 
+def _settle_truths(context: Context, draft: Draft, *, strict: bool) -> None:
+    """A reduction of truth values into truth values is `or` or `and`; into numbers it counts them."""
+    target, name = draft.states[0], draft.reduction
+    if not isinstance(name, str) or draft.values[0].dtype != BOOL:
+        return
+    op, value = draft.node.op.name, draft.node.values[0]
+    if strict:
+        fix = f"write int32({print_term(value)})"
+        raise Problem(f"expected a number but found bool: {op} adds up numbers", value.span, fix)
+    if target.dtype not in (None, BOOL):
+        return
+    draft.reduction = of_truths(context, name)
+    if name == "+":
+        context.warnings.append(
+            f"`{op}` of truth values says whether any is true, and {target.name!r} is a bool: "
+            f"to count them write int32({print_term(value)})"
+        )
+
+
 def _settle_types(draft: Draft) -> None:
     fields = draft.reduction.dtypes if isinstance(draft.reduction, Monoid) else (None,) * len(draft.values)
     for at, (state, value, dtype) in enumerate(zip(draft.states, draft.values, fields, strict=True)):
         span = draft.node.values[at].span
-        if isinstance(draft.reduction, str) and value.dtype == BOOL:
-            raise Problem(f"expected a number but found bool: {draft.node.op.name} adds up numbers", span,
-                          "write int32(...) around the value")  # fmt: skip
         if dtype is not None:
             assert isinstance(draft.reduction, Monoid)
             value = _fitted(value, dtype, f"field {draft.reduction.fields[at]} of {draft.reduction.name}", span)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.lang.diagnostics import Diagnostics, Problem
-from workbench.lang.dtypes import DType
+from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Expr, Index
 from workbench.lang.facts import Facts
 from workbench.lang.operator import Condition, Monoid, Promise, Range, Role
@@ -65,6 +65,11 @@ class Scope:
     inlined: bool = False
     inputs: frozenset[str] = frozenset()
 
+    @property
+    def truths_from_types(self) -> bool:
+        """Whether a type variable is bool here: then truth values are no numbers, which such a text is written for."""
+        return any(dtype == BOOL for dtype in self.types.values())
+
     def known(self) -> list[str]:
         """Every name that an expression may use, for messages."""
         return [*self.tensors, *self.values, *self.axes]
@@ -88,6 +93,7 @@ class Context:
     defs: dict[str, Define]
     monoids: dict[str, MonoidNode]
     diagnostics: Diagnostics
+    strict: bool = False
     facts: Facts = field(default_factory=Facts)
     states: dict[str, TensorState] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
