@@ -165,3 +165,32 @@ def test_zero_sized_arrays_fit():
 def test_a_type_for_which_the_operator_means_nothing():
     with pytest.raises(CallError, match=r"scale means nothing for T = bool"):
         bind(GENERIC, (zeros(3, dtype="bool"), zeros(3, dtype="bool"), True), {})
+
+
+def test_one_array_of_another_type_is_to_be_converted_and_all_of_them_may_change_the_operator():
+    double, single, whole = (zeros(3, 3, dtype=kind) for kind in ("float64", "float32", "int32"))
+    of_a = "matmul: A expected type float but found double; "
+    either = "convert the arrays to float32, or use matmul.astype('double')"
+    for arrays, message in (
+        ((double, single), of_a + "convert this array: A.astype('float32')"),
+        ((single, double), "matmul: B expected type float but found double; convert this array: B.astype('float32')"),
+        ((double, whole), of_a + "convert this array: A.astype('float32')"),
+        ((double, double), of_a + either),
+    ):
+        with pytest.raises(CallError) as caught:
+            bind(MATMUL, arrays, {})
+        assert str(caught.value) == message
+
+
+def test_an_operator_of_one_array_may_be_changed_or_the_array():
+    twice = operator("def twice(float(N) A, int32(N) I) -> (B) { B(i) = 2.0 * A(i) * I(i) }")
+    with pytest.raises(CallError) as caught:
+        bind(twice, (zeros(3, dtype="float64"), zeros(3, dtype="int32")), {})
+    message = "A expected type float but found double; convert the array to float32, or use twice.astype('double')"
+    assert str(caught.value) == f"twice: {message}"
+
+
+def test_a_foreign_array_is_converted_by_its_own_means():
+    fake = SimpleNamespace(shape=(3, 3), dtype=type("dtype", (), {"__str__": lambda self: "torch.float64"})())
+    with pytest.raises(CallError, match=r"convert this array: A\.to\(torch\.float32\)"):
+        bind(MATMUL, (fake, zeros(3, 3)), {})

@@ -30,6 +30,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a name that is taken": lambda: START | wb.split("m", 4, names=("n", "i")),
     "a buffer of two words": lambda: START | wb.stage("A", "m", buffer="a panel"),
     "a loop twice": lambda: START | wb.interchange("m", "m"),
+    "a step after an operator": lambda: wb.operator(MATMUL) | wb.tile(m=4),  # type: ignore[operator]
+    "steps after an operator": lambda: wb.operator(MATMUL) | (wb.tile(m=4) | wb.vectorize("m_i")),  # type: ignore[operator]
+    "a step after a program": lambda: wb.lower(wb.operator(MATMUL)) | wb.tile(m=4),  # type: ignore[operator]
     "not a step": lambda: START | "tile",  # type: ignore[operator]
     "a step not called": lambda: START | wb.tile,  # type: ignore[operator]
     "a preview of nothing": lambda: wb.preview("matmul", wb.split("m", 4)),  # type: ignore[arg-type]

@@ -40,12 +40,21 @@ def type_variables(op: Operator, slots: list[tuple[Slot, Any]]) -> dict[str, DTy
                 raise CallError(f"{op.name}: {known}; {slot.name} has {found.name}")
             origin.setdefault(slot.variable, slot.name)
         elif found is not slot.dtype and not (op.generic and slot.name in op.outputs):
-            other = f", or use {op.name}.astype({type_name(found)!r})" if found.kind != "bool" else ""
-            raise CallError(
-                f"{op.name}: {slot.name} expected type {type_name(slot.dtype)} but found {type_name(found)}; "
-                f"convert the array{other}"
-            )
+            expected = f"{op.name}: {slot.name} expected type {type_name(slot.dtype)} but found {type_name(found)}"
+            raise CallError(f"{expected}; {_conversion(op, slot, found, slots)}")
     return types
+
+
+def _conversion(op: Operator, slot: Slot, found: DType, slots: list[tuple[Slot, Any]]) -> str:
+    """What to do about an array of the wrong type: one alone is converted, where all have it the operator may be."""
+    alike = [(each, array) for each, array in slots if each.dtype is slot.dtype and not each.variable]
+    if found.kind == "bool" or any(element_type(op, each.name, array) is not found for each, array in alike):
+        array = next(array for each, array in slots if each is slot)
+        library = str(array.dtype).rpartition(".")[0]
+        how = f"to({library}.{slot.dtype.name})" if library else f"astype({slot.dtype.name!r})"
+        return f"convert this array: {slot.name}.{how}"
+    arrays = "arrays" if len(alike) > 1 else "array"
+    return f"convert the {arrays} to {slot.dtype.name}, or use {op.name}.astype({type_name(found)!r})"
 
 
 def element_type(op: Operator, name: str, array: Any) -> DType:

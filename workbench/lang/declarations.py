@@ -65,6 +65,9 @@ def _declare_sizes(context: Context, scope: Scope) -> None:
     for owner in (*define.parameters, *define.outputs):
         for dim in owner.type.dims if owner.type else ():
             for term in terms(dim):
+                if isinstance(term, Name) and (tensor := params.get(term.name)) and tensor.type and tensor.type.dims:
+                    message = f"{term.name!r} is a size in this dimension, and a parameter of the same name is a tensor"
+                    raise Problem(message, term.span, "a size and a tensor need different names: rename one of them")
                 if isinstance(term, Name) and term.name not in scope.values and term.name not in params:
                     with context.diagnostics.collect():
                         check_new_name(scope, term, "a size")

@@ -8,12 +8,24 @@ from difflib import get_close_matches
 from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft, ordered_indices
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import COMPARISONS, Binary, Expr, Read, Select, Size, children, integer, walk
+from workbench.lang.expr import (
+    COMPARISONS,
+    Binary,
+    Const,
+    Expr,
+    Read,
+    Select,
+    Size,
+    children,
+    index_names,
+    integer,
+    walk,
+)
 from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval
+from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Condition, IndexKind, Range
-from workbench.lang.printer import print_statement, show
+from workbench.lang.printer import print_statement, print_term, show
 from workbench.lang.ranges import (
     ANNOTATED,
     GUARDED,
@@ -24,6 +36,8 @@ from workbench.lang.ranges import (
     reason_for,
 )
 from workbench.lang.scope import Box, Context, TensorState
+from workbench.lang.syntax import RangeClause
+from workbench.lang.terms import Apply, Name, terms
 
 
 def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
@@ -46,7 +60,9 @@ def infer_ranges(context: Context, draft: Draft) -> tuple[Range, ...]:
     for name, reason in inference.positive.items():
         context.require(Condition(Binary(">", Size(name), integer(0), BOOL), f"{reason} in {_title(draft)}"))
     _check_not_empty(context, draft, inference)
-    return tuple(context.axes) + _in_loop_order(context, draft, inference)
+    ranges = tuple(context.axes) + _in_loop_order(context, draft, inference)
+    _check_reads(context, draft, inference)
+    return ranges
 
 
 def _title(draft: Draft) -> str:
@@ -119,10 +135,21 @@ def _check_where_ranges(context: Context, draft: Draft, solved: dict[str, Interv
     for index, clause in draft.local.clauses.items():
         for name in solved[index].indices:
             if name not in used and name not in solved:
-                message = f"the range of {index!r} uses {name!r}, which the statement does not"
-                raise Problem(message, clause.span, "bounds use sizes, scalars and indices of the same statement")
+                raise _unknown_bound(context, index, name, clause)
         if index not in used and draft.reduction is None:
             raise Problem(f"{index!r} has a range but the statement does not use it", clause.span, "leave it out")
+
+
+def _unknown_bound(context: Context, index: str, name: str, clause: RangeClause) -> Problem:
+    known = list(context.facts.lowest)
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or [each for each in known if each.lower() == name.lower()]
+    meant = f"did you mean {close[0]!r}? If not, " if close else ""
+    message = f"the range of {index!r} uses {name!r}, which is no size, no scalar and no index of the statement"
+    fix = f"{meant}add a parameter to the def: int32 {name}"
+    notes = (f"known sizes: {', '.join(known)}",) if known else ()
+    span = next((term.span for bound in (clause.lower, clause.upper) for term in terms(bound)
+                 if isinstance(term, Name) and term.name == name), clause.span)  # fmt: skip
+    return Problem(message, span, fix, notes)
 
 
 def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> None:
@@ -136,6 +163,34 @@ def _check_not_empty(context: Context, draft: Draft, inference: Inference) -> No
             raise Problem(message, span, notes=notes)
 
 
+def _check_reads(context: Context, draft: Draft, inference: Inference) -> None:
+    """A read that no condition guards and that leaves its input whatever the sizes: a size for an index, or -1."""
+    facts = context.facts
+    for read, guarded in (each for value in draft.values for each in accesses(value, by_data=True)):
+        state = context.states[read.tensor]
+        if guarded or state.role != "input" or state.box is None:
+            continue
+        for subscript, (lower, upper) in zip(read.subscripts, state.box, strict=True):
+            form = polynomial(subscript) if is_plain(subscript) else None
+            low = form and lowest(form, inference.solved, facts.sign)
+            high = form and highest(form, inference.solved, facts.sign)
+            below = high is not None and facts.at_least(lower - high, 1)
+            if below or (low is not None and facts.at_least(low - upper, 0)):
+                raise _outside(draft, read, subscript, f"{show(bound(lower))}:{show(bound(upper))}", show(bound(upper)))
+
+
+def _outside(draft: Draft, read: Read, subscript: Expr, bounds: str, end: str) -> Problem:
+    words = [term for value in draft.node.values for term in terms(value) if isinstance(term, Apply)]
+    span = next((term.span for term in words if print_term(term) == show(read)), draft.span)
+    message = f"{show(read)} is outside of {read.tensor!r} for all sizes: {show(subscript)} is not in {bounds}"
+    fix = ""
+    if isinstance(subscript, Size):
+        fix = f"{subscript.name!r} is a size; an index needs another name than the sizes"
+    elif isinstance(subscript, Const) and subscript.value < 0:
+        fix = f"subscripts do not count from the end: write {end} - {-subscript.value}"
+    return Problem(message, span, fix)
+
+
 def _unsolved(draft: Draft, inference: Inference, names: list[str]) -> Problem:
     """What is known, what each open index still needs, and the `where` that would settle it."""
     index = inference.unsolved[0]
@@ -147,10 +202,21 @@ def _unsolved(draft: Draft, inference: Inference, names: list[str]) -> Problem:
     notes += [f"open: {reason}" for reason in list(open_reasons)[:6]]
     close = get_close_matches(index, names, n=1, cutoff=0.6)
     hint = f"; or did you mean {close[0]!r}?" if close else ""
+    if index in free and index not in draft.free_indices() and not is_subscript(draft, index):
+        hint = f"; or, if it is a number that the caller gives, a parameter: float {index}{hint}"
+    if draft.reduction is None and all(isinstance(value, Const) for value in draft.values):
+        hint += "; a reduction needs no such statement before it, it is written +=!"
     fix = "add: where " + ", ".join(f"{name} in 0:..." for name in free or [index]) + hint
     listed = ", ".join(repr(name) for name in inference.unsolved)
     span = draft.local.spans.get(index, draft.span)
     return Problem(f"could not infer the range of {listed}", span, fix, tuple(notes))
+
+
+def is_subscript(draft: Draft, index: str) -> bool:
+    """Whether the index stands in a subscript of the statement."""
+    read = (part for expr in (*draft.values, *draft.exists) for node in walk(expr) if isinstance(node, Read)
+            for part in node.subscripts)  # fmt: skip
+    return any(index in index_names(part) for part in (*draft.subscripts[0], *read))
 
 
 def _reasons(inference: Inference, index: str) -> list[str]:

@@ -21,9 +21,11 @@ def element_type(scope: Scope, name: str) -> DType | None:
 def check_new_name(scope: Scope, name: Name, what: str) -> None:
     """Problem if a word of the language is used as the name of something."""
     if name.name in WORDS or DTYPES.get(ALIASES.get(name.name, name.name)):
-        raise Problem(f"{name.name!r} is a word of the language and cannot name {what}", name.span)
+        is_type = DTYPES.get(ALIASES.get(name.name, name.name)) and what == "an index"
+        fix = f"a cast is written {name.name}(x)" if is_type else "choose another name"
+        raise Problem(f"{name.name!r} is a word of the language and cannot name {what}", name.span, fix)
     builtin = BUILTINS.get(name.name)
     if builtin and builtin.reserved:
-        raise Problem(f"{name.name!r} is a built-in function and cannot name {what}", name.span)
+        raise Problem(f"{name.name!r} is a built-in function and cannot name {what}", name.span, "choose another name")
     if name.name in scope.types:
         raise Problem(f"{name.name!r} is a type variable and cannot name {what}", name.span)

@@ -16,6 +16,11 @@ from workbench.lang.terms import Apply, Infix, Literal, Prefix, Span, Term, Tern
 from workbench.lang.unify import WEAK, computed, convert, integer_type, settled, unify
 
 BITWISE = frozenset({"&", "|", "^", "<<", ">>"})
+_POWER = {
+    "^": "^ is exclusive or; powers are written pow(x, y), squares x * x",
+    "&": "& joins bits; truth values are joined by &&",
+    "|": "| joins bits; truth values are joined by ||",
+}
 
 
 class Operand(NamedTuple):
@@ -145,7 +150,7 @@ def _bitwise(term: Infix, left: Operand, right: Operand) -> Expr:
     for side in (left, right):
         mixed = side.dtype == BOOL and (is_shift or left.dtype != right.dtype)
         if side.dtype.is_float or mixed:
-            fix = "comparisons bind tighter than & | ^: use && or parentheses" if mixed else ""
+            fix = "comparisons bind tighter than & | ^: use && or parentheses" if mixed else _POWER.get(term.op, "")
             message = f"expected integral type but found {type_words(side.dtype)}: operand of {term.op}"
             raise Problem(message, side.term.span, fix)
     if is_shift:

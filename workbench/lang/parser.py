@@ -28,6 +28,7 @@ from workbench.lang.syntax import (
     TypeNode,
     Unit,
 )
+from workbench.lang.syntax_fixes import is_foreign
 from workbench.lang.syntax_messages import syntax_problem
 from workbench.lang.tables import loaded
 from workbench.lang.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
@@ -93,7 +94,7 @@ def _feed(tokens: list[Token], diagnostics: Diagnostics) -> Unit | None:
         if at == len(tokens) and "$END" in parser.accepts():
             return parser.feed_eof(tokens[-1] if tokens else None)
         diagnostics.add(syntax_problem(tokens, at, parser.accepts()))
-        if at == len(tokens):
+        if at == len(tokens) or is_foreign(tokens, at):
             return None
         tokens = without_statement(tokens, at)
 

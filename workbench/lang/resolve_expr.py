@@ -9,7 +9,7 @@ from workbench.errors import unknown_name
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Const, Expr, Index, Read
+from workbench.lang.expr import Const, Expr, Index, Read, Size
 from workbench.lang.limits import LARGEST_EXPR, check_depth, check_resolved_depth, size_of
 from workbench.lang.names import check_new_name, element_type
 from workbench.lang.normal_form import is_plain, polynomial, simplify
@@ -38,11 +38,26 @@ _LITERALS: dict[str, Const] = {
     "nan": Const(float("nan"), WEAK),
 }
 
-# What NumPy has as functions is an assignment here.
-REDUCTIONS = {
+# What other languages have as functions.
+HABITS = {
     "sum": "a sum is an assignment: s +=! A(i)",
     "prod": "a product is an assignment: p *=! A(i)",
     "mean": "a mean is a sum, divided by the extent: s +=! A(i) and then m = s / float(N)",
+    "any": "write s max=! P(i), which is true if any is",
+    "all": "write s min=! P(i), which is true if all are",
+    **dict.fromkeys(("dot", "matmul", "einsum"), "a product is an assignment: C(m, n) +=! A(m, k) * B(k, n)"),
+    **dict.fromkeys(("select", "where", "if_then_else"), "write condition ? value : other"),
+    **dict.fromkeys(("clamp", "clip"), "write min(max(x, lowest), largest)"),
+    **dict.fromkeys(("len", "size", "shape"), "an extent is a name: with float(N) A it is N"),
+    **dict.fromkeys(("maximum", "amax"), "of two values it is max(x, y), over an index C(i) max=! A(i, k)"),
+    **dict.fromkeys(("minimum", "amin"), "of two values it is min(x, y), over an index C(i) min=! A(i, k)"),
+    **dict.fromkeys(("square", "sqr"), "write x * x"),
+    "power": "write pow(x, y)",
+    "absolute": "write abs(x)",
+    "mod": "write x % y for integers, fmod(x, y) for floats",
+    "cast": "a cast is written with the type's name: double(x)",
+    "argmax": "a reduction over (value, index) is a monoid: wb.ops.argmax shows one",
+    "argmin": "a reduction over (value, index) is a monoid: wb.ops.argmin shows one",
 }
 
 
@@ -100,6 +115,7 @@ class ExprResolver:
             case Infix(_, left, right, _, _):
                 operands = self._operand(left), self._operand(right)
                 self._check_numbers(term, operands)
+                self._warn_of_quotient(term, *operands)
                 return infix(term, *operands)
             case Ternary(condition, then, otherwise, _):
                 decision, *branches = (self._operand(each) for each in (condition, then, otherwise))
@@ -110,6 +126,19 @@ class ExprResolver:
         """Where a type variable became bool, truth values are not taken for 0 and 1."""
         if self.context.strict or self.scope.truths_from_types:
             check_no_truths(term, operands)
+
+    def _warn_of_quotient(self, term: Infix, left: Operand, right: Operand) -> None:
+        """`1 / 2` is 0, and so is 1 over a size: a float is meant more often."""
+        match term.op, left.expr, right.expr:
+            case "/", Const(int() as a, _), Const(int() as b, _) if not b or a % b:
+                pass
+            case "/", Const(int(), _), Size():
+                pass
+            case _:
+                return
+        if self.what == "the value":
+            said = f"`{print_term(term)}` divides integers and is rounded down"
+            self.context.warnings.append(f"{said}: for a fraction write {print_term(term.left)}.0")
 
     def _name(self, name: Name) -> Expr:
         word = name.name
@@ -132,7 +161,9 @@ class ExprResolver:
         check_new_name(self.scope, name, "an index")
         if self.local is None:
             message = unknown_name("name", word, [*self.scope.values, *self.scope.axes])
-            raise Problem(f"{message} ({self.what} uses sizes, integer scalars and enclosing loops)", name.span)
+            message += f" ({self.what} uses sizes, integer scalars and enclosing loops)"
+            fix = f"add a parameter to the def: int32 {word}" if self.what.startswith("a bound") else ""
+            raise Problem(message, name.span, fix)
         if word not in self.local.indices:
             used = {index.name for index in self.local.indices.values()}
             actual = free_name(word, self.context.taken | used) if self.scope.inlined else word
@@ -150,7 +181,8 @@ class ExprResolver:
             return cast(self._resolve(term.arguments[0]), to)
         if word in ("min", "max"):
             if count < 2:
-                raise Problem(f"{word} expects two or more arguments but found {count}", term.span)
+                fix = f"over an index it is an assignment: C(i) {word}=! A(i, k)"
+                raise Problem(f"{word} expects two or more arguments but found {count}", term.span, fix)
             return extreme(word, self._numbers(term))
         if word in BUILTINS:
             _check_count(term, BUILTINS[word].arity, word)
@@ -167,7 +199,7 @@ class ExprResolver:
             return Problem(f"{word!r} is a def; a call is a statement of its own", term.name.span, fix)
         similar = [name for name in BUILTINS if name[:2] == word[:2]]
         message = unknown_name("tensor or function", word, [*self.scope.tensors, *similar])
-        return Problem(message, term.name.span, REDUCTIONS.get(word, ""))
+        return Problem(message, term.name.span, HABITS.get(word, ""))
 
     def _read(self, name: Name, subscripts: tuple[Term, ...], span: Span) -> Expr:
         state = self.scope.tensors[name.name]

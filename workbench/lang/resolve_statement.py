@@ -8,9 +8,9 @@ from workbench.lang.diagnostics import Problem
 from workbench.lang.draft import Draft
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr
-from workbench.lang.infer_statement import infer_ranges
+from workbench.lang.infer_statement import infer_ranges, is_subscript
 from workbench.lang.monoids import monoid_for, of_truths
-from workbench.lang.names import check_new_name
+from workbench.lang.names import WORDS, check_new_name
 from workbench.lang.normal_form import is_plain, simplify
 from workbench.lang.operator import Monoid, Range, Statement, Target
 from workbench.lang.printer import print_clause, print_statement, print_target, print_term, show, type_name
@@ -67,8 +67,10 @@ def _writable(scope: Scope, target: TargetNode) -> TensorState:
     name = target.name.name
     state = scope.tensors.get(name)
     if state is None:
-        kind = "a scalar" if name in scope.values else "a loop" if name in scope.axes else "a word of the language"
-        raise Problem(f"cannot assign to {name!r}: it is {kind}", target.span)
+        scalars = {parameter.name.name for parameter in scope.define.parameters}
+        scalar = "a scalar" if name in scalars else "a size"
+        kind = scalar if name in scope.values else "a loop" if name in scope.axes else "a word of the language"
+        raise Problem(f"cannot assign to {name!r}: it is {kind}", target.span, "choose another name for the tensor")
     if state.role == "input" or name in scope.inputs:
         fix = f"write to an output and start it with {name}, as in O(i) = {name}(i)"
         raise Problem(f"inputs are immutable: {name!r} is a parameter", target.span, fix)
@@ -150,12 +152,15 @@ def _check_reduced(context: Context, draft: Draft, known: list[str]) -> None:
 
 def _unreduced(draft: Draft, name: str, known: list[str]) -> None:
     target = print_target(draft.node.targets[0])
-    fix = f"write {target} +=! ... to sum over {name}, or put {name} on the left"
-    similar = [each for each in known if each.lower() == name.lower()]
+    similar = [each for each in [*known, *sorted(WORDS)] if each.lower() == name.lower()]
     close = similar or get_close_matches(name, known, n=1, cutoff=0.6)
-    if close:
-        fix += f"; or did you mean {close[0]!r}?"
+    meant = f"; or did you mean {close[0]!r}?" if close else ""
     span = draft.local.spans.get(name, draft.span)
+    if not is_subscript(draft, name) and name not in draft.local.ranges:
+        message = f"unknown name {name!r}: no tensor, size or scalar has it, and as an index it has no range"
+        fix = f"write {close[0]}" if close and close[0] in WORDS else f"add a parameter to the def: float {name}{meant}"
+        raise Problem(message, span, fix)
+    fix = f"write {target} +=! ... to sum over {name}, or put {name} on the left{meant}"
     raise Problem(f"the statement includes reduction variable {name!r} but does not specify a reduction", span, fix)
 
 

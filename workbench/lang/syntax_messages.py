@@ -1,10 +1,11 @@
-"""Words for syntax errors: what was expected, what stands there, and a fix for the slips people make."""
+"""Words for syntax errors: what was expected, and what stands there."""
 
 from __future__ import annotations
 
 from lark import Token
 
 from workbench.lang.diagnostics import Problem
+from workbench.lang.syntax_fixes import COMMENT, fix_for, misspelt, operator_missing
 from workbench.lang.terms import Span
 
 ASSIGNMENTS = "=, +=, +=!, *=, *=!, min=, min=!, max= or max=!"
@@ -27,14 +28,6 @@ WORDS = {
     "RPAR": "')'",
     "WHERE": "'where'",
 }
-KEYWORDS = frozenset({"DEF", "EXISTS", "FOR", "IN", "WHERE"})
-BY_TOKEN = {
-    "[": "subscripts are written with parentheses: A(i, j)",
-    "]": "subscripts are written with parentheses: A(i, j)",
-    ";": "statements need no ';': leave it out",
-    ".": "tensors have no members; write A(i, j)",
-}
-BY_WORD = {"and": "write &&", "or": "write ||", "not": "write !", "if": "write condition ? value : other"}
 
 
 def syntax_problem(tokens: list[Token], at: int, accepts: set[str]) -> Problem:
@@ -46,9 +39,17 @@ def syntax_problem(tokens: list[Token], at: int, accepts: set[str]) -> Problem:
         return Problem(f"expected {expected} but the text ends here", Span(end, end + 1), fix)
     token = tokens[at]
     before = tokens[at - 1] if at else None
-    if before is not None and before.type == "NAME" and str(before) in BY_WORD:
-        return Problem(f"expected an operator but found {str(before)!r}", _span(before), BY_WORD[before])
-    return Problem(f"expected {expected} but found {_shown(token)}", _span(token), _fix(tokens, at, accepts))
+    if before is not None and before.type == "NAME" and (slip := misspelt(tokens, at)):
+        return slip
+    if str(before) == "/" and str(token) in "/*":
+        return Problem(f"expected an expression but found '/{token}'", _span(token), COMMENT)
+    fix = fix_for(tokens, at, accepts)
+    if "REDUCE" in accepts and not fix and (gap := operator_missing(tokens, at)):
+        return gap
+    if before is not None and token.type == "RBRACE" and (before.line or 0) < (token.line or 0):
+        end = before.end_pos or 0
+        return Problem(f"expected {expected} after {_shown(before)}, where the statement ends", Span(end, end + 1), fix)
+    return Problem(f"expected {expected} but found {_shown(token)}", _span(token), fix)
 
 
 def expected_words(accepts: set[str]) -> str:
@@ -88,57 +89,3 @@ def _shown(token: Token) -> str:
 
 def _span(token: Token) -> Span:
     return Span(token.start_pos or 0, token.end_pos or 0)
-
-
-def _fix(tokens: list[Token], at: int, accepts: set[str]) -> str:
-    token, before = tokens[at], tokens[at - 1] if at else None
-    after = str(tokens[at + 1]) if at + 1 < len(tokens) else ""
-    text, previous = str(token), str(before) if before is not None else ""
-    if token.type == "UNKNOWN":
-        return _fix_unknown(text)
-    if token.type in KEYWORDS and "NAME" in accepts and "FOR" not in accepts:
-        return f"{text!r} is a reserved word; choose another name"
-    if previous == "for" and text == "(":
-        return "'for' is a reserved word; a loop is written: for t in 1:T { ... }"
-    return _fix_operator(text, previous, after) or _fix_structure(token, previous, accepts)
-
-
-def _fix_unknown(text: str) -> str:
-    if text in BY_TOKEN:
-        return BY_TOKEN[text]
-    if ".." in text:
-        return "a range is written lo:hi, without the last value: 0:4"
-    if text[0] in "0123456789":
-        return "a number has no suffix; its precision is that of its context"
-    if not text.isascii():
-        return "names are made of the letters a to z, digits and _"
-    return ""
-
-
-def _fix_operator(text: str, previous: str, after: str) -> str:
-    match previous, text, after:
-        case _, "-", "=":
-            return "there is no -=; write += -(...)"
-        case _, "=", "<" | ">":
-            return f"write {after}="
-        case "*", "*", _:
-            return "powers are written pow(x, y), squares x * x"
-        case _, "/", "/":
-            return "a comment starts with #"
-        case "=", "=", _:
-            return "== compares; an assignment has one ="
-    return ""
-
-
-def _fix_structure(token: Token, previous: str, accepts: set[str]) -> str:
-    if previous == "->" and token.type == "NAME":
-        return f"outputs stand in parentheses: -> ({token})"
-    if "DEF" in accepts:
-        return "statements stand in a definition: def name(float(N) A) -> (B) { B(i) = A(i) }"
-    if token.type == "COLON":
-        return "a range is written with in: k in 0:4"
-    if accepts == {"LPAR", "NAME"} and token.type in ("RPAR", "COMMA"):
-        return f"an input needs a type: float(N) {previous}"
-    if "WHERE" not in accepts and "FOR" in accepts and token.type == "DEF":
-        return "a '}' is missing before this def"
-    return ""

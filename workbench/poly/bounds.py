@@ -36,7 +36,7 @@ class OutOfBounds:
         at = ", ".join(f"{n}={v}" for n, v in {**self.sizes, **self.instance}.items())
         verb = "reads" if self.access.kind == "read" else "writes"
         where = f"index {self.index} in dimension {self.dimension}"
-        return f"{self.statement} {verb} {self.access.array} outside: {where} at {at}"
+        return f"{self.statement} {verb} {self.access.array} outside: {where}{f' at {at}' if at else ''}"
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,8 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.lang.operator import Operator
+from workbench.poly.program import Program
 from workbench.records import record
 
 if TYPE_CHECKING:
@@ -86,6 +88,14 @@ class Transform:
 
     def __or__(self, other: Transform) -> Recipe:
         return Recipe((*self.steps(), *as_step(other).steps()))
+
+    def __ror__(self, other: object) -> Any:
+        """A step after something that is no schedule: an operator has no loops until it is scheduled."""
+        if not isinstance(other, Operator | Program):
+            return NotImplemented
+        what = "an operator" if isinstance(other, Operator) else "a program"
+        start = f"wb.schedule({other.name})"
+        raise ScheduleError(f"{other.name} is {what}, and a step changes a schedule: write {start} | {self.python()}")
 
     def steps(self) -> tuple[Transform, ...]:
         """The single steps this one consists of."""
