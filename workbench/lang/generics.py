@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import OperatorError, unknown_name
-from workbench.lang.definitions import instance
+from workbench.lang.definitions import instance, operator
 from workbench.lang.diagnostics import Diagnostics
 from workbench.lang.dtypes import ALIASES, BOOL, DTYPES, DType, dtype
 from workbench.lang.operator import Operator
