@@ -99,8 +99,12 @@ def test_what_is_subtracted_in_place_is_certified_in_every_order_of_isl(dtype, v
 
 def four_index_transform() -> str:
     """Four contractions in a row, each of five loops, as C that sets its sums to 0."""
-    steps = [("T1", "aqrs", "p", "A[p][q][r][s] * C4[p][a]"), ("T2", "abrs", "q", "T1[a][q][r][s] * C3[q][b]"),
-             ("T3", "abcs", "r", "T2[a][b][r][s] * C2[r][c]"), ("B", "abcd", "s", "T3[a][b][c][s] * C1[s][d]")]  # fmt: skip
+    steps = [
+        ("T1", "aqrs", "p", "A[p][q][r][s] * C4[p][a]"),
+        ("T2", "abrs", "q", "T1[a][q][r][s] * C3[q][b]"),
+        ("T3", "abcs", "r", "T2[a][b][r][s] * C2[r][c]"),
+        ("B", "abcd", "s", "T3[a][b][c][s] * C1[s][d]"),
+    ]
 
     def loop(name: str) -> str:
         return f"for (int {name} = 0; {name} < N; {name}++) "

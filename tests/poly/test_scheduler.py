@@ -65,7 +65,10 @@ def test_an_unknown_level_lists_the_known_ones():
         isl_tree(lower(matmul()), "smart")
 
 
-@pytest.mark.parametrize(("fusion", "easier"), [("max", "Use fusion='default' or 'none', "), ("default", "Use fusion='none', "), ("none", "Use ")])
+@pytest.mark.parametrize(
+    ("fusion", "easier"),
+    [("max", "Use fusion='default' or 'none', "), ("default", "Use fusion='none', "), ("none", "Use ")],
+)
 def test_a_scheduler_that_is_stopped_advises_what_was_not_asked(fusion, easier):
     steps = " ".join(f"T{k}(i,j) = T{k - 1}(i,j) + 1" for k in range(1, 31))
     scheduler.isl_tree.cache_clear()

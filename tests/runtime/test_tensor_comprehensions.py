@@ -30,7 +30,10 @@ TRUTHS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "beside a size": ("C(m,n) = M - P(m,n)", lambda P: np.int32(len(P)) - P),
     "beside a float": ("C(m) +=! P(m,n) * (n + 0.5)", lambda P: P @ (np.arange(P.shape[1]) + FLOATS(0.5))),
     "compared with a number": ("C(m,n) = P(m,n) == 1", lambda P: P),
-    "a branch beside a number": ("C(m,n) = n < 2 ? P(m,n) : 2.5", lambda P: np.where(np.arange(P.shape[1]) < 2, P, FLOATS(2.5))),
+    "a branch beside a number": (
+        "C(m,n) = n < 2 ? P(m,n) : 2.5",
+        lambda P: np.where(np.arange(P.shape[1]) < 2, P, FLOATS(2.5)),
+    ),
     "the smallest of three": ("C(m,n) = min(P(m,n), P(m,0), P(0,n))", lambda P: P & P[:, :1] & P[:1]),
     "the largest of two": ("C(m,n) = max(P(m,n), P(m,0))", lambda P: P | P[:, :1]),
     "under a function": ("C(m,n) = exp(P(m,n))", lambda P: np.exp(P.astype(FLOATS))),
@@ -92,7 +95,7 @@ def test_where_a_type_variable_is_bool_truth_values_are_no_numbers():
         lambda: doubled(np.ones(3, bool)),
         lambda: wb.operators(by_call),
     ):
-        with pytest.raises(WorkbenchError, match="must be a number but is bool|expected a number but found bool"):
+        with pytest.raises(WorkbenchError, match=r"must be a number but is bool|expected a number but found bool"):
             call()
 
 

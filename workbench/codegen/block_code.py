@@ -173,7 +173,7 @@ def counting_threads(code: Code, tree: Tree) -> frozenset[str]:
 
 
 def lost_axes(code: Code, tree: Tree) -> frozenset[tuple[str, LoopKind]]:
-    """Statements with the axes that they are bound to in the tree, but not in some piece, where the first thread does it."""
+    """Statements with the axes that they are bound to in the tree, but not in a piece that the first thread does."""
     return frozenset((s, axis) for p in pieces(code) for s in p.statements for axis in _bound(s, tree) - {*p.axes})
 
 

@@ -112,7 +112,7 @@ def _numbered(nest: Nest, tree: Tree) -> tuple[frozenset[str], Starts]:
     uneven = [n for n in loops if n.step != 1 or (n.kind == "vector" and constant(n.lower) != 0)]
     shifted = {w.statement for n in uneven if n.kind == "vector" or is_thread(_axis(n, tree)) for w in writes(n)}
     even = {(n.variable, n.loop) for n in walk(nest) if isinstance(n, For | Define) and n.loop and n not in uneven}
-    names = {variable: Index(loop, INT64) for variable, loop in even}
+    names: dict[str, Expr] = {variable: Index(loop, INT64) for variable, loop in even}
     starts: dict[tuple[str, LoopKind], Expr] = {}
     for loop in (n for n in loops if is_thread(_axis(n, tree))):
         start = simplify(substitute(loop.lower, names))

@@ -47,6 +47,7 @@ class Body:
     values: Values
     diagnostics: Diagnostics
     reassociate: bool = False
+    in_order: bool = False
     conditions: list[Expr] = field(default_factory=list)
     data: list[Expr] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
@@ -224,13 +225,18 @@ class Body:
         number = self.counts.get(tensor, 0)
         self.counts[tensor] = number + 1
         name = f"{tensor}.{number}" if number else tensor
-        exact = taken_out(old, value) if old.dtype.is_integral else None  # any order gives the same number
-        reduction = as_reduction(old, value) if self.reassociate else exact
+        reduction = self.reduction(old, value)
         condition = conjunction(self.conditions) if self.conditions else None
         return Statement(
             name, (Target(tensor, subscripts),), reduction[0] if reduction else None, False,
             (reduction[1] if reduction else value,), tuple(scope.ranges), _line(values, node), condition,
         )  # fmt: skip
+
+    def reduction(self, cell: Read, value: Expr) -> tuple[str, Expr] | None:
+        """(operator, contribution) of an update whose order is free: by declaration, or because integers are exact."""
+        if self.reassociate:
+            return as_reduction(cell, value)
+        return taken_out(cell, value) if cell.dtype.is_integral and not self.in_order else None
 
 
 def _line(values: Values, node: Any) -> str:

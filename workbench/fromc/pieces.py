@@ -23,7 +23,7 @@ def raised_at(text: str, function: str, lengths: Mapping[str, int]) -> Program:
     `T *restrict p = (T *)((char *)workspace + n);` is a piece of a block from byte n on: it ends where the next one
     begins, the last one at the number of bytes that the text's function `..._workspace` returns.
     """
-    operator = raise_c(text, function).operator
+    operator = raise_c(text, function, in_order=True).operator
     given = {f"{name}_length": length for name, length in lengths.items()}
     lengthy = [f"{name}_length" for name in operator.tensors if f"{name}_length" in operator.size_names]
     program = lower_as_said(operator, {name: given.get(name, UNBOUNDED) for name in lengthy})

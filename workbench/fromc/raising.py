@@ -16,6 +16,7 @@ from workbench.fromc.scope import Scope
 from workbench.fromc.sequential import sequential_text
 from workbench.fromc.source import FUNCTION, REASSOCIATE, Source, read_source
 from workbench.fromc.syntax import Unit, parse_unit
+from workbench.fromc.updates import IN_ORDER
 from workbench.fromc.values import Values
 from workbench.lang.diagnostics import Diagnostics, Problem, report
 from workbench.lang.expr import Expr, Read, Size, transform
@@ -37,18 +38,19 @@ class Raised:
     sequential: str
 
 
-def raise_c(text: str, function: str = "", *, reassociate: bool = False) -> Raised:
+def raise_c(text: str, function: str = "", *, reassociate: bool = False, in_order: bool = False) -> Raised:
     """The operator that a C text denotes.
 
     `function` names the one meant where the text has several; the rest is not looked at.  `reassociate` lets the
-    updates `x += e` (and *, minimum, maximum) of a cell happen in any order, as a reduction's.  Raises OperatorError,
-    which shows each place with a caret.  Both choices become pragmas of the operator's text, which so says it all.
+    updates `x += e` (and *, minimum, maximum) of a cell happen in any order, as a reduction's; those of integers may
+    anyway, unless all are to stay `in_order`.  Raises OperatorError, which shows each place with a caret.  The choices
+    become pragmas of the operator's text, which so says it all.
     """
     if not isinstance(function, str) or not isinstance(reassociate, bool):
         raise OperatorError(f"from_c: function={shown(function)}, reassociate={shown(reassociate)} do not fit")
     if not isinstance(text, str):
         raise OperatorError(f"from_c takes C as a text (str), not {shown(text)}")
-    asked = [f"{FUNCTION} {function}"] * bool(function) + [REASSOCIATE] * reassociate
+    asked = [f"{FUNCTION} {function}"] * bool(function) + [REASSOCIATE] * reassociate + [IN_ORDER] * in_order
     lines = {" ".join(line.split()) for line in text.splitlines()}
     missing = [pragma for pragma in asked if pragma not in lines]
     return _raised("\n".join([text.rstrip(), *missing, ""]) if missing else text)
@@ -81,7 +83,7 @@ def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
     with diagnostics.collect():
         parameters = declared(values, given, set(names_in(looked_at)))
     diagnostics.check()
-    body = Body(values, diagnostics, unit.source.reassociate)
+    body = Body(values, diagnostics, unit.source.reassociate, in_order=IN_ORDER in unit.source.text)
     steps = body.steps(items)
     diagnostics.check()
     if not steps:

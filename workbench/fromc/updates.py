@@ -5,6 +5,8 @@ from __future__ import annotations
 from workbench.lang.expr import Binary, Call, Expr, Read, Select, reads
 from workbench.poly.accumulating import taken_out
 
+IN_ORDER = "#pragma workbench in order"
+
 EXTREMES = {"min": "min", "max": "max", "fmin": "min", "fmax": "max"}
 
 

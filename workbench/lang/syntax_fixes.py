@@ -263,7 +263,7 @@ def _fix_definition(tokens: list[Token], at: int) -> str:
     kinds = [token.type for token in tokens[at : at + 3]]
     if kinds == ["NAME", "NAME", "LPAR"]:
         return f"a definition begins with def: def {tokens[at + 1]}(...)"
-    if kinds[:2] == ["NAME", "LPAR"] and (end := closing(tokens, at + 1) + 1) < len(tokens):
-        if tokens[end].type == "ARROW":
-            return f"a definition begins with def: def {tokens[at]}(...)"
+    end = closing(tokens, at + 1) + 1 if kinds[:2] == ["NAME", "LPAR"] else len(tokens)
+    if end < len(tokens) and tokens[end].type == "ARROW":
+        return f"a definition begins with def: def {tokens[at]}(...)"
     return "statements stand in a definition: def name(float(N) A) -> (B) { B(i) = A(i) }"

@@ -68,9 +68,10 @@ def as_written(statement: ProgramStatement, cell: Expr, added_to_it: Expr) -> Ex
         return replace(value, arguments=(cell, added_to_it) if first else (added_to_it, cell))
     assert isinstance(value, Binary)
     if value.op == "-":
-        negated = isinstance(added_to_it, Unary) and added_to_it.op == "-"
-        taken = added_to_it.operand if negated else Unary("-", added_to_it, value.dtype)
-        return replace(value, left=cell, right=taken)
+        match added_to_it:
+            case Unary("-", taken, _):
+                return replace(value, left=cell, right=taken)
+        return replace(value, left=cell, right=Unary("-", added_to_it, value.dtype))
     if value.left == own:
         return replace(value, left=cell, right=added_to_it)
     return replace(value, left=added_to_it, right=cell)

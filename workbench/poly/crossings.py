@@ -53,10 +53,10 @@ def crossings(
 ) -> frozenset[Crossing]:
     """All crossings between some statements of one kernel, in a tree that `on_grid` gave.
 
-    In `aligned` statements thread 0 executes iteration 0 of thread loops, or the one that `starts` gives by statement and
-    axis, in terms of the loops around; and loops that are `lost` to a statement because they have one iteration there.
-    What a statement of `late` writes is not there for its own thread either until threads have waited (asynchronous
-    copies).
+    In `aligned` statements thread 0 executes iteration 0 of thread loops, or the one that `starts` gives by statement
+    and axis, in terms of the loops around; and loops that are `lost` to a statement because they have one iteration
+    there.  What a statement of `late` writes is not there for its own thread either until threads have waited
+    (asynchronous copies).
     """
     storage = {s.array.name: s for s in storage_of(program, tree)}
     scene = _Scene(program, tree, storage, aligned, late, lost, starts or {})
@@ -145,12 +145,13 @@ class _Scene:
     def same_thread(self, s: ProgramStatement, t: ProgramStatement) -> isl.Map:
         """Pairs of instances whose thread is one."""
         same = isl.parse_map(f"{prefix(self.program)}{{ {instance(s)} -> {instance(t, primed=True)} }}")
-        for axis in {x.kind for y in (s, t) for x in path(self.tree, y.id) if is_thread(x.kind)}:
+        axes: set[LoopKind] = {x.kind for y in (s, t) for x in path(self.tree, y.id) if is_thread(x.kind)}
+        for axis in axes:
             same = same.intersect(self.thread(s, axis).apply_range(self.thread(t, axis).reverse()))
         return same
 
     def thread(self, own: ProgramStatement, axis: LoopKind) -> isl.Map:
-        """From instances to their thread along an axis, the first where a loop is missing; empty if that cannot be said."""
+        """From instances to their thread along an axis, the first where a loop is missing; empty if that is unknown."""
         around = {x.name: row(x, own, self.program) for x in path(self.tree, own.id)}
         present = (own.id, axis) not in self.lost
         loop = next((x for x in path(self.tree, own.id) if x.kind == axis and present), None)

@@ -59,7 +59,8 @@ def delinearised(program: Program, layouts: Mapping[str, Array]) -> Program:
             raise LoweringError(f"memory of {access.array} is touched that holds no cell")
         return replace(access, relation=isl.text_of(result))
 
-    statements = tuple(replace(s, accesses=tuple(changed(a, tuples[s.id]) for a in s.accesses)) for s in program.statements)
+    own = tuple(tuple(changed(a, tuples[s.id]) for a in s.accesses) for s in program.statements)
+    statements = tuple(replace(s, accesses=accesses) for s, accesses in zip(program.statements, own, strict=True))
     shapes = {n: replace(program.arrays[n], lower=a.lower, extent=a.extent, strides=a.strides)
               for n, a in layouts.items() if n in cells and program.arrays[n].rank}  # fmt: skip
     digest = hashlib.sha256(repr((statements, shapes)).encode()).hexdigest()
@@ -74,7 +75,8 @@ def as_written(access: Access, own: str, relation: isl.Map, layout: Array, cells
     """
     strides = _numbers(layout.strides)
     try:
-        parts = [f"{a} + {affine(part)}" for a, part in zip(_numbers(layout.lower), shown(access, strides), strict=True)]
+        indices = map(affine, shown(access, strides))
+        parts = [f"{a} + {index}" for a, index in zip(_numbers(layout.lower), indices, strict=True)]
     except NotAffine:
         return None
     cell = f"{to_isl(access.array)}[{', '.join(parts)}]"
@@ -91,7 +93,7 @@ def shown(access: Access, strides: list[int]) -> list[Expr]:
     rest = len(strides) - 1 - strides[::-1].index(1) if 1 in strides else None
     for sign, term in summands(access.subscripts[0]):
         match term:
-            case Binary("*", index, Const(factor), _) if factor in strides:
+            case Binary("*", index, Const(int(factor)), _) if factor in strides:
                 place = strides.index(factor)
             case _ if rest is not None:
                 index, place = term, rest

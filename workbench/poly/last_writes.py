@@ -1,9 +1,9 @@
 """Who wrote what is read: isl's value-based flow analysis, one piece of the reads at a time.
 
 isl looks for the last write of every read by itself, but carries all reads of a statement through its lexicographic
-maxima as one relation.  Periodic subscripts (`A[(i + 1) % n]`, `A[i == n - 1 ? 0 : i + 1]`) are relations in pieces, and
-every maximum of a union compares each piece with each: 77 pieces of 15 reads took 11 seconds together, and one after the
-other take 0.2.
+maxima as one relation.  Periodic subscripts (`A[(i + 1) % n]`, `A[i == n - 1 ? 0 : i + 1]`) are relations in pieces,
+and every maximum of a union compares each piece with each: 77 pieces of 15 reads took 11 seconds together, and one
+after the other take 0.2.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def last_writes(
     """From writes to the readers of their cells, and the reads that may find nothing certain.
 
     `sinks`, `must` and `may` lead from instances to cells; `times` from instances to when they run.  BudgetExceeded
-    where isl trips over itself: on relations full of remainders it sometimes fails unless the equalities that they imply
-    are spelt out.
+    where isl trips over itself: on relations full of remainders it sometimes fails unless the equalities that they
+    imply are spelt out.
     """
     for spelt_out in (False, True):
         try:

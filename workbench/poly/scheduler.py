@@ -64,7 +64,8 @@ def _easier(fusion: str, seconds: float) -> str:
     """What to ask in place of a question that takes too long."""
     others = {"max": "fusion='default' or 'none'", "default": "fusion='none'"}
     first = f"Use {others[fusion]}, wb.autoschedule(op)" if fusion in others else "Use wb.autoschedule(op)"
-    return f"{first} without fusion=, or allow more time: wb.poly.isl_tree(program, {fusion!r}, seconds={2 * seconds:g})"
+    longer = f"wb.poly.isl_tree(program, {fusion!r}, seconds={2 * seconds:g})"
+    return f"{first} without fusion=, or allow more time: {longer}"
 
 
 def _symbolic(program: Program) -> Program:

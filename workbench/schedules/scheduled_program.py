@@ -55,8 +55,8 @@ class Schedule:
         raise IllegalSchedule(f"{step}: {after.verdict.explain()}", after.verdict, Repairs(self, step, after.verdict))
 
     def _after(self, step: Transform) -> Schedule:
-        """The step applied and not judged; an unknown loop comes with what became of it, and what was too much work with
-        the step.
+        """The step applied and not judged; an unknown loop comes with what became of it, and what was too much work
+        with the step.
         """
         try:
             return as_step(step).on(self)
