@@ -59,7 +59,7 @@ def write_unit(
     for symbol in program.symbols:
         names("size", symbol)
     by_value = {a.name for a in arrays if a.by_value}
-    values = Values(program.arrays, names, helpers, by_value)
+    values = Values(program.arrays, names, helpers, by_value, signed=program.signed_symbols)
     checks = Checks(program, values, enabled=checked, target=target)
     space = workspace_of(program, nest, target.parallel, stack)
     context = visible(program, arrays, names, checks, space)

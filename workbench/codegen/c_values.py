@@ -38,6 +38,7 @@ class Values:
 
     `held` are the registers that stand for cells here; `threads` names the construct that runs several threads here,
     empty where one thread is alone.  `wraps`: the compiler's signed arithmetic wraps around by itself (-fwrapv).
+    `signed` are the symbols that may be below 0: shifts and offsets, not sizes.
     """
 
     arrays: dict[str, Array]
@@ -49,6 +50,7 @@ class Values:
     check: Callable[[str, int, str], str] | None = None
     threads: str = ""
     wraps: bool = True
+    signed: frozenset[str] = frozenset()
 
     def text(self, expr: Expr) -> str:
         return self.ranked(expr)[0]
@@ -139,7 +141,7 @@ class Values:
 
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether index arithmetic surely gives no negative value here."""
-        return is_nonnegative(expr, self.nonnegative)
+        return is_nonnegative(expr, self.nonnegative, self.signed)
 
     def call(self, function: str, arguments: tuple[Expr, ...], dtype: DType) -> str:
         if function in ("min", "max"):

@@ -84,12 +84,12 @@ class _File:
         self.names.given[("size", "wb_status")] = "wb_status"
         self.function = self.names("function", self.program.name)
         self.arrays = parameters(self.program, self.names)
-        for symbol in self.program.symbols:
-            self.names("size", symbol)
-        for name in self.program.arrays:
-            self.names("array", name)
+        for kind, given in (("size", self.program.symbols), ("array", self.program.arrays)):
+            for name in given:
+                self.names(kind, name)
         by_value = {a.name for a in self.arrays if a.by_value}
-        self.values = Values(self.program.arrays, self.names, self.helpers, by_value, threads="cuda", wraps=False)
+        own = (self.program.arrays, self.names, self.helpers, by_value)
+        self.values = Values(*own, threads="cuda", wraps=False, signed=self.program.signed_symbols)
         self.checks = CudaChecks(self.program, self.values, enabled=self.checked)
         self.printer = CudaPrinter(self.program, self.values, "serial")
         self.kernels = sum(1 for _ in _kernels(self.grid.steps))

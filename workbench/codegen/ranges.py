@@ -78,24 +78,27 @@ def _sum(expr: Expr, ranges: Ranges) -> Range:
     return low, high
 
 
-def is_nonnegative(expr: Expr, known: Collection[str]) -> bool:
-    """Whether index arithmetic surely gives no negative value; `known` are the variables that are not negative."""
+def is_nonnegative(expr: Expr, known: Collection[str], signed: Collection[str] = ()) -> bool:
+    """Whether index arithmetic surely gives no negative value.
+
+    `known` are the variables that are not negative, `signed` the symbols that may be: all others are sizes.
+    """
     form = polynomial(expr)
-    return all(factor > 0 for _, factor in form.terms) and all(_is_natural(part, known) for part in form.atoms)
+    return all(factor > 0 for _, factor in form.terms) and all(_is_natural(part, known, signed) for part in form.atoms)
 
 
-def _is_natural(atom: Expr, known: Collection[str]) -> bool:
+def _is_natural(atom: Expr, known: Collection[str], signed: Collection[str]) -> bool:
     match atom:
         case Index(name, _):
             return name in known
-        case Size():
-            return True
+        case Size(name, _):
+            return name not in signed
         case Binary("%", _, Const(by, _), _):
             return by >= 0
         case Binary("/", a, Const(by, _), _):
-            return by >= 0 and is_nonnegative(a, known)
+            return by >= 0 and is_nonnegative(a, known, signed)
         case Call("min" | "max" as f, arguments, _):
-            each = [is_nonnegative(x, known) for x in arguments]
+            each = [is_nonnegative(x, known, signed) for x in arguments]
             return all(each) if f == "min" else any(each)
     return False
 

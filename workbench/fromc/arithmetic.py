@@ -1,115 +1,59 @@
-"""C's integer arithmetic in terms of the language's: division truncates, subscripts are whole numbers."""
+"""C's division in terms of the language's: it truncates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from workbench.fromc.turns import NotWhole
+from workbench.fromc.wholes import Spans, cases
 from workbench.lang.dtypes import BOOL, INT32, DType
-from workbench.lang.expr import (
-    COMPARISONS,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Index,
-    Select,
-    Size,
-    Unary,
-    children,
-    reads,
-    rebuild,
-    walk,
-)
-from workbench.lang.normal_form import polynomial
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, Size, Unary, reads
 from workbench.lang.reaches import reach
 from workbench.lang.unify import limits
 
 MOST = (1 << 31) - 1
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "<<", ">>"})
 
 
-def as_index(expr: Expr) -> Expr:
-    """The expression as whole numbers, which do not overflow (in C that would be undefined); reads are left alone."""
+def is_nonnegative(expr: Expr, spans: Spans) -> bool:
+    """Whether a value surely is not below 0; `spans` bounds sizes and loop variables."""
+    if expr.dtype.kind == "uint":
+        return True
     if any(reads(expr)):
-        return expr
-    return _index(expr)
+        return isinstance(expr, Cast) and expr.operand.dtype.kind == "uint" and _widens(expr)
+    try:
+        return all(case.low >= 0 for case in cases(expr, spans))
+    except NotWhole:
+        return False
 
 
-def _index(expr: Expr) -> Expr:
-    match expr:
-        case Const(value, dtype) if dtype.is_integral:
-            return Const(int(value), INT32)
-        case Size(name, _) | Index(name, _):
-            return type(expr)(name, INT32)
-        case Cast(operand, dtype) if dtype.is_integral and dtype.bits >= 32 and operand.dtype.is_integral:
-            return _index(operand)
-        case Unary("-", operand, dtype) if dtype.is_integral:
-            return Unary("-", _index(operand), INT32)
-        case Binary(op, left, right, dtype) if op in ARITHMETIC and dtype.is_integral:
-            return Binary(op, _index(left), _index(right), INT32)
-        case Binary(op, left, right, _) if op in COMPARISONS and left.dtype.is_integral:
-            return Binary(op, _index(left), _index(right), BOOL)
-        case Select(condition, then, otherwise, dtype) if dtype.is_integral:
-            return Select(_index(condition), _index(then), _index(otherwise), INT32)
-        case Call("min" | "max" | "abs" as name, arguments, dtype) if dtype.is_integral:
-            return Call(name, tuple(map(_index, arguments)), INT32)
-    parts = tuple(map(_index, children(expr)))
-    return rebuild(expr, parts) if parts else expr
+def _widens(cast: Cast) -> bool:
+    return cast.operand.dtype.bits < cast.dtype.bits
 
 
-def may_wrap(expr: Expr) -> bool:
-    """Whether unsigned arithmetic may go below 0 in it, and so around."""
-    return any(isinstance(n, Binary | Unary) and n.op == "-" and n.dtype.kind == "uint" for n in walk(expr))
-
-
-def is_nonnegative(expr: Expr, known: Iterable[str]) -> bool:
-    """Whether whole-number arithmetic surely gives no negative value; `known` are sizes and indices that do not."""
-    if any(reads(expr)):
-        return expr.dtype.kind == "uint"
-    names = set(known)
-    form = polynomial(as_index(expr))
-    return all(factor > 0 for _, factor in form.terms) and all(_known(part, names) for part in form.atoms)
-
-
-def _known(part: Expr, names: set[str]) -> bool:
-    match part:
-        case Size(name, _) | Index(name, _):
-            return name in names
-        case Binary("%", _, Const(), _):
-            return True
-        case Binary("/", inner, Const(), _):
-            return is_nonnegative(inner, names)
-        case Call("min", arguments, _):
-            return all(is_nonnegative(a, names) for a in arguments)
-        case Call("max", arguments, _):
-            return any(is_nonnegative(a, names) for a in arguments)
-        case Select(_, then, otherwise, _):
-            return is_nonnegative(then, names) and is_nonnegative(otherwise, names)
-    return False
-
-
-def divided(op: str, left: Expr, right: Expr, known: Iterable[str], *, whole: bool = False) -> Expr:
+def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = False) -> Expr:
     """`left / right` or `left % right` as C rounds: towards zero; both have one integer type.
 
-    As `whole` numbers (in subscripts and bounds) nothing wraps around; a value does, as with -fwrapv.
+    As `whole` numbers (in subscripts and bounds) nothing signed wraps around; a value does, as with -fwrapv.
     """
     dtype = left.dtype
     if dtype.kind == "uint":
         return Binary(op, left, right, dtype)
     match right:
         case Const(value, _) if value > 0 and not any(reads(left)):
-            wraps = reach(Unary("-", left, dtype), frozenset(known)) is None
-            if is_nonnegative(left, known) and (whole or not wraps):
+            wraps = reach(Unary("-", left, dtype), _naturals(spans)) is None
+            if is_nonnegative(left, spans) and (whole or not wraps):
                 return Binary(op, left, right, dtype)
             if not whole and wraps:
                 return _divided_by_data(op, Cast(left, dtype), right, dtype)  # a cast makes a value of index arithmetic
             quotient = _truncated(left, right)
             return quotient if op == "/" else Binary("-", left, Binary("*", right, quotient, dtype), dtype)
         case Const(value, _) if limits(dtype)[0] < value < 0:
-            quotient = divided(op, left, Const(-value, dtype), known, whole=whole)
+            quotient = divided(op, left, Const(-value, dtype), spans, whole=whole)
             return Unary("-", quotient, dtype) if op == "/" else quotient
     return _divided_by_data(op, left, right, dtype)
+
+
+def _naturals(spans: Spans) -> frozenset[str]:
+    """Sizes and loop variables that are not below 0."""
+    return frozenset(e.name for e, (low, _) in spans.items() if isinstance(e, Size | Index) and low >= 0)
 
 
 def _truncated(left: Expr, right: Expr) -> Expr:

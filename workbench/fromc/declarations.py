@@ -6,8 +6,8 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.arithmetic import as_index
 from workbench.fromc.scope import Cells, Ended, Known, Scope
+from workbench.fromc.types import converted
 from workbench.fromc.values import Values
 from workbench.lang.dtypes import INT32, DType
 from workbench.lang.expr import Const, Expr, Index, Read, reads, walk
@@ -34,7 +34,7 @@ def declare(values: Values, node: Any) -> Cells | None:
     value = values.number(node.init)
     if not value.dtype.is_integral or any(reads(value)):
         return local_tensor(values, node)
-    scope.declare(node.name, Known(as_index(value), dtype))
+    scope.declare(node.name, Known(converted(value, dtype), dtype))
     return None
 
 

@@ -7,11 +7,13 @@ from typing import Any
 from pycparser import c_ast
 
 from workbench.errors import LoweringError
-from workbench.fromc.arithmetic import is_nonnegative
 from workbench.fromc.scope import Ended, Known
+from workbench.fromc.turns import SYMBOLS, NotWhole, Span, span_of
+from workbench.fromc.types import common, converted
 from workbench.fromc.values import Values
+from workbench.fromc.wholes import cases
 from workbench.lang.dtypes import INT32, DType
-from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Index, Select, Unary, reads
+from workbench.lang.expr import COMPARISONS, Binary, Call, Const, Expr, Index, Select, Unary, reads, walk
 from workbench.lang.normal_form import constant
 from workbench.lang.operator import Range
 from workbench.poly.affine import NotAffine, affine
@@ -22,13 +24,17 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 @record
 class Head:
-    """What the head of a loop says: its variable takes `first`, `first + step`, ... while all `bounds` hold."""
+    """What the head of a loop says: its variable takes `first`, `first + step`, ... while all `bounds` hold.
+
+    The variable's values lie in `span`.
+    """
 
     variable: str
     dtype: DType
     first: Expr
     step: int
     bounds: tuple[tuple[str, Expr], ...]
+    span: Span
 
 
 def read_head(values: Values, node: Any) -> Head:
@@ -36,15 +42,18 @@ def read_head(values: Values, node: Any) -> Head:
     variable, start = _start(values, node)
     dtype = _type(values, node, variable)
     step = _step(values, node, variable)
-    first = values.index(start, f"the first value of {variable}", compared=True)
-    bounds = tuple(_bounds(values, node.cond, variable, step)) if node.cond is not None else ()
-    if not bounds:
-        message = f"the loop over {variable} has no bound"
-        raise values.problem(message, node, f"write for ({variable} = 0; {variable} < n; {variable}++)")
     if step < 0 and dtype.kind == "uint":
         message = f"{variable} counts down in an unsigned type and never is below 0"
         raise values.problem(message, node, f"declare it as int or long: for (int {variable} = ...)")
-    return Head(variable, dtype, first, step, bounds)
+    first, begin = _bound(values, start, f"the first value of {variable}", dtype)
+    counter = Counter(variable, dtype, step, begin)
+    bounds = tuple(_bounds(values, node.cond, counter)) if node.cond is not None else ()
+    if not bounds:
+        message = f"the loop over {variable} has no bound"
+        raise values.problem(message, node, f"write for ({variable} = 0; {variable} < n; {variable}++)")
+    ends = [span for _, _, span in bounds]
+    span = (begin[0], min(e[1] for e in ends)) if step > 0 else (max(e[0] for e in ends), begin[1])
+    return Head(variable, dtype, first, step, tuple((op, bound) for op, bound, _ in bounds), span)
 
 
 def _start(values: Values, node: Any) -> tuple[str, Any]:
@@ -96,10 +105,21 @@ def _step(values: Values, node: Any, variable: str) -> int:
     return step
 
 
-def _bounds(values: Values, node: Any, variable: str, step: int) -> list[tuple[str, Expr]]:
-    """The conditions under which the loop goes on, each as (comparison, bound)."""
+@record
+class Counter:
+    """What counts in a loop: its first value lies in `begin`."""
+
+    name: str
+    dtype: DType
+    step: int
+    begin: Span
+
+
+def _bounds(values: Values, node: Any, counter: Counter) -> list[tuple[str, Expr, Span]]:
+    """The conditions under which the loop goes on, each as (comparison, bound, where that lies)."""
     if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
-        return _bounds(values, node.left, variable, step) + _bounds(values, node.right, variable, step)
+        return _bounds(values, node.left, counter) + _bounds(values, node.right, counter)
+    variable, step = counter.name, counter.step
     expected = f"expected {variable} {'<' if step > 0 else '>'} a bound"
     if not isinstance(node, c_ast.BinaryOp) or node.op not in COMPARISONS:
         raise values.problem(f"the loop over {variable} goes on while this holds; {expected}", node)
@@ -108,14 +128,48 @@ def _bounds(values: Values, node: Any, variable: str, step: int) -> list[tuple[s
         op, bound = MIRRORED.get(op, op), node.left
         if not _is(node.right, variable):
             raise values.problem(f"this bound is not one of {variable} alone; {expected}", node)
-    found = values.index(bound, f"the bound of {variable}", compared=True)
+    what = f"the bound of {variable}"
+    dtype = common(counter.dtype, values.integer(bound, what).dtype)
+    found, span = _bound(values, bound, what, dtype)
+    _require_unturned(values, node, counter, dtype, (op, span))
     allowed = ("<", "<=") if step > 0 else (">", ">=")
     if op == "!=" and abs(step) == 1:
         op = allowed[0]
     if op not in allowed:
         way = "up" if step > 0 else "down"
         raise values.problem(f"{variable} counts {way}, which {op} does not end; {expected}", node)
-    return [(op, found)]
+    return [(op, found, span)]
+
+
+def _bound(values: Values, node: Any, what: str, dtype: DType) -> tuple[Expr, Span]:
+    """(a whole number, between what it lies) of what a loop begins or ends with, in the type in which it is taken."""
+    taken = converted(values.integer(node, what), dtype)
+    if any(reads(taken)):
+        return taken, span_of(dtype)
+    try:
+        only, *more = cases(taken, values.scope.spans)
+    except NotWhole:
+        return taken, span_of(dtype)
+    if more or only.conditions:
+        message = f"{what} is computed in {dtype}, where it may wrap around: what is below 0 becomes large"
+        raise values.problem(message, node, "use a signed type (int or long) on both sides")
+    return only.expression, (only.low, only.high)
+
+
+def _require_unturned(values: Values, node: Any, counter: Counter, dtype: DType, end: tuple[str, Span]) -> None:
+    """Problem where an unsigned comparison, or counter, takes a number below 0 for a large one."""
+    if dtype.kind != "uint":
+        return
+    op, (low, _) = end
+    name, (first, last) = counter.name, counter.begin
+    if counter.dtype.kind == "int":
+        stays = first >= 0 and (counter.step > 0 or (counter.step == -1 and op == ">"))
+        if not stays:
+            message = f"{name} is compared in {dtype}, where it is large when it is below 0"
+            raise values.problem(message, node, f"convert the other side: {name} < (int)n")
+    if op == "!=" and (last > low if counter.step > 0 else first < end[1][1]):
+        message = f"{name} may begin beyond this bound, and then counts all around {dtype}"
+        raise values.problem(message, node, f"write {name} {'<' if counter.step > 0 else '>'} a bound")
 
 
 def _is(node: Any, variable: str) -> bool:
@@ -134,18 +188,16 @@ def opened(values: Values, node: Any, head: Head) -> Range:
     if step == 1:
         upper = _joined("min", [_plus(b, 1) for b in inclusive])
         own, value = Range(name, first, upper, "sequential", "the loop's head"), Index(name)
-        if is_nonnegative(head.first, scope.nonnegative):
-            scope.nonnegative.add(name)
-        else:
-            scope.nonnegative.discard(name)
     else:
         counts = [_count(first, bound, step) for bound in inclusive]
         own = Range(name, Const(0, INT32), _joined("min", counts), "sequential", "the loop's head")
         distance = Index(name) if abs(step) == 1 else Binary("*", Const(abs(step), INT32), Index(name), INT32)
         value = Binary("+" if step > 0 else "-", head.first, distance, INT32)
-        scope.nonnegative.add(name)
     for bound, what in ((own.lower, "first value"), (own.upper, "bound")):
         _require_affine(values, node, bound, f"the {what} of {head.variable}")
+    for known in [e for e in scope.spans if Index(name) in set(walk(e))]:
+        del scope.spans[known]
+    scope.spans |= {Index(name): (0, SYMBOLS[1]), value: head.span}
     scope.declare(head.variable, Known(value, head.dtype))
     return own
 

@@ -7,10 +7,12 @@ from typing import Any
 from pycparser import c_ast
 
 from workbench.fromc.scope import Cells, Known, Scope
+from workbench.fromc.turns import SYMBOLS, span_of
 from workbench.fromc.types import common
 from workbench.fromc.values import Values
 from workbench.lang.dtypes import INT32, INT64, DType
 from workbench.lang.expr import Const, Expr, Index, Read, Size, size_names, walk
+from workbench.lang.normal_form import polynomial
 from workbench.lang.operator import For, Statement, Step, Tensor
 from workbench.records import record
 
@@ -110,6 +112,7 @@ def _parameter(values: Values, node: Any, *, used: bool) -> Parameter:
 def _integer(scope: Scope, name: str, dtype: DType, *, used: bool) -> Parameter:
     symbol = scope.fresh(name)
     scope.symbols.add(symbol)
+    scope.spans[Size(symbol)] = span_of(dtype)
     scope.declare(name, Known(Size(symbol, common(dtype, INT32)), dtype))
     return Parameter(symbol, dtype, "", (), used, dtype.c_name)
 
@@ -140,8 +143,16 @@ def _extent(values: Values, node: Any, dim: Any) -> Expr:
     found = values.index(dim, f"an extent of {node.name}")
     if any(isinstance(part, Index | Read) for part in walk(found)):
         raise values.problem(f"an extent of {node.name} is not made of sizes", dim)
-    values.scope.nonnegative |= size_names(found)
+    _never_below_0(values.scope, found)
     return found
+
+
+def _never_below_0(scope: Scope, extent: Expr) -> None:
+    """Extents are not negative: neither is a size that is one, nor what a positive multiple of is one."""
+    terms = list(polynomial(extent).terms)
+    if len(terms) == 1 and len(terms[0][0]) == 1 and terms[0][1] > 0 and isinstance(size := terms[0][0][0], Size):
+        low, high = scope.spans.get(size, SYMBOLS)
+        scope.spans[size] = max(low, 0), high
 
 
 def used_symbols(scope: Scope, steps: tuple[Step, ...]) -> set[str]:

@@ -8,15 +8,17 @@ from typing import Any
 from pycparser import CParser, c_ast
 
 from workbench.errors import unknown_name
-from workbench.fromc.arithmetic import as_index, divided, folded, may_wrap
+from workbench.fromc.arithmetic import divided, folded
 from workbench.fromc.functions import EXTREMES, function_of
 from workbench.fromc.literals import CONSTANTS, literal
 from workbench.fromc.scope import Cells, Ended, Known, Scope
 from workbench.fromc.syntax import Unit, at, divides
+from workbench.fromc.turns import turned
 from workbench.fromc.types import common, converted, promoted
+from workbench.fromc.wholes import comparison, whole
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
-from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
+from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary
 
 _SIMPLE = re.compile(r"-?\s*(?:\w+|\d[\w.]*(?:[eEpP][+-]\w+)?|\.\d+\w*)")
 
@@ -64,15 +66,16 @@ class Values:
         found = self.value(node)
         return converted(found, promoted(found.dtype)) if found.dtype == BOOL else found
 
-    def index(self, node: Any, what: str, *, compared: bool = False) -> Expr:
-        """An integer expression as whole numbers; `compared` where going below 0 would matter in unsigned types."""
+    def index(self, node: Any, what: str) -> Expr:
+        """An integer expression as a whole number, for a subscript or an extent."""
+        return whole(self.integer(node, what), self.scope.spans)
+
+    def integer(self, node: Any, what: str) -> Expr:
+        """The value of an integer expression; Problem for any other."""
         found = self.as_whole(node)
         if not found.dtype.is_integral:
             raise self.problem(f"{what} must be an integer, but this is {found.dtype}", node, "cast it: (int)...")
-        if compared and may_wrap(found):
-            fix = "use a signed type (int or long)"
-            raise self.problem(f"{what} subtracts in an unsigned type, where 0 - 1 is the largest number", node, fix)
-        return as_index(found)
+        return found
 
     def as_whole(self, node: Any) -> Expr:
         """The value as a number, with the divisions of whole numbers."""
@@ -85,9 +88,11 @@ class Values:
     def condition(self, node: Any) -> Expr:
         """The truth of an expression."""
         found = self.value(node)
-        if found.dtype != BOOL:
-            found = Binary("!=", found, Const(0.0 if found.dtype.is_float else 0, found.dtype), BOOL)
-        return found
+        return found if found.dtype == BOOL else self.truth(found)
+
+    def truth(self, value: Expr) -> Expr:
+        """Whether a value is not 0."""
+        return comparison("!=", value, Const(0.0 if value.dtype.is_float else 0, value.dtype), self.scope.spans)
 
     # -- leaves
 
@@ -181,7 +186,7 @@ class Values:
                 if node.op == "+":
                     return operand
                 if isinstance(operand, Const) and node.op == "-":
-                    return Const(-operand.value, operand.dtype)
+                    return Const(_opposite(operand), operand.dtype)
                 if node.op == "~" and operand.dtype.is_float:
                     raise self.problem("~ needs an integer", node)
                 return Unary(node.op, operand, operand.dtype)
@@ -212,27 +217,18 @@ class Values:
         dtype = common(left.dtype, right.dtype)
         left, right = converted(left, dtype), converted(right, dtype)
         if op in COMPARISONS:
-            return self._comparison(op, left, right, node)
+            return comparison(op, left, right, self.scope.spans)
         if op in ("%", "&", "|", "^"):
             self._integers(op, left.dtype, right.dtype, node)
         if op in ("/", "%") and dtype.is_integral:
             if isinstance(right, Const) and right.value == 0:
                 raise self.problem("division by zero", node)
-            return divided(op, left, right, self.scope.nonnegative, whole=self.whole)
+            return divided(op, left, right, self.scope.spans, whole=self.whole)
         return folded(op, left, right) or Binary(op, left, right, dtype)
 
     def _integers(self, op: str, left: DType, right: DType, node: Any) -> None:
         if left.is_float or right.is_float:
             raise self.problem(f"{op} needs integers, but one side is {left if left.is_float else right}", node)
-
-    def _comparison(self, op: str, left: Expr, right: Expr, node: Any) -> Expr:
-        plain = left.dtype.is_integral and not any(reads(left, right))
-        if not plain:
-            return Binary(op, left, right, BOOL)
-        if may_wrap(left) or may_wrap(right):
-            message = "this comparison subtracts in an unsigned type, where 0 - 1 is the largest number"
-            raise self.problem(message, node, "use a signed type (int or long)")
-        return Binary(op, as_index(left), as_index(right), BOOL)
 
     def ternary(self, node: Any) -> Expr:
         """`c ? a : b` in the common type of a and b."""
@@ -247,7 +243,8 @@ class Values:
         dtype = self.scope.element(inner.type) if isinstance(inner, c_ast.TypeDecl) else None
         if dtype is None:
             raise self.problem("a cast to this type is not read; expected int, float, double, ...", node)
-        return converted(self.number(node.expr), dtype)
+        value = self.number(node.expr)
+        return self.truth(value) if dtype == BOOL else converted(value, dtype)
 
     def call(self, node: Any) -> Expr:
         """A function of mathematics."""
@@ -282,6 +279,11 @@ class Values:
         if operator is not None and len(own) == 2:
             return Binary(operator, own[0], own[1], dtype)
         return Call(name, own, dtype)
+
+
+def _opposite(number: Const) -> int | float:
+    """The number of the other sign, as its type keeps it."""
+    return -number.value if isinstance(number.value, float) else turned(-int(number.value), number.dtype)
 
 
 def _closes_at_end(text: str) -> bool:

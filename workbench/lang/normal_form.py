@@ -75,6 +75,8 @@ def is_index_arithmetic(expr: Expr) -> bool:
             return isinstance(value, int) and not isinstance(value, bool)
         case Index() | Size():
             return True
+        case Unary() | Binary() if expr.dtype.kind == "uint":
+            return False
         case Unary("-", operand, _):
             return is_index_arithmetic(operand)
         case Binary("*", left, right, _):

@@ -81,6 +81,8 @@ def pieces(expr: Expr) -> Pieces:
     match expr:
         case Size(name, _) | Index(name, _):
             return ((ALWAYS, to_isl(name)),)
+        case Unary() | Binary() | Call("abs") if expr.dtype.kind == "uint":
+            raise NotAffine(expr)  # it wraps around
         case Unary("-", operand, _):
             return _map1("-({})".format, operand)
         case Unary("~", operand, _) if operand.dtype.is_integral:

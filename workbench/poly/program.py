@@ -169,6 +169,12 @@ class Program:
     digest: str = ""
 
     @property
+    def signed_symbols(self) -> frozenset[str]:
+        """Symbols that may be below 0: scalars that shape the program, which no extent of an array tells."""
+        definition = self.original.definition
+        return frozenset() if definition is None else frozenset(definition.scalars)
+
+    @property
     def original(self) -> Program:
         """The program of the operator itself."""
         return self if self.parent is None else self.parent.original

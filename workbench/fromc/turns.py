@@ -1,0 +1,134 @@
+"""Numbers beside the types they go around: what a C type keeps of a whole number, and how two such numbers compare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.lang.dtypes import BOOL, INT32, INT64, DType
+from workbench.lang.expr import Binary, Const, Expr
+from workbench.records import record
+
+Span = tuple[int, int]
+
+MOST_TURNS = 4
+# Sizes and loop variables of kernels have 64 bits and a sign; so have the numbers of their conditions.
+SYMBOLS = (-(1 << 63), (1 << 63) - 1)
+
+
+class NotWhole(Exception):
+    """An expression that is no whole number isl could compute."""
+
+
+@record
+class Case:
+    """`value + offset` is the number where all `conditions` hold; it lies between `low` and `high`."""
+
+    value: Expr
+    low: int
+    high: int
+    offset: int = 0
+    conditions: tuple[Expr, ...] = ()
+
+    @property
+    def expression(self) -> Expr:
+        """Value and offset together."""
+        return plus(self.value, self.offset)
+
+    def under(self, *conditions: Expr) -> Case:
+        """The case under more conditions."""
+        return replace(self, conditions=(*conditions, *self.conditions))
+
+
+def span_of(dtype: DType) -> Span:
+    """The least and the largest number of an integer type."""
+    if dtype == BOOL:
+        return 0, 1
+    if dtype.kind == "uint":
+        return 0, (1 << dtype.bits) - 1
+    return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+
+
+def numbered(value: int) -> Case:
+    """A number."""
+    return Case(number(value), value, value)
+
+
+def number(value: int) -> Const:
+    """A whole number as a constant of a type it fits."""
+    return Const(value, INT32 if -(1 << 31) <= value < 1 << 31 else INT64)
+
+
+def turned(value: int, dtype: DType) -> int:
+    """A number as a type keeps it."""
+    low, _ = span_of(dtype)
+    return (value - low) % (1 << dtype.bits) + low
+
+
+def plus(expr: Expr, amount: int) -> Expr:
+    """The expression and a number together."""
+    if not amount:
+        return expr
+    if isinstance(expr, Const):
+        return number(int(expr.value) + amount)
+    return Binary("+" if amount > 0 else "-", expr, number(abs(amount)), INT32)
+
+
+def wrapped(case: Case, dtype: DType) -> tuple[Case, ...]:
+    """A number as a type keeps it: one case for each turn around the type that it may be away."""
+    low, high = span_of(dtype)
+    size = 1 << dtype.bits
+    first, last = (case.low - low) // size, (case.high - low) // size
+    if first == last:
+        return (_back(case, first * size),)
+    if last - first >= MOST_TURNS:
+        return (_remainder(case, low, size),)
+    return tuple(_turn(case, turn, (low + turn * size, high + turn * size)) for turn in range(first, last + 1))
+
+
+def _back(case: Case, amount: int) -> Case:
+    return replace(case, low=case.low - amount, high=case.high - amount, offset=case.offset - amount)
+
+
+def _turn(case: Case, turn: int, within: Span) -> Case:
+    low, high = within
+    conditions = []
+    if case.low < low:
+        conditions.append(compare(">=", case, numbered(low)))
+    if case.high > high:
+        conditions.append(compare("<=", case, numbered(high)))
+    kept = replace(case, low=max(case.low, low), high=min(case.high, high))
+    return _back(kept, turn * (high - low + 1)).under(*conditions)
+
+
+def _remainder(case: Case, low: int, size: int) -> Case:
+    if size > 1 << 32:
+        raise NotWhole
+    value = Binary("%", plus(case.value, case.offset - low), number(size), INT32)
+    return Case(value, low, low + size - 1, low, case.conditions)
+
+
+def compare(op: str, a: Case, b: Case) -> Expr:
+    """`a op b` with the offsets on the side of a number, if there is one."""
+    apart = b.offset - a.offset
+    left, right = a.value, b.value
+    if isinstance(left, Const) and not isinstance(right, Const):
+        left = plus(left, -apart)
+    else:
+        right = plus(right, apart)
+    if any(isinstance(side, Const) and not SYMBOLS[0] <= side.value <= SYMBOLS[1] for side in (left, right)):
+        raise NotWhole
+    return Binary(op, left, right, BOOL)
+
+
+def decided(op: str, a: Case, b: Case) -> bool | None:
+    """What a comparison comes to wherever the numbers lie, None if that depends."""
+    match op:
+        case "<" | ">=":
+            found = True if a.high < b.low else False if a.low >= b.high else None
+        case "<=" | ">":
+            found = True if a.high <= b.low else False if a.low > b.high else None
+        case _:
+            found = False if a.high < b.low or b.high < a.low else None
+    return found if found is None or op in ("<", "<=", "==") else not found
+
+
