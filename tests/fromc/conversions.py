@@ -13,6 +13,7 @@ TYPES = {
     "short": (16, True), "unsigned short": (16, False), "signed char": (8, True), "unsigned char": (8, False),
 }  # fmt: skip
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+OPERATIONS = ("+", "+", "-", "-", "*", "/", "%", *["cast"] * 4, "~", "neg", ">>", "<<", "?", "truth")
 CONSTANTS = (0, 1, 2, 3, 4, 5, 7, 12, 20, 100, 250, 300, 4294967290, 4294967295)
 
 
@@ -35,10 +36,10 @@ def promoted(kind: str) -> str:
 
 def common(a: str, b: str) -> str:
     a, b = promoted(a), promoted(b)
-    (x, signed_a), (y, signed_b) = TYPES[a], TYPES[b]
-    if x != y:
+    x, y = TYPES[a], TYPES[b]
+    if x[0] != y[0]:
         return a if x > y else b
-    return b if signed_a else a
+    return b if x[1] else a
 
 
 def kept(value: int, kind: str) -> int:
@@ -131,7 +132,8 @@ class Expressions:
     def number(self) -> Node:
         value = self.random.choice(CONSTANTS)
         kind = "long" if value > 2**31 else "int"
-        suffix, kind = self.random.choice((("", kind), ("", kind), ("u", "unsigned"), ("l", "long"), ("ul", "unsigned long")))
+        suffixes = (("", kind), ("", kind), ("u", "unsigned"), ("l", "long"), ("ul", "unsigned long"))
+        suffix, kind = self.random.choice(suffixes)
         return Node(f"{value}{suffix}", "number", (kind, value))
 
     def leaf(self) -> Node:
@@ -144,7 +146,7 @@ class Expressions:
         """An integer expression."""
         if depth == 0:
             return self.leaf()
-        op = self.random.choice(("+", "-", "-", "+", "*", "/", "%", "cast", "cast", "cast", "cast", "~", "neg", ">>", "<<", "?", "truth"))
+        op = self.random.choice(OPERATIONS)
         inner = self.value(depth - 1)
         match op:
             case "cast":
@@ -171,7 +173,7 @@ class Expressions:
 
     def condition(self, depth: int) -> Node:
         """A comparison, or several."""
-        op = self.random.choice((*COMPARISONS, *COMPARISONS, "&&", "||", "!")) if depth else self.random.choice(COMPARISONS)
+        op = self.random.choice((*COMPARISONS, *COMPARISONS, *("&&", "||", "!") * (depth > 0)))
         if op == "!":
             inner = self.condition(depth - 1)
             return Node(f"!({inner.text})", "!", (inner,))

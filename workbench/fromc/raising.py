@@ -16,6 +16,7 @@ from workbench.fromc.scope import Scope
 from workbench.fromc.sequential import sequential_text
 from workbench.fromc.source import FUNCTION, REASSOCIATE, Source, read_source
 from workbench.fromc.syntax import Unit, parse_unit
+from workbench.fromc.types import converted
 from workbench.fromc.updates import IN_ORDER
 from workbench.fromc.values import Values
 from workbench.lang.diagnostics import Diagnostics, Problem, report
@@ -152,6 +153,8 @@ def _with_data(step: Step, data: dict[str, Parameter]) -> Step:
         return replace(step, body=tuple(_with_data(s, data) for s in step.body))
 
     def change(node: Expr) -> Expr:
-        return Read(node.name, (), node.dtype) if isinstance(node, Size) and node.name in data else node
+        if not isinstance(node, Size) or node.name not in data:
+            return node
+        return converted(Read(node.name, (), data[node.name].dtype), node.dtype)
 
     return replace(step, values=tuple(transform(v, change) for v in step.values)) if data else step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.dtypes import BOOL, INT32, INT64, DType
-from workbench.lang.expr import Binary, Const, Expr
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, Size, Unary, children, rebuild
 from workbench.records import record
 
 Span = tuple[int, int]
@@ -132,3 +132,22 @@ def decided(op: str, a: Case, b: Case) -> bool | None:
     return found if found is None or op in ("<", "<=", "==") else not found
 
 
+def widened(expr: Expr) -> Expr:
+    """Whole numbers in 64 bits, where the arithmetic of an element is that of its type."""
+    match expr:
+        case Const(int() as value, dtype) if dtype != BOOL:
+            return Const(value, INT64)
+        case Size(name, _):
+            return Size(name, INT64)
+        case Index():
+            return Cast(expr, INT64)
+        case Unary(op, operand, dtype) if dtype != BOOL:
+            return Unary(op, widened(operand), INT64)
+        case Binary(op, left, right, dtype):
+            return Binary(op, widened(left), widened(right), dtype if dtype == BOOL else INT64)
+        case Select(condition, then, otherwise, dtype) if dtype != BOOL:
+            return Select(widened(condition), widened(then), widened(otherwise), INT64)
+        case Call(name, arguments, _):
+            return Call(name, tuple(map(widened, arguments)), INT64)
+    parts = tuple(map(widened, children(expr)))
+    return rebuild(expr, parts) if parts else expr

@@ -23,11 +23,26 @@ from workbench.fromc.turns import (
     numbered,
     span_of,
     turned,
+    widened,
     wrapped,
 )
-from workbench.lang.dtypes import BOOL, INT32
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, Size, Unary, conjunction, reads
-from workbench.lang.normal_form import constant
+from workbench.lang.dtypes import BOOL, INT32, INT64
+from workbench.lang.expr import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Index,
+    Select,
+    Size,
+    Unary,
+    conjunction,
+    reads,
+    walk,
+)
+from workbench.lang.normal_form import constant, is_index_arithmetic
 from workbench.poly.affine import guard
 
 Spans = Mapping[Expr, Span]
@@ -87,7 +102,7 @@ def _wraps(expr: Expr) -> bool:
 
 def _cases(expr: Expr, spans: Spans) -> Cases:
     match expr:
-        case Cast(operand, dtype) if operand.dtype.is_integral:
+        case Cast(operand, dtype) if not operand.dtype.is_float:
             if dtype == BOOL and operand.dtype != BOOL:
                 return _truth(compared("!=", operand, Const(0, operand.dtype), spans))
             return cases(operand, spans, reduced=dtype.bits > operand.dtype.bits or operand.dtype == BOOL)
@@ -239,6 +254,24 @@ def comparison(op: str, left: Expr, right: Expr, spans: Spans) -> Expr:
     if not left.dtype.is_integral or any(reads(typed)):
         return typed
     try:
-        return compared(op, left, right, spans)
+        found = compared(op, left, right, spans)
     except NotWhole:
         return typed
+    return found if _fits_32_bits(found, spans) else widened(found)
+
+
+def _fits_32_bits(found: Expr, spans: Spans) -> bool:
+    """Whether it is sums of numbers, sizes and loop variables of 32 bits: other arithmetic is done in its type."""
+    low, high = span_of(INT32)
+    for part in walk(found):
+        match part:
+            case Const(_, dtype) if dtype == INT64:
+                return False
+            case Size():
+                least, most = spans.get(Size(part.name), SYMBOLS)
+                if least < low or most > high:
+                    return False
+            case Binary(op, left, right, _) if op in COMPARISONS:
+                if not (is_index_arithmetic(left) and is_index_arithmetic(right)):
+                    return False
+    return True

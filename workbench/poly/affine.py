@@ -88,7 +88,10 @@ def pieces(expr: Expr) -> Pieces:
         case Unary("~", operand, _) if operand.dtype.is_integral:
             return _map1("-1 - ({})".format, operand)
         case Cast(operand, dtype) if (
-            dtype.kind == "int" and dtype.bits >= 32 and operand.dtype.kind != "float"
+            dtype.kind == "int"
+            and dtype.bits >= 32
+            and operand.dtype.kind != "float"
+            and (operand.dtype.kind != "uint" or operand.dtype.bits < dtype.bits)
         ):
             return pieces(operand)
         case Binary("+" | "-" as op, left, right, _):
