@@ -18,7 +18,7 @@ from workbench.fromc.types import common, converted, promoted
 from workbench.fromc.wholes import comparison, whole
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT64, INT32, DType
-from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary
+from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Unary, reads
 
 _SIMPLE = re.compile(r"-?\s*(?:\w+|\d[\w.]*(?:[eEpP][+-]\w+)?|\.\d+\w*)")
 

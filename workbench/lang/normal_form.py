@@ -88,8 +88,8 @@ def is_index_arithmetic(expr: Expr) -> bool:
             return is_index_arithmetic(left)
         case Call("min" | "max", arguments, _):
             return all(map(is_index_arithmetic, arguments))
-        case Cast(operand, dtype):
-            return _widens(operand.dtype, dtype) and is_index_arithmetic(operand)
+        case Cast(Index() | Size() as operand, dtype):  # of a sum or product it says that it wraps around in its type
+            return _widens(operand.dtype, dtype)
         case _:
             return False
 
