@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from workbench.fromc.turns import NotWhole
-from workbench.fromc.wholes import Spans, cases
+from workbench.fromc.wholes import Spans, cases, fits
 from workbench.lang.dtypes import BOOL, INT32, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, Size, Unary, reads
-from workbench.lang.reaches import reach
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Select, Unary, reads
 from workbench.lang.unify import limits
 
 MOST = (1 << 31) - 1
@@ -38,7 +37,7 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
         return Binary(op, left, right, dtype)
     match right:
         case Const(value, _) if value > 0 and not any(reads(left)):
-            wraps = reach(Unary("-", left, dtype), _naturals(spans)) is None
+            wraps = not fits(Unary("-", left, dtype), spans)
             if is_nonnegative(left, spans) and (whole or not wraps):
                 return Binary(op, left, right, dtype)
             if not whole and wraps:
@@ -49,11 +48,6 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
             quotient = divided(op, left, Const(-value, dtype), spans, whole=whole)
             return Unary("-", quotient, dtype) if op == "/" else quotient
     return _divided_by_data(op, left, right, dtype)
-
-
-def _naturals(spans: Spans) -> frozenset[str]:
-    """Sizes and loop variables that are not below 0."""
-    return frozenset(e.name for e, (low, _) in spans.items() if isinstance(e, Size | Index) and low >= 0)
 
 
 def _truncated(left: Expr, right: Expr) -> Expr:

@@ -38,6 +38,7 @@ from workbench.lang.expr import (
     Select,
     Size,
     Unary,
+    children,
     conjunction,
     reads,
     walk,
@@ -49,6 +50,8 @@ Spans = Mapping[Expr, Span]
 Cases = tuple[Case, ...]
 
 MOST_CASES = 8
+# No array, and so no loop over one, is as long as this: memory is not.
+MEMORY = 1 << 47
 RING = frozenset({"+", "-", "*", "<<"})
 
 
@@ -78,8 +81,7 @@ def cases(expr: Expr, spans: Spans, *, reduced: bool = True) -> Cases:
 def _whole_leaf(expr: Expr, spans: Spans) -> Case | None:
     match expr:
         case Const(int() as value, dtype):
-            value = int(value)
-            return numbered(value if dtype == BOOL else turned(value, dtype))
+            return numbered(int(value) if dtype == BOOL else turned(int(value), dtype))
         case Size(name, dtype) | Index(name, dtype):
             plain = type(expr)(name, INT32)
             widest = span_of(dtype) if isinstance(expr, Size) else SYMBOLS
@@ -121,6 +123,27 @@ def _cases(expr: Expr, spans: Spans) -> Cases:
     if expr.dtype == BOOL:
         return _truth(expr)
     raise NotWhole
+
+
+def fits(expr: Expr, spans: Spans) -> bool:
+    """Whether no signed arithmetic in it leaves its type, and so would wrap around."""
+    near = {of: (max(low, -MEMORY), min(high, MEMORY)) for of, (low, high) in spans.items()}
+    try:
+        return _fits(expr, near)
+    except NotWhole:
+        return False
+
+
+def _fits(expr: Expr, spans: Spans) -> bool:
+    if _whole_leaf(expr, spans) is not None:
+        return True
+    if not all(_fits(child, spans) for child in children(expr)):
+        return False
+    match expr:
+        case Unary("-", _, dtype) | Binary("+" | "-" | "*" | "<<", _, _, dtype) | Call("abs", _, dtype):
+            low, high = span_of(dtype)
+            return dtype.kind != "int" or all(low <= c.low and c.high <= high for c in _cases(expr, spans))
+    return True
 
 
 def _truth(condition: Expr) -> Cases:
