@@ -22,7 +22,8 @@ class Parameter:
     """One parameter in C's order.
 
     `tensor` names what holds its data: an array (`extents` are its dimensions) or a number; empty for an integer that
-    may shape the program.  `used` is False for what the function does not look at.
+    may shape the program.  `used` is False for what the function does not look at; `updated` says of a number that the
+    caller sees it change, as the only element of an array.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     extents: tuple[Expr, ...]
     used: bool
     c_type: str
+    updated: bool = False
 
     @property
     def is_integer(self) -> bool:
@@ -38,7 +40,7 @@ class Parameter:
 
     @property
     def is_array(self) -> bool:
-        return bool(self.extents)
+        return bool(self.extents) or self.updated
 
 
 def declared(values: Values, nodes: list[Any], used: set[str]) -> list[Parameter]:
@@ -94,19 +96,29 @@ def _parameter(values: Values, node: Any, *, used: bool) -> Parameter:
     extents, kind = _extents(values, node)
     dtype = scope.element(kind.type) if isinstance(kind, c_ast.TypeDecl) else None
     if dtype is None:
-        what = "a pointer to pointers" if isinstance(kind, c_ast.PtrDecl) else "of a type that is not read"
+        what = "a pointer to pointers" if isinstance(kind, c_ast.PtrDecl) else _what(kind)
         fix = f"expected numbers and arrays of them: double {name}[n][m]"
         raise values.problem(f"{name} is {what}", node, fix)
     if not extents and dtype.is_integral and name not in scope.assigned:
         return _integer(scope, name, dtype, used=used)
-    if not extents and name in scope.assigned:
+    updated = name in scope.updated
+    if not extents and name in scope.assigned and not updated:
         raise values.problem(f"the parameter {name} is changed, which its caller does not see", node,
                              "change a local copy of it")  # fmt: skip
     tensor = scope.fresh(name)
     lower = tuple(Const(0, INT32) for _ in extents)
     scope.tensors[tensor] = Tensor(tensor, dtype, lower, tuple(extents), "input")
     scope.declare(name, Cells(tensor, dtype, (), len(extents)))
-    return Parameter(name, dtype, tensor, tuple(extents), used or bool(extents), dtype.c_name)
+    return Parameter(name, dtype, tensor, tuple(extents), used or bool(extents), dtype.c_name, updated)
+
+
+def _what(kind: Any) -> str:
+    """What a declaration that is not read says of its type."""
+    inner = getattr(kind, "type", None)
+    for node, word in ((c_ast.Struct, "struct"), (c_ast.Union, "union"), (c_ast.Enum, "enum")):
+        if isinstance(inner, node):
+            return f"a {word}{f' {inner.name}' if inner.name else ''}: its parts are not read"
+    return "of a type that is not read"
 
 
 def _integer(scope: Scope, name: str, dtype: DType, *, used: bool) -> Parameter:

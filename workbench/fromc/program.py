@@ -15,6 +15,7 @@ def from_c(
     /,
     function: str = "",
     *,
+    region: str = "",
     reassociate: bool = False,
     sizes: Mapping[str, int] | None = None,
     **symbols: int,
@@ -36,7 +37,7 @@ def from_c(
     line, a caret, and what to write instead; LoweringError where a bound is not affine before a size is known.
     """
     given = given_sizes(sizes, symbols)
-    return lower(raise_c(text, function, reassociate=reassociate).operator, given)
+    return lower(raise_c(text, function, region=region, reassociate=reassociate).operator, given)
 
 
 def raised_from(program: Program) -> Raised | None:

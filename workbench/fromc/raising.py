@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from pycparser import c_ast
 
 from workbench.errors import OperatorError, shown
 from workbench.fromc.body import Body
-from workbench.fromc.locals import assigned_names, loop_variables, names_in
+from workbench.fromc.constants import declare_constants
+from workbench.fromc.givens import givens
+from workbench.fromc.inlining import inlined
+from workbench.fromc.locals import assigned_names, names_in
 from workbench.fromc.parameters import Parameter, declared, used_symbols
 from workbench.fromc.scope import Scope
 from workbench.fromc.sequential import sequential_text
-from workbench.fromc.source import FUNCTION, REASSOCIATE, Source, read_source
+from workbench.fromc.source import FUNCTION, REASSOCIATE, REGION, Source, read_source
 from workbench.fromc.syntax import Unit, parse_unit
 from workbench.fromc.types import converted
 from workbench.fromc.updates import IN_ORDER
@@ -39,19 +41,24 @@ class Raised:
     sequential: str
 
 
-def raise_c(text: str, function: str = "", *, reassociate: bool = False, in_order: bool = False) -> Raised:
+def raise_c(
+    text: str, function: str = "", *, region: str = "", reassociate: bool = False, in_order: bool = False
+) -> Raised:
     """The operator that a C text denotes.
 
-    `function` names the one meant where the text has several; the rest is not looked at.  `reassociate` lets the
-    updates `x += e` (and *, minimum, maximum) of a cell happen in any order, as a reduction's; those of integers may
-    anyway, unless all are to stay `in_order`.  Raises OperatorError, which shows each place with a caret.  The choices
-    become pragmas of the operator's text, which so says it all.
+    `function` and `region` name what is meant where the text has several; of the rest only declarations are looked at,
+    and functions that are called.  `reassociate` lets the updates `x += e` (and *, minimum, maximum) of a cell happen
+    in any order, as a reduction's; those of integers may anyway, unless all are to stay `in_order`.  Raises
+    OperatorError, which shows each place with a caret.  These choices become pragmas of the operator's text, which so
+    says it all.
     """
-    if not isinstance(function, str) or not isinstance(reassociate, bool):
-        raise OperatorError(f"from_c: function={shown(function)}, reassociate={shown(reassociate)} do not fit")
+    if not all(isinstance(name, str) for name in (function, region)) or not isinstance(reassociate, bool):
+        given = f"function={shown(function)}, region={shown(region)}, reassociate={shown(reassociate)}"
+        raise OperatorError(f"from_c: {given} do not fit")
     if not isinstance(text, str):
         raise OperatorError(f"from_c takes C as a text (str), not {shown(text)}")
-    asked = [f"{FUNCTION} {function}"] * bool(function) + [REASSOCIATE] * reassociate + [IN_ORDER] * in_order
+    asked = [f"{FUNCTION} {function}"] * bool(function) + [f"{REGION} {region}"] * bool(region)
+    asked += [REASSOCIATE] * reassociate + [IN_ORDER] * in_order
     lines = {" ".join(line.split()) for line in text.splitlines()}
     missing = [pragma for pragma in asked if pragma not in lines]
     return _raised("\n".join([text.rstrip(), *missing, ""]) if missing else text)
@@ -74,15 +81,17 @@ def _of_source(source: Source) -> Raised:
 
 
 def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
-    whole = c_ast.Compound(list(unit.body))
+    whole, unit = unit, inlined(unit)
+    given = givens(unit)
+    items = list(given.items)
     scope = Scope(unit.types)
-    scope.assigned = set(assigned_names(whole))
+    scope.assigned, scope.updated = set(assigned_names(c_ast.Compound(items))), set(given.updated)
     values = Values(unit, scope)
-    given, items = _given(unit, scope)
     parameters: list[Parameter] = []
-    looked_at = c_ast.Compound([item for item in unit.body if not isinstance(item, c_ast.Cast | c_ast.ID)])
+    looked_at = c_ast.Compound([item for item in items if not isinstance(item, c_ast.Cast | c_ast.ID)])
     with diagnostics.collect():
-        parameters = declared(values, given, set(names_in(looked_at)))
+        declare_constants(values)
+        parameters = declared(values, list(given.declarations), set(names_in(looked_at)))
     diagnostics.check()
     body = Body(values, diagnostics, unit.source.reassociate, in_order=IN_ORDER in unit.source.text)
     steps = body.steps(items)
@@ -90,29 +99,13 @@ def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
     if not steps:
         fix = "write A[i] = ... in a loop"
         raise Problem("the text computes nothing: no statement writes an array", Span(0, 1), fix)
-    raised = _made(unit, scope, parameters, steps)
-    return replace(raised, sequential=sequential_text(unit, list(raised.parameters), items))
+    raised = _made(unit, scope, parameters, steps, given.said)
+    return replace(raised, sequential=sequential_text(whole, list(raised.parameters), given))
 
 
-def _given(unit: Unit, scope: Scope) -> tuple[list[Any], list[Any]]:
-    """Declarations that are parameters, and the statements: what a nest declares before its loops is given to it."""
-    body = list(unit.body)
-    if body and isinstance(body[-1], c_ast.Return):
-        last = body[-1].expr
-        body = body[:-1] if last is None or isinstance(last, c_ast.Constant) else body
-    if not unit.is_nest:
-        return [*unit.parameters, *unit.declarations], body
-    heads = {name for item in body for name in loop_variables(item)}
-    first = next((n for n, item in enumerate(body) if not isinstance(item, c_ast.Decl)), len(body))
-    outside = [d for d in body[:first] if d.init is None and d.name not in heads and _is_given(d, scope)]
-    return outside, [item for item in body if item not in outside]
-
-
-def _is_given(declaration: Any, scope: Scope) -> bool:
-    return not isinstance(declaration.type, c_ast.TypeDecl) or declaration.name not in scope.assigned
-
-
-def _made(unit: Unit, scope: Scope, parameters: list[Parameter], steps: tuple[Step, ...]) -> Raised:
+def _made(
+    unit: Unit, scope: Scope, parameters: list[Parameter], steps: tuple[Step, ...], said: tuple[str, ...]
+) -> Raised:
     shaping = used_symbols(scope, steps)
     written = {t.tensor for s in _statements(steps) for t in s.targets}
     tensors: dict[str, Tensor] = {}
@@ -131,7 +124,7 @@ def _made(unit: Unit, scope: Scope, parameters: list[Parameter], steps: tuple[St
     scalars = tuple(p.name for p in parameters if p.name in shaping and p.name not in sizes)
     operator = Operator(
         name=unit.name, parameters=inputs, outputs=outputs, tensors=tensors, size_names=sizes, scalars=scalars,
-        body=steps, text=unit.source.text, language="c"
+        body=steps, text=unit.source.text, warnings=said, language="c"
     )  # fmt: skip
     return Raised(operator, tuple(parameters), "")
 

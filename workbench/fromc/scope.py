@@ -47,9 +47,9 @@ class Scope:
     """Names in force, from the outermost block to the innermost.
 
     `symbols` are the integers that may shape the program, `undeclared` those that a bare nest takes from its arrays'
-    extents; `tensors` collects what holds data, under names of its own; `spans` says
-    between what and what loop variables and sizes lie, by their expressions; `assigned` the names the text assigns
-    outside the heads of loops.
+    extents; `tensors` collects what holds data, under names of its own; `spans` says between what and what loop
+    variables and sizes lie, by their expressions; `assigned` the names the text assigns outside the heads of loops,
+    `updated` those of them that are given and stay.
     """
 
     types: dict[str, list[str]]
@@ -60,6 +60,7 @@ class Scope:
     taken: set[str] = field(default_factory=set)
     spans: dict[Expr, tuple[int, int]] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
+    updated: set[str] = field(default_factory=set)
     ranges: list[Range] = field(default_factory=list)
 
     def find(self, name: str) -> Meaning | None:

@@ -6,6 +6,9 @@ import re
 from dataclasses import field
 
 from workbench.errors import OperatorError, shown
+from workbench.fromc.framing import Frame, framed, is_whole_function, needed, root
+from workbench.fromc.preprocessing import DEFINE, DIRECTIVE, directive_words, expanded, needs_preprocessor, original_column
+from workbench.fromc.regions import chosen, regions
 from workbench.lang.diagnostics import Problem, report
 from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_TEXT
 from workbench.lang.terms import Span
@@ -13,15 +16,13 @@ from workbench.records import record
 
 REASSOCIATE = "#pragma workbench reassociate"
 FUNCTION = "#pragma workbench function"
+REGION = "#pragma workbench region"
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
-_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(?)[ \t]*(.*)", re.DOTALL)
 _NOISE = re.compile(
     r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL|register|extern)\b"
     r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
 )
-_CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "elif", "else"})
 _WORD = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
 
 
@@ -30,27 +31,34 @@ class Source:
     """A C text and what the parser gets: of the same length, without comments, directives and compilers' words.
 
     `defines` are the object-like macros, with the place of their values; `reassociate` says that the text asks for
-    updates (`x += ...`) to be taken as reductions, whose order is free.
+    updates (`x += ...`) to be taken as reductions, whose order is free.  `frame` is the region that is read, if it
+    is one; `lines` are those of the text after the preprocessor, where it was needed.
     """
 
     text: str
     plain: str
     defines: dict[str, tuple[str, int]] = field(default_factory=dict)
     reassociate: bool = False
+    frame: Frame | None = None
+    lines: tuple[str, ...] = ()
 
     def span(self, line: int, column: int) -> Span:
         """The word that stands at a line and column, both from 1."""
         starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
-        start = starts[min(max(line, 1), len(starts)) - 1] + max(column, 1) - 1
+        number = min(max(line, 1), len(starts)) - 1
+        column = max(column, 1) - 1
+        if self.lines:
+            column = original_column(self.lines[number], without_comments(self.text).split("\n")[number], column)
+        start = starts[number] + column
         start = min(start, len(self.text))
         word = _WORD.match(self.text, start)
         return Span(start, word.end() if word else start + 1)
 
 
 def read_source(text: str) -> Source:
-    """The text made ready for the parser; where a pragma names a function, all but that is left out.
+    """The text made ready for the parser; where a pragma names a function or a region, all but that is left out.
 
-    Raises OperatorError for what no preprocessor would be asked about: macros with parameters, conditional text.
+    Macros and conditions that matter to what is left go through a preprocessor.  Raises OperatorError.
     """
     if len(text) > LONGEST_TEXT:
         raise OperatorError(f"from_c: the text has {len(text)} characters; at most {LONGEST_TEXT} are read")
@@ -63,19 +71,42 @@ def read_source(text: str) -> Source:
 
 
 def _read(text: str) -> Source:
-    plain = _COMMENTS.sub(_blank, _without_strings(text))
+    plain = without_comments(text)
     start = plain.find("/*")
     if start >= 0:
         raise Problem("this comment does not end", Span(start, start + 2), "close it with */")
-    named = re.search(rf"^[ ]*{FUNCTION}[ ]+(\S+)[ ]*$", plain, re.MULTILINE)
-    if named:
-        plain = _only(plain, named[1])
+    selected, frame = _selected(plain)
+    lines: tuple[str, ...] = ()
+    if needs_preprocessor(plain, _NOISE.sub(" ", selected)):
+        plain = expanded(plain)
+        lines = tuple(plain.split("\n"))
+        selected, frame = _selected(plain)
     defines: dict[str, tuple[str, int]] = {}
     reassociate = False
-    for match in _DIRECTIVE.finditer(plain):
+    for match in DIRECTIVE.finditer(plain if frame else selected):
         reassociate = _directive(match, defines) or reassociate
-    plain = _NOISE.sub(_blank, _DIRECTIVE.sub(_blank, plain))
-    return Source(text, plain, defines, reassociate)
+    return Source(text, _NOISE.sub(_blank, DIRECTIVE.sub(_blank, selected)), defines, reassociate, frame, lines)
+
+
+def _selected(plain: str) -> tuple[str, Frame | None]:
+    """What is read of a text: a region, a function or all of it."""
+    function, region = _asked(FUNCTION, plain), _asked(REGION, plain)
+    found = chosen(regions(plain), region, function)
+    if found is not None and not is_whole_function(plain, found):
+        frame = framed(plain, found, _NOISE)
+        return frame.plain, frame
+    function = function or (found.function if found else root(plain))
+    return (_only(plain, function) if function else plain), None
+
+
+def _asked(pragma: str, plain: str) -> str:
+    found = re.search(rf"^[ ]*{pragma}[ ]+(\S+)[ ]*$", plain, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks for its comments, every character in its place."""
+    return _COMMENTS.sub(_blank, _without_strings(text))
 
 
 def _without_strings(text: str) -> str:
@@ -88,21 +119,11 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _directive(match: re.Match[str], defines: dict[str, tuple[str, int]]) -> bool:
-    """Note a macro; whether it is the pragma that frees the order of updates.  Problem for what is not understood."""
-    words = match[0].replace("#", " # ", 1).split()
-    kind = words[1] if len(words) > 1 else ""
-    span = Span(match.end() - len(match[0].lstrip()), match.end())
-    if kind in _CONDITIONAL:
-        fix = "run the preprocessor first (cc -E -P), or remove it"
-        raise Problem("conditional text (#if) is not read: it stands for several programs", span, fix)
-    if kind == "define":
-        found = _DEFINE.match(match[0])
-        if found is None or found[2]:
-            raise Problem("a macro with parameters is not read", span, "write its text where it is used")
+    """Note a macro; whether it is the pragma that frees the order of updates."""
+    words = directive_words(match[0])
+    if words[:1] == ["define"] and (found := DEFINE.match(match[0])) is not None and not found[2]:
         defines[found[1]] = (found[3].replace("\\\n", "  ").strip(), match.start() + found.start(3))
-    if kind == "undef" and len(words) > 2:
-        defines.pop(words[2], None)
-    return words[1:] == REASSOCIATE.replace("#", "").split()
+    return words == REASSOCIATE.replace("#", "").split()
 
 
 def _only(plain: str, function: str) -> str:
@@ -118,6 +139,8 @@ def _only(plain: str, function: str) -> str:
         start = max(plain.rfind(c, 0, match.start()) for c in ";}\n") + 1
         outside = re.compile(r"[^\n]")
         kept = outside.sub(" ", plain[:start]) + plain[start : end + 1] + outside.sub(" ", plain[end + 1 :])
+        for span in needed(_NOISE.sub(_blank, plain), Span(start, end + 1), function):
+            kept = kept[: span.start] + plain[span.start : span.end] + kept[span.end :]
         return _with_directives(kept, plain)
     known = dict.fromkeys(m[1] for m in re.finditer(r"\b([A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", plain))
     listed = ", ".join(name for name in known if name not in ("for", "if", "while", "switch")) or "(none)"
@@ -126,10 +149,10 @@ def _only(plain: str, function: str) -> str:
 
 def _with_directives(kept: str, plain: str) -> str:
     """The simple macros of the text and our own pragmas in their places again."""
-    for match in _DIRECTIVE.finditer(plain):
-        words = match[0].replace("#", " # ", 1).split()
-        simple = words[1:2] == ["define"] and (found := _DEFINE.match(match[0])) is not None and not found[2]
-        if simple or words[1:3] == ["pragma", "workbench"]:
+    for match in DIRECTIVE.finditer(plain):
+        words = directive_words(match[0])
+        simple = words[:1] == ["define"] and (found := DEFINE.match(match[0])) is not None and not found[2]
+        if simple or words[:2] == ["pragma", "workbench"]:
             kept = kept[: match.start()] + match[0] + kept[match.end() :]
     return kept
 

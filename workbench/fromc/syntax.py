@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import field
 from typing import Any
 
 from pycparser import CParser, c_ast
 from pycparser.c_parser import ParseError
 
+from workbench.fromc.framing import NAME, PROLOGUE
 from workbench.fromc.locals import loop_variables
 from workbench.fromc.source import Source
 from workbench.fromc.types import TYPE_NAMES, element_type
@@ -16,14 +19,14 @@ from workbench.lang.terms import Span
 from workbench.records import record
 
 _PLACE = re.compile(r"^[^:]*:(\d+):(\d+): (.*)", re.DOTALL)
-_PROLOGUE = "".join(f"typedef int {name};" for name in TYPE_NAMES)
 
 
 @record
 class Unit:
-    """A function, or a bare loop nest (`is_nest`): parameters, declarations of the file, statements.
+    """A function, or a loop nest (`is_nest`): parameters, declarations of the file, statements.
 
-    `types` are the words that the text's own names of types stand for, `tree` is what the parser gave.
+    `types` are the words that the text's own names of types stand for, `tree` is what the parser gave; `functions` are
+    those that the statements may call, `constants` what each `enum` names, as expressions.
     """
 
     source: Source
@@ -35,6 +38,8 @@ class Unit:
     types: dict[str, list[str]]
     lines_before: int
     tree: Any = None
+    functions: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
 
     @property
     def counters(self) -> tuple[str, ...]:
@@ -51,30 +56,74 @@ class Unit:
 
 
 def parse_unit(source: Source) -> Unit:
-    """The one function of a text, or its loop nest with the declarations before it.
+    """The one function of a text, its region, or its loop nest with the declarations before it.
 
     Raises Problem.
     """
-    if _begins_with_statements(source.plain):
-        before = f"{_PROLOGUE}{_types(source)}\nvoid nest(void) {{\n"
+    if source.frame is None and _begins_with_statements(source.plain):
+        before = f"{PROLOGUE}{_types(source)}\nvoid nest(void) {{\n"
         tree = _parsed(source, f"{before}{source.plain}\n}}", before.count("\n"))
         body = tuple(tree.ext[-1].body.block_items or ()) if isinstance(tree.ext[-1], c_ast.FuncDef) else ()
-        return Unit(source, "nest", (), (), body, True, _named_types(source, tree, body), before.count("\n"), tree)
-    before = f"{_PROLOGUE}{_types(source)}\n"
-    tree = _parsed(source, before + source.plain, 1)
-    functions = [node for node in tree.ext if isinstance(node, c_ast.FuncDef)]
-    if len(functions) != 1:
-        names = ", ".join(f.decl.name for f in functions)
-        message = f"the text defines several functions ({names})" if functions else "the text has no loop nest"
-        fix = 'say which: from_c(text, function="...")' if functions else "write void f(int n, double A[n]) { for ... }"
-        where = Unit(source, "", (), (), (), False, {}, 1).span(functions[1]) if functions else Span(0, 1)
-        raise Problem(message, where, fix)
-    function = functions[0]
-    arguments = function.decl.type.args
-    own = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and not isinstance(n.type, c_ast.FuncDecl))
-    body = tuple(function.body.block_items or ())
+        return _unit(source, "nest", tree, body, before.count("\n"))
+    tree = _parsed(source, f"{PROLOGUE}{_types(source)}\n{source.plain}", 1)
+    functions = {node.decl.name: node for node in tree.ext if isinstance(node, c_ast.FuncDef)}
+    if source.frame is not None:
+        region = functions.pop(NAME)
+        body = (*_own_declarations(tree), *(region.body.block_items or ()))
+        return _unit(source, source.frame.program_name, tree, body, 1, functions)
+    function = _meant(source, functions)
+    return _unit(source, function.decl.name, tree, tuple(function.body.block_items or ()), 1, functions, function)
+
+
+def _unit(source: Source, name: str, tree: Any, body: tuple[Any, ...], lines_before: int,
+          functions: dict[str, Any] | None = None, function: Any = None) -> Unit:  # fmt: skip
+    arguments = function.decl.type.args if function else None
     parameters = tuple(arguments.params) if arguments else ()
-    return Unit(source, function.decl.name, parameters, own, body, False, _named_types(source, tree, body), 1, tree)
+    others = {n: f for n, f in (functions or {}).items() if f is not function}
+    return Unit(source, name, parameters, _own_declarations(tree) if function else (), body, function is None,
+                _named_types(source, tree, body), lines_before, tree, others, _enumerators(tree, body))  # fmt: skip
+
+
+def _own_declarations(tree: Any) -> tuple[Any, ...]:
+    """Variables of the file; of two with the same name the later one, which is seen."""
+    found = {n.name: n for n in tree.ext if isinstance(n, c_ast.Decl) and not isinstance(n.type, c_ast.FuncDecl)}
+    return tuple(node for name, node in found.items() if name)
+
+
+def _meant(source: Source, functions: dict[str, Any]) -> Any:
+    """The function that is read: the only one that no other one calls, or the one asked for."""
+    called = {name for f in functions.values() for name in _calls(f.body) if name != f.decl.name}
+    roots = [f for name, f in functions.items() if name not in called]
+    if len(roots) == 1:
+        return roots[0]
+    names = ", ".join(functions)
+    message = f"the text defines several functions ({names})" if functions else "the text has no loop nest"
+    fix = 'say which: from_c(text, function="...")' if functions else "write void f(int n, double A[n]) { for ... }"
+    at = list(functions.values())[1:2]
+    where = Unit(source, "", (), (), (), False, {}, 1).span(at[0]) if at else Span(0, 1)
+    raise Problem(message, where, fix)
+
+
+def _calls(node: Any) -> Iterator[str]:
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        yield node.name.name
+    for _, child in node.children():
+        yield from _calls(child)
+
+
+def _enumerators(tree: Any, body: tuple[Any, ...]) -> dict[str, Any]:
+    """What every `enum` names → its value, an expression."""
+    found: dict[str, Any] = {}
+    for node in (*tree.ext, *body):
+        kind = getattr(node, "type", None)
+        kind = kind if isinstance(kind, c_ast.Enum) else getattr(kind, "type", None)
+        if isinstance(kind, c_ast.Enum) and kind.values is not None:
+            value = c_ast.Constant("int", "-1")
+            for entry in kind.values.enumerators:
+                one = c_ast.Constant("int", "1", entry.coord)
+                value = entry.value or c_ast.BinaryOp("+", value, one, entry.coord)
+                found[entry.name] = value
+    return found
 
 
 def _named_types(source: Source, tree: Any, body: tuple[Any, ...]) -> dict[str, list[str]]:
