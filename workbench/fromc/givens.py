@@ -7,7 +7,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.constants import constants_of
+from workbench.fromc.constants import constants_of, is_scalar
 from workbench.fromc.inference import declaration_node, inferred
 from workbench.fromc.locals import assigned_names, homes, loop_variables, names_in
 from workbench.fromc.syntax import Unit
@@ -40,7 +40,8 @@ def givens(unit: Unit) -> Givens:
     tables = constants.values()
     values = [d.name for d in own if d.init]
     said = (f"given by the caller, not as the text sets them: {', '.join(values)}",) if values else ()
-    return Givens((*unit.parameters, *map(_without_value, own)), (*tables, *body), said=said)
+    changed = set(assigned_names(c_ast.Compound(body))) & {d.name for d in own if is_scalar(d)}
+    return Givens((*unit.parameters, *map(_without_value, own)), (*tables, *body), frozenset(changed), said)
 
 
 def _without_value(declaration: Any) -> Any:

@@ -53,7 +53,7 @@ def declared(values: Values, nodes: list[Any], used: set[str]) -> list[Parameter
             if isinstance(node, c_ast.EllipsisParam) or not getattr(node, "name", None):
                 raise values.problem("a parameter needs a type and a name", node, "write int n")
             name = node.name
-            if _is_void(node):
+            if _is_void(node) or (name not in used and name not in in_extents and _is_list_of_words(node)):
                 found[place] = Parameter(name, INT64, "", (), False, "void *")
             elif isinstance(node.type, c_ast.TypeDecl) != late:
                 found[place] = _parameter(values, node, used=name in used or name in in_extents)
@@ -68,6 +68,14 @@ def _is_void(node: Any) -> bool:
         kind = kind.type
     names = getattr(getattr(kind, "type", None), "names", None)
     return names == ["void"]
+
+
+def _is_list_of_words(node: Any) -> bool:
+    """`char **argv` and `char *argv[]`, which no statement here can use."""
+    depth, kind = 0, node.type
+    while isinstance(kind, c_ast.PtrDecl | c_ast.ArrayDecl):
+        depth, kind = depth + 1, kind.type
+    return depth == 2 and getattr(getattr(kind, "type", None), "names", None) == ["char"]
 
 
 def _extent_names(node: Any) -> list[str]:

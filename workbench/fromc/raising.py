@@ -14,7 +14,7 @@ from workbench.fromc.givens import givens
 from workbench.fromc.inlining import inlined
 from workbench.fromc.locals import assigned_names, names_in
 from workbench.fromc.parameters import Parameter, declared, used_symbols
-from workbench.fromc.scope import Scope
+from workbench.fromc.scope import Ended, Scope
 from workbench.fromc.sequential import sequential_text
 from workbench.fromc.source import FUNCTION, REASSOCIATE, REGION, Source, read_source
 from workbench.fromc.syntax import Unit, parse_unit
@@ -22,6 +22,7 @@ from workbench.fromc.types import converted
 from workbench.fromc.updates import IN_ORDER
 from workbench.fromc.values import Values
 from workbench.lang.diagnostics import Diagnostics, Problem, report
+from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Read, Size, transform
 from workbench.lang.operator import For, Operator, Statement, Step, Tensor
 from workbench.lang.terms import Span
@@ -91,6 +92,8 @@ def _of_unit(unit: Unit, diagnostics: Diagnostics) -> Raised:
     looked_at = c_ast.Compound([item for item in items if not isinstance(item, c_ast.Cast | c_ast.ID)])
     with diagnostics.collect():
         declare_constants(values)
+        for name in unit.counters if unit.is_nest else ():
+            scope.declare(name, Ended(INT32))
         parameters = declared(values, list(given.declarations), set(names_in(looked_at)))
     diagnostics.check()
     body = Body(values, diagnostics, unit.source.reassociate, in_order=IN_ORDER in unit.source.text)
@@ -119,7 +122,8 @@ def _made(
     sizes = tuple(s for s in _sizes(tensors) if s in shaping or s in scope.symbols)
     outputs = tuple(p.tensor for p in parameters if p.tensor in written)
     if not outputs:
-        raise Problem("the text changes nothing that outlives it: no parameter is written", Span(0, 1))
+        fix = "write an array of the file or a parameter, or put #pragma scop and #pragma endscop around the loops"
+        raise Problem("the text changes nothing that outlives it: no parameter is written", Span(0, 1), fix)
     inputs = tuple(p.tensor or p.name for p in parameters if p.used and p.tensor not in written and p.name not in sizes)
     scalars = tuple(p.name for p in parameters if p.name in shaping and p.name not in sizes)
     operator = Operator(

@@ -62,7 +62,7 @@ def _of_function(unit: Unit, parameters: list[Parameter]) -> str:
     taken = ", ".join(f"{_kind(p)} wb_{p.name}" for p in parameters) or "void"
     handed = ", ".join(f"wb_{p.name}" for p in parameters if p.name not in own)
     before = [_filled(p) for p in parameters if p.name in own]
-    after = [f"memcpy(wb_{p.name}, {p.name}, sizeof {p.name});" for p in parameters if p.name in own and p.is_array]
+    after = [f"memcpy(wb_{p.name}, &{p.name}, sizeof {p.name});" for p in parameters if p.name in own and p.is_array]
     body = " ".join([*before, f"{unit.name}({handed});", *after])
     return f"{text}\n{EXPORT} void {NAME}({taken}) {{ {body} }}\n"
 
@@ -73,7 +73,7 @@ def _kind(parameter: Parameter) -> str:
 
 def _filled(parameter: Parameter) -> str:
     if parameter.is_array:
-        return f"memcpy({parameter.name}, wb_{parameter.name}, sizeof {parameter.name});"
+        return f"memcpy(&{parameter.name}, wb_{parameter.name}, sizeof {parameter.name});"
     return f"{parameter.name} = wb_{parameter.name};"
 
 

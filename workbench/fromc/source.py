@@ -23,6 +23,8 @@ _NOISE = re.compile(
     r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL|register|extern)\b"
     r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
 )
+# `constant n, m;` is how older texts for polyhedral compilers begin: sizes, whose types are inferred.
+_SIZES = re.compile(r"^\s*(?:constant|CONSTANT)\s+\w+(?:\s*,\s*\w+)*\s*;")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d[\w.]*")
 
 
@@ -75,6 +77,7 @@ def _read(text: str) -> Source:
     start = plain.find("/*")
     if start >= 0:
         raise Problem("this comment does not end", Span(start, start + 2), "close it with */")
+    plain = _SIZES.sub(_blank, plain)
     selected, frame = _selected(plain)
     lines: tuple[str, ...] = ()
     if needs_preprocessor(plain, _NOISE.sub(" ", selected)):
