@@ -10,7 +10,7 @@ from typing import Any
 from pycparser import c_ast
 
 from workbench.fromc.conditions import affine_part, negated
-from workbench.fromc.declarations import declare, local_tensor, new_cells, require_zeros, zeroed_array
+from workbench.fromc.declarations import declare, first_values, local_tensor, new_cells, require_listed, zeroed_array
 from workbench.fromc.locals import homes
 from workbench.fromc.loops import opened, read_head
 from workbench.fromc.scope import Cells, Ended, Known
@@ -155,8 +155,12 @@ class Body:
         if cells is None or node.init is None or isinstance(node.type, c_ast.PtrDecl):
             return
         if cells.rank:
-            require_zeros(self.values, node)
+            require_listed(self.values, node, cells.rank)
             yield self.zeros(node, cells, self.values.scope.tensors[cells.tensor].extent[-cells.rank :])
+            for place, element in first_values(node):
+                subscripts = (*cells.place, *(Const(number, INT32) for number in place))
+                value = converted(self.values.number(element), cells.dtype)
+                yield self.statement(cells.tensor, subscripts, value, element)
             return
         value = converted(self.values.number(node.init), cells.dtype)
         yield self.statement(cells.tensor, cells.place, value, node)

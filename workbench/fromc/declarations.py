@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pycparser import c_ast
@@ -76,13 +77,29 @@ def new_cells(scope: Scope, name: str, dtype: DType, extents: tuple[Expr, ...]) 
     return Cells(tensor, dtype, place, len(extents))
 
 
-def require_zeros(values: Values, node: Any) -> None:
-    """Problem unless an array begins with zeros: `{0}`."""
-    zeros = isinstance(node.init, c_ast.InitList) and all(
-        isinstance(e, c_ast.Constant) and e.value.strip("0.fFlLuU") == "" for e in node.init.exprs
-    )
-    if not zeros:
-        raise values.problem("an array can only begin with zeros: {0}", node, "assign its elements")
+def first_values(node: Any) -> list[tuple[tuple[int, ...], Any]]:
+    """The elements that an initialiser names, each with its place; none where all begin as 0: `{0}`."""
+    found = list(_listed(node.init, ()))
+    zeros = all(isinstance(e, c_ast.Constant) and e.value.strip("0.fFlLuU") == "" for _, e in found)
+    return [] if zeros else found
+
+
+def _listed(node: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    if not isinstance(node, c_ast.InitList):
+        yield place, node
+        return
+    for number, element in enumerate(node.exprs):
+        yield from _listed(element, (*place, number))
+
+
+def require_listed(values: Values, node: Any, rank: int) -> None:
+    """Problem unless an initialiser is a list, of lists for more than one dimension, in the order of the elements."""
+    listed = isinstance(node.init, c_ast.InitList) and not any(
+        isinstance(e, c_ast.NamedInitializer) for _, e in _listed(node.init, ()))  # fmt: skip
+    found = first_values(node) if listed else []
+    if not listed or any(len(place) != rank for place, _ in found):
+        fix = "write {0}, or one list for each row: {{1, 2}, {3, 4}}"
+        raise values.problem("an array can begin with zeros or with a list of its elements", node, fix)
 
 
 def zeroed_array(values: Values, node: Any, arguments: list[Any]) -> Cells:

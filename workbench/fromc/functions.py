@@ -44,6 +44,8 @@ def function_of(name: str) -> Function | None:
         return Function("abs", None, 1)
     if name in EXTREMES:
         return Function(EXTREMES[name], None, 2)
+    if name == "floord":
+        return Function("floordiv", None, 2)
     if name in ("isnan", "isinf"):
         return Function(name, None, 1)
     return _generated(name)

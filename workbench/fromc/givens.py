@@ -16,7 +16,7 @@ from workbench.records import record
 
 @record
 class Givens:
-    """Declarations of what is given, and the statements.
+    """Declarations of what is given, and the statements, after the variables that are theirs alone (`own`).
 
     `updated` are given scalars that the statements change; `said` is what was inferred, in words.
     """
@@ -25,6 +25,7 @@ class Givens:
     items: tuple[Any, ...]
     updated: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
+    own: tuple[Any, ...] = ()
 
 
 def givens(unit: Unit) -> Givens:
@@ -68,7 +69,8 @@ def _of_nest(unit: Unit, body: list[Any]) -> Givens:
     local, updated = _scalars({**outside, **made}, items, free, set(outside) - outlive, bare=frame is None)
     given = [d for name, d in {**made, **outside}.items() if name not in local]
     kept = [d for name, d in {**outside, **made}.items() if name in local]
-    return Givens(tuple(given), (*own, *kept, *items), frozenset(updated), _said(made, local, outside, before))
+    said = _said(made, local, outside, before)
+    return Givens(tuple(given), (*own, *kept, *items), frozenset(updated), said, (*own, *kept))
 
 
 def _used(items: list[Any], before: dict[str, Any]) -> set[str]:

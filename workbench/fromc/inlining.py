@@ -93,6 +93,8 @@ class _Inliner:
             return c_ast.Constant("int", str(self._character(node)), node.coord)
         if isinstance(node, c_ast.FuncCall) and (function := self._called(node)) is not None:
             return self._formula(node, function)
+        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") == "ceild" and len(_arguments(node)) == 2:
+            return _rounded_up(*map(self.statement, _arguments(node)), node.coord)
         for label, child in node.children():
             is_effect = isinstance(node, c_ast.Compound | c_ast.For | c_ast.If) and label not in ("cond", "next")
             if is_effect and isinstance(child, c_ast.FuncCall) and (function := self._called(child)) is not None:
@@ -249,6 +251,13 @@ def _argument(parameter: Any, value: Any) -> Callable[[Any], Any]:
     if not isinstance(parameter.type, c_ast.TypeDecl):
         return lambda _: deepcopy(value)
     return lambda _: _cast(parameter.type, deepcopy(value), value.coord)
+
+
+def _rounded_up(value: Any, by: Any, coord: Any) -> Any:
+    """`ceild(n, d)` as `-floord(-n, d)`."""
+    negated = c_ast.UnaryOp("-", value, coord)
+    quotient = c_ast.FuncCall(c_ast.ID("floord", coord), c_ast.ExprList([negated, by], coord), coord)
+    return c_ast.UnaryOp("-", quotient, coord)
 
 
 def _named(name: str) -> Callable[[Any], Any]:

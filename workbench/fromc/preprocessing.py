@@ -38,10 +38,10 @@ def needs_preprocessor(plain: str, looked_at: str) -> bool:
     defined: set[str] = set()
     depth = last = 0
     for match in DIRECTIVE.finditer(plain):
-        if depth and plain[last : match.start()].strip():
+        kind, *rest = directive_words(match[0]) or [""]
+        if kind == "error" or (depth and plain[last : match.start()].strip()):
             return True
         last = match.end()
-        kind, *rest = directive_words(match[0]) or [""]
         depth += kind.startswith("if") - (kind == "endif")
         word = WORD.match(rest[0]) if rest else None
         if word is None or word[0] not in used or is_quotient(match[0]):
@@ -49,7 +49,7 @@ def needs_preprocessor(plain: str, looked_at: str) -> bool:
         if kind == "undef" or (kind == "define" and (depth or word[0] in defined or not _is_simple(match[0]))):
             return True
         defined |= {word[0]} if kind == "define" else set()
-    return False
+    return depth != 0
 
 
 def _is_simple(directive: str) -> bool:

@@ -13,7 +13,7 @@ from workbench.fromc.givens import Givens
 from workbench.fromc.inlining import free_names
 from workbench.fromc.parameters import Parameter
 from workbench.fromc.preprocessing import DIRECTIVE, directive_words
-from workbench.fromc.source import without_comments
+from workbench.fromc.source import Source, without_comments
 from workbench.fromc.syntax import Unit
 
 NAME = "wb_sequential"
@@ -56,7 +56,7 @@ def _extremes(unit: Unit) -> str:
 
 def _of_function(unit: Unit, parameters: list[Parameter]) -> str:
     """The text, and a function that hands its arguments on; variables of the file are filled and read back."""
-    text = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", unit.source.text, flags=re.MULTILINE)
+    text = re.sub(r"^[ \t]*#[ \t]*include[^\n]*", "", _looked_at(unit.source), flags=re.MULTILINE)
     text = re.sub(r"\bextern\b", "", text)
     own = {d.name for d in unit.declarations}
     taken = ", ".join(f"{_kind(p)} wb_{p.name}" for p in parameters) or "void"
@@ -65,6 +65,18 @@ def _of_function(unit: Unit, parameters: list[Parameter]) -> str:
     after = [f"memcpy(wb_{p.name}, &{p.name}, sizeof {p.name});" for p in parameters if p.name in own and p.is_array]
     body = " ".join([*before, f"{unit.name}({handed});", *after])
     return f"{text}\n{EXPORT} void {NAME}({taken}) {{ {body} }}\n"
+
+
+def _looked_at(source: Source) -> str:
+    """The text; of one of which only a part is read, that part and the directives."""
+    if not source.kept:
+        return source.text
+    plain = without_comments(source.text)
+    wanted = {n for first, last in source.kept for n in range(first, last + 1)}
+    for match in DIRECTIVE.finditer(plain):
+        first = plain.count("\n", 0, match.start())
+        wanted |= set(range(first, first + match[0].count("\n") + 1))
+    return "\n".join(line if n in wanted else "" for n, line in enumerate(plain.split("\n")))
 
 
 def _kind(parameter: Parameter) -> str:
@@ -90,10 +102,7 @@ def _of_region(unit: Unit, parameters: list[Parameter], given: Givens) -> str:
     first, last = unit.source.frame.lines
     lines = unit.source.text.split("\n")
     constants = constants_of(unit)
-    own = [item for item in given.items if isinstance(item, c_ast.Decl) and item.name not in constants]
-    at_first = own[: next((n for n, item in enumerate(given.items) if not isinstance(item, c_ast.Decl)), len(own))]
-    locals_ = [item for item in at_first if item.coord is None or item.coord.line - unit.lines_before <= first]
-    before = "".join(_WRITE.visit(d) + ";\n" for d in locals_ if d not in given.declarations)
+    before = "".join(_WRITE.visit(d) + ";\n" for d in given.own if d.name not in constants)
     region = "\n".join(lines[first + 1 : last])
     shared = {name for f in unit.functions.values() for name in free_names(f)} & {p.name for p in parameters}
     fixed = "".join(_WRITE.visit(d) + ";\n" for d in constants.values())

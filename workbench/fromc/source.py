@@ -34,7 +34,8 @@ class Source:
 
     `defines` are the object-like macros, with the place of their values; `reassociate` says that the text asks for
     updates (`x += ...`) to be taken as reductions, whose order is free.  `frame` is the region that is read, if it
-    is one; `lines` are those of the text after the preprocessor, where it was needed.
+    is one; `lines` are those of the text after the preprocessor, where it was needed; `kept` the first and last lines
+    (from 0) of the parts that are read, if not all are.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Source:
     reassociate: bool = False
     frame: Frame | None = None
     lines: tuple[str, ...] = ()
+    kept: tuple[tuple[int, int], ...] = ()
 
     def span(self, line: int, column: int) -> Span:
         """The word that stands at a line and column, both from 1."""
@@ -78,28 +80,28 @@ def _read(text: str) -> Source:
     if start >= 0:
         raise Problem("this comment does not end", Span(start, start + 2), "close it with */")
     plain = _SIZES.sub(_blank, plain)
-    selected, frame = _selected(plain)
+    selected, frame, kept = _selected(plain)
     lines: tuple[str, ...] = ()
     if needs_preprocessor(plain, _NOISE.sub(" ", selected)):
         plain = expanded(plain)
         lines = tuple(plain.split("\n"))
-        selected, frame = _selected(plain)
+        selected, frame, kept = _selected(plain)
     defines: dict[str, tuple[str, int]] = {}
     reassociate = False
     for match in DIRECTIVE.finditer(plain if frame else selected):
         reassociate = _directive(match, defines) or reassociate
-    return Source(text, _NOISE.sub(_blank, DIRECTIVE.sub(_blank, selected)), defines, reassociate, frame, lines)
+    return Source(text, _NOISE.sub(_blank, DIRECTIVE.sub(_blank, selected)), defines, reassociate, frame, lines, kept)
 
 
-def _selected(plain: str) -> tuple[str, Frame | None]:
-    """What is read of a text: a region, a function or all of it."""
+def _selected(plain: str) -> tuple[str, Frame | None, tuple[tuple[int, int], ...]]:
+    """What is read of a text: a region, a function (the lines of its parts are told too) or all of it."""
     function, region = _asked(FUNCTION, plain), _asked(REGION, plain)
     found = chosen(regions(plain), region, function)
     if found is not None and not is_whole_function(plain, found):
         frame = framed(plain, found, _NOISE)
-        return frame.plain, frame
+        return frame.plain, frame, ()
     function = function or (found.function if found else root(plain))
-    return (_only(plain, function) if function else plain), None
+    return _only(plain, function) if function else (plain, None, ())
 
 
 def _asked(pragma: str, plain: str) -> str:
@@ -129,8 +131,8 @@ def _directive(match: re.Match[str], defines: dict[str, tuple[str, int]]) -> boo
     return words == REASSOCIATE.replace("#", "").split()
 
 
-def _only(plain: str, function: str) -> str:
-    """The text of one function, everything else blank."""
+def _only(plain: str, function: str) -> tuple[str, None, tuple[tuple[int, int], ...]]:
+    """The text of one function and of what it uses, everything else blank; the lines where these stand."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(", plain):
         body = _closing(plain, match.end() - 1, "()")
         brace = re.compile(r"\s*\{").match(plain, body + 1) if body >= 0 else None
@@ -142,9 +144,13 @@ def _only(plain: str, function: str) -> str:
         start = max(plain.rfind(c, 0, match.start()) for c in ";}\n") + 1
         outside = re.compile(r"[^\n]")
         kept = outside.sub(" ", plain[:start]) + plain[start : end + 1] + outside.sub(" ", plain[end + 1 :])
-        for span in needed(_NOISE.sub(_blank, plain), Span(start, end + 1), function):
+        spans = needed(_NOISE.sub(_blank, plain), Span(start, end + 1), function)
+        for span in spans:
             kept = kept[: span.start] + plain[span.start : span.end] + kept[span.end :]
-        return _with_directives(kept, plain)
+        begin = start + len(plain[start:]) - len(plain[start:].lstrip())
+        parts = [(s.start, s.end) for s in spans] + [(begin, end)]
+        lines = tuple((plain.count("\n", 0, a), plain.count("\n", 0, b)) for a, b in parts)
+        return _with_directives(kept, plain), None, lines
     known = dict.fromkeys(m[1] for m in re.finditer(r"\b([A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", plain))
     listed = ", ".join(name for name in known if name not in ("for", "if", "while", "switch")) or "(none)"
     raise OperatorError(f"from_c: the text defines no function {shown(function)}; known: {listed}")
