@@ -66,8 +66,8 @@ MISTAKES: dict[str, str] = {
     "a struct": _loop("A[i] = x.real;"),
     "an array of structs": "struct grain { double x; };\nvoid f(int n, struct grain A[n]) { A[0].x = 1; }",
     "a character that is none": _loop("A[i] = 'ab';"),
-    "a helper that is no formula": "double g(double a) { double s = a; for (int k = 0; k < 3; k++) s += k; return s; }\n"
-    + _loop("A[i] = g(x);"),
+    "a helper that is no formula": "double g(double a) { double s = a; for (int k = 0; k < 3; k++) s += k; return s; }"
+    "\n" + _loop("A[i] = g(x);"),
     "a helper that calls itself": "double g(double a) { return a > 1 ? g(a / 2) : a; }\n" + _loop("A[i] = g(x);"),
     "a helper with too few arguments": "double g(double a, double b) { return a - b; }\n" + _loop("A[i] = g(x);"),
     "a helper that takes a cell": "void g(double *a) { a[0] = 1; }\n" + _loop("g(&A[i]);"),

@@ -36,9 +36,8 @@ WHOLE = """WB_INLINE int64_t wb_whole(int64_t n, int64_t block) {
 class Values:
     """Prints expressions of one kernel.
 
-    `held` are the registers that stand for cells here; `threads` names the construct that runs several threads here,
-    empty where one thread is alone.  `wraps`: the compiler's signed arithmetic wraps around by itself (-fwrapv).
-    `signed` are the symbols that may be below 0: shifts and offsets, not sizes.
+    `held` are the registers that stand for cells here; `threads` names the construct that runs several threads, if any.
+    `wraps`: signed arithmetic wraps around by itself (-fwrapv).  `signed` symbols may be below 0: shifts, not sizes.
     """
 
     arrays: dict[str, Array]

@@ -1,4 +1,4 @@
-"""A region as a text of its own: the declarations around it and its statements stay where they are, the rest is blank."""
+"""A region as a text of its own: the declarations around it and its statements stay in place, the rest is blank."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _moved(value: dict[str, int] | None, by: int) -> dict[str, int] | None:
     return None if value is None else {**value, "": value.get("", 0) + by}
 
 
-def _ends(node: Any, name: str) -> list[tuple[str, Any]]:
+def _ends(node: Any, name: str) -> list[tuple[Any, Any]]:
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
     match node:
         case c_ast.BinaryOp(op="&&", left=left, right=right):

@@ -11,12 +11,12 @@ from pycparser import c_ast
 
 from workbench.fromc.constants import constants_of, is_scalar, without
 from workbench.fromc.functions import function_of
+from workbench.fromc.literals import character
 from workbench.fromc.locals import assigned_names, names_in
 from workbench.fromc.syntax import Unit
 from workbench.lang.diagnostics import Problem
 from workbench.records import record
 
-_CHARACTERS = {"n": 10, "t": 9, "0": 0, "\\": 92, "'": 39, '"': 34, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 _FORMULA = "write a function of one expression: double f(double x) { return x * x; }"
 
 
@@ -90,11 +90,14 @@ class _Inliner:
     def statement(self, node: Any) -> Any:
         """A statement without calls of the text's functions."""
         if isinstance(node, c_ast.Constant) and node.type == "char":
-            return c_ast.Constant("int", str(self._character(node)), node.coord)
+            if (number := character(node.value)) is None:
+                raise self._problem(f"the character {node.value} is not read", node, "write its number")
+            return c_ast.Constant("int", str(number), node.coord)
         if isinstance(node, c_ast.FuncCall) and (function := self._called(node)) is not None:
             return self._formula(node, function)
-        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") == "ceild" and len(_arguments(node)) == 2:
-            return _rounded_up(*map(self.statement, _arguments(node)), node.coord)
+        match node:
+            case c_ast.FuncCall(name=c_ast.ID(name="ceild"), args=c_ast.ExprList(exprs=[above, below])):
+                return _rounded_up(self.statement(above), self.statement(below), node.coord)
         for label, child in node.children():
             is_effect = isinstance(node, c_ast.Compound | c_ast.For | c_ast.If) and label not in ("cond", "next")
             if is_effect and isinstance(child, c_ast.FuncCall) and (function := self._called(child)) is not None:
@@ -110,14 +113,6 @@ class _Inliner:
 
     def _problem(self, message: str, node: Any, fix: str = _FORMULA) -> Problem:
         return Problem(message, self.unit.span(node), fix)
-
-    def _character(self, node: Any) -> int:
-        text = node.value[1:-1]
-        if len(text) == 1 and ord(text) < 128:
-            return ord(text)
-        if len(text) == 2 and text[0] == "\\" and text[1] in _CHARACTERS:
-            return _CHARACTERS[text[1]]
-        raise self._problem(f"the character {node.value} is not read", node, "write its number")
 
     def _called(self, node: Any) -> Any:
         """The function of the text that a call names; None for those of mathematics."""
@@ -298,5 +293,5 @@ def _all_declared(node: Any) -> Iterator[Any]:
 
 
 def _has_effect(node: Any) -> bool:
-    own = isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--", "++", "--"))
-    return own or any(_has_effect(child) for _, child in node.children())
+    steps = ("p++", "p--", "++", "--")
+    return any(isinstance(n, c_ast.Assignment) or getattr(n, "op", "") in steps for n in _below(node))

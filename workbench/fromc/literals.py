@@ -26,6 +26,7 @@ CONSTANTS: dict[str, Const] = {
     "true": Const(1, INT32),
     "false": Const(0, INT32),
 }
+ESCAPES = {"n": 10, "t": 9, "0": 0, "\\": 92, "'": 39, '"': 34, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
 def literal(text: str) -> Const | None:
@@ -58,3 +59,15 @@ def literal(text: str) -> Const | None:
     if base != 10 and not wide and value >= 1 << 31:
         unsigned = True
     return Const(value, (UINT64 if wide else UINT32) if unsigned else (INT64 if wide else INT32))
+
+
+def character(text: str) -> int | None:
+    """The number of a character as C writes it, quotes included; None for one that is not read.
+
+    >>> character("'a'"), character("'\\\\n'"), character("'ab'")
+    (97, 10, None)
+    """
+    inner = text[1:-1]
+    if len(inner) == 1 and ord(inner) < 128:
+        return ord(inner)
+    return ESCAPES.get(inner[1]) if len(inner) == 2 and inner[0] == "\\" else None

@@ -72,10 +72,10 @@ def expanded(text: str) -> str:
             if not msg.startswith("#warning"):
                 raise _problem(text, line - _PREDEFINED.count("\n"), " ".join(msg.split()))
 
-        def on_include_not_found(self, *_: Any) -> None:
+        def on_include_not_found(self, *_: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 
-        def include(self, *_: Any) -> Any:
+        def include(self, *_: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
             return iter(())
 
         def on_directive_handle(self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: Any) -> Any:
@@ -91,7 +91,7 @@ def expanded(text: str) -> str:
             return found
 
     own = Preprocessor()
-    own.line_directive = None
+    own.line_directive = None  # pyright: ignore[reportAttributeAccessIssue]
     try:
         own.parse(_PREDEFINED + _without_quotients(text))
         return _laid_out(own, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from pycparser import c_ast, c_generator
 
@@ -26,7 +25,8 @@ _QUOTIENTS = {
 }
 # What conditional text may ask about a compiler: the preprocessor that reads the text answers no, so the oracle does.
 _WRITE = c_generator.CGenerator()
-_UNKNOWN = "".join(f"#undef {n}\n" for n in ("__GNUC__", "__clang__", "__linux__", "__APPLE__", "_OPENMP", "__x86_64__"))
+_COMPILERS = ("__GNUC__", "__clang__", "__linux__", "__APPLE__", "_OPENMP", "__x86_64__")
+_UNKNOWN = "".join(f"#undef {name}\n" for name in _COMPILERS)
 
 
 def sequential_text(unit: Unit, parameters: list[Parameter], given: Givens) -> str:

@@ -7,7 +7,14 @@ from dataclasses import field
 
 from workbench.errors import OperatorError, shown
 from workbench.fromc.framing import Frame, framed, is_whole_function, needed, root
-from workbench.fromc.preprocessing import DEFINE, DIRECTIVE, directive_words, expanded, needs_preprocessor, original_column
+from workbench.fromc.preprocessing import (
+    DEFINE,
+    DIRECTIVE,
+    directive_words,
+    expanded,
+    needs_preprocessor,
+    original_column,
+)
 from workbench.fromc.regions import chosen, regions
 from workbench.lang.diagnostics import Problem, report
 from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_TEXT
