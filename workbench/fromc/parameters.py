@@ -23,7 +23,8 @@ class Parameter:
 
     `tensor` names what holds its data: an array (`extents` are its dimensions) or a number; empty for an integer that
     may shape the program.  `used` is False for what the function does not look at; `updated` says of a number that the
-    caller sees it change, as the only element of an array.
+    caller sees it change, as the only element of an array; `restrict` that the text promises that nothing else names
+    what the array holds.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Parameter:
     used: bool
     c_type: str
     updated: bool = False
+    restrict: bool = False
 
     @property
     def is_integer(self) -> bool:
@@ -117,7 +119,8 @@ def _parameter(values: Values, node: Any, *, used: bool) -> Parameter:
     lower = tuple(Const(0, INT32) for _ in extents)
     scope.tensors[tensor] = Tensor(tensor, dtype, lower, tuple(extents), "input")
     scope.declare(name, Cells(tensor, dtype, (), len(extents)))
-    return Parameter(name, dtype, tensor, tuple(extents), used or bool(extents), dtype.c_name, updated)
+    is_used, restrict = used or bool(extents), _restricts(node.type)
+    return Parameter(name, dtype, tensor, tuple(extents), is_used, dtype.c_name, updated, restrict)
 
 
 def _what(kind: Any) -> str:
@@ -165,6 +168,11 @@ def _extent(values: Values, node: Any, dim: Any) -> Expr:
         raise values.problem(f"an extent of {node.name} is not made of sizes", dim)
     _never_below_0(values.scope, found)
     return found
+
+
+def _restricts(kind: Any) -> bool:
+    """`double *restrict a`, `double a[restrict n]`."""
+    return "restrict" in (*(getattr(kind, "quals", None) or ()), *(getattr(kind, "dim_quals", None) or ()))
 
 
 def _never_below_0(scope: Scope, extent: Expr) -> None:

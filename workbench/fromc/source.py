@@ -97,7 +97,8 @@ def _read(text: str) -> Source:
     reassociate = False
     for match in DIRECTIVE.finditer(plain if frame else selected):
         reassociate = _directive(match, defines) or reassociate
-    return Source(text, _NOISE.sub(_blank, DIRECTIVE.sub(_blank, selected)), defines, reassociate, frame, lines, kept)
+    plain = _NOISE.sub(_without_noise, DIRECTIVE.sub(_blank, selected))
+    return Source(text, plain, defines, reassociate, frame, lines, kept)
 
 
 def _selected(plain: str) -> tuple[str, Frame | None, tuple[tuple[int, int], ...]]:
@@ -124,6 +125,11 @@ def without_comments(text: str) -> str:
 def _without_strings(text: str) -> str:
     """A tab counts as one character, as the columns do."""
     return text.replace("\t", " ").replace("\r", " ").replace("\f", " ").replace("\v", " ").replace("\0", "?")
+
+
+def _without_noise(match: re.Match[str]) -> str:
+    """Blanks for a compiler's own word, or the standard's for it."""
+    return "restrict".ljust(len(match[0])) if match[0].startswith("__restrict") else _blank(match)
 
 
 def _blank(match: re.Match[str]) -> str:

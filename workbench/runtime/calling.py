@@ -14,6 +14,7 @@ from workbench.deferred import uncollected
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
+from workbench.runtime.aliasing import refuse_shared_arguments, stands_in_memory
 from workbench.runtime.call_table import Key, Runner, call_table
 from workbench.runtime.copying import refuse_overlap_with_itself
 from workbench.runtime.foreign import as_array, as_output, is_plain, plain_copy, several
@@ -59,6 +60,7 @@ def _first_call(
     unchecked: bool | None,
 ) -> Any:
     """A call for which no kernel is known, or whose arguments first have to become NumPy arrays."""
+    refuse_shared_arguments(op, arrays, out)
     ready, outputs = _as_numpy(op, arrays), _outputs(op, out)
     table = call_table(op)
     key = table.key(ready, outputs, sizes)
@@ -105,7 +107,7 @@ def _as_numpy(op: Operator, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tensors as NumPy arrays that a kernel can read (copied where byte order or alignment is foreign)."""
     ready = list(arrays)
     for n, (name, value) in enumerate(zip(op.parameters, arrays, strict=False)):
-        if name not in op.scalars and (op.tensors[name].rank or hasattr(value, "__array__")):
+        if stands_in_memory(op, name, value):
             array = as_array(value, op.tensors[name].dtype, name)
             ready[n] = array if is_plain(array) else plain_copy(array)
     return tuple(ready)

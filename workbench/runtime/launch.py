@@ -15,6 +15,7 @@ from workbench.errors import KernelError
 from workbench.lang import fold
 from workbench.lang.dtypes import BFLOAT16, INT64
 from workbench.lang.expr import Const
+from workbench.lang.operator import Operator
 from workbench.runtime.border import LOOK, NO_MEMORY, Border
 from workbench.runtime.c_order import Places, in_c_order, places
 from workbench.runtime.keeping import keeping
@@ -84,6 +85,12 @@ class CompiledKernel:
     def schedule(self) -> Any:
         """The Schedule the kernel was generated from (None for hand-written text)."""
         return self.kernel.schedule
+
+    @property
+    def operator(self) -> Operator | None:
+        """The operator that the schedule's program computes (None for hand-written text)."""
+        program = getattr(self.schedule, "program", None)
+        return None if program is None else program.original.definition
 
     @cached_property
     def certificate(self) -> Certificate:

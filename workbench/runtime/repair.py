@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import CallError
 from workbench.lang.dtypes import DTYPES
+from workbench.runtime.aliasing import refuse_aliases
 from workbench.runtime.arguments import named_arguments, scalar_bits
 from workbench.runtime.copying import refuse_shared_outputs, run_copied
 from workbench.runtime.foreign import as_array, as_output
@@ -30,6 +31,9 @@ def careful_call(kernel: CompiledKernel, arrays: tuple[Any, ...], out: Any, scal
         if slot is not None and array is not None:
             check(slot, array, kernel.name)
     refuse_shared_outputs(kernel.name, layout.outputs, given)
+    read = dict(zip((p.name for p in parameters), inputs, strict=True))
+    updated = dict(zip((p.name for p in kernel.signature.outputs), given, strict=True))
+    refuse_aliases(kernel.operator, read, updated)
     other = _rebuilt(kernel, layout, [*inputs, *given])
     if other is not None:
         return other(*(named[p.name] for p in parameters), out=out)

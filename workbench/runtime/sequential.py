@@ -15,6 +15,7 @@ from workbench.lang import bind
 from workbench.lang.expr import reads
 from workbench.poly.program import Program
 from workbench.records import record
+from workbench.runtime.aliasing import refuse_shared_arguments
 from workbench.runtime.c_order import in_c_order
 from workbench.runtime.compiling import load
 from workbench.runtime.discovery import preferred_toolchain
@@ -68,6 +69,7 @@ def sequential_arguments(
         values = {**program.sizes, **taken.sizes, **taken.inputs}
         arrays, out = tuple(values[p] for p in op.parameters if p in values), taken.out
         scalars = {n: v for n, v in {**program.sizes, **taken.sizes}.items() if n in op.size_names}
+    refuse_shared_arguments(op, arrays, out)
     known = bind(op, tuple(_plain(a) for a in arrays), scalars, None if out is None else _plain(out))
     outputs = tuple(np.array(known.out[name]) for name in op.outputs)
     return {**known.arrays, **known.scalars}, outputs, known.sizes

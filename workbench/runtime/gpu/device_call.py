@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import CallError
+from workbench.runtime.aliasing import refuse_aliases
 from workbench.runtime.arguments import named_arguments, scalar_bits
 from workbench.runtime.foreign import as_array, several
 from workbench.runtime.gpu.dlpack import c_steps
@@ -43,6 +44,7 @@ class DeviceCall:
         shapes = [None if v is None else v.shape for v in (*inputs, *given)]
         self.layout: Layout = kernel.layout(solve_symbols(kernel.signature, shapes, sizes))
         inputs = [self._fitting(s, v) for s, v in zip(self.layout.inputs, inputs, strict=True)]
+        self._refuse_aliases(inputs, given)
         self._waited_for([v for v in (*inputs, *given) if v is not None])
         self.results, outputs = self._outputs(given, [v for v in inputs if v is not None])
         self._kept = (named, inputs, given, outputs)
@@ -118,6 +120,7 @@ class DeviceCall:
 
     def _outputs(self, given: list[View | None], inputs: list[View]) -> tuple[list[Any], list[View]]:
         """What the caller gets, and where the kernel writes: the caller's array unless it is an input's too."""
+        self._refuse_shared(given)
         results: list[Any] = []
         places: list[View] = []
         self._copies: list[tuple[View, View]] = []
@@ -140,6 +143,23 @@ class DeviceCall:
             if view is None and slot.parameter.zero_fill
         ]  # fmt: skip
         return results, places
+
+    def _refuse_aliases(self, inputs: list[View | None], given: list[View | None]) -> None:
+        program = getattr(self.kernel.kernel.schedule, "program", None)
+        signature = self.kernel.signature
+        read, updated = (
+            {p.name: v for p, v in zip(side, views, strict=True) if v is not None}
+            for side, views in ((signature.inputs, inputs), (signature.outputs, given))
+        )
+        refuse_aliases(None if program is None else program.original.definition, read, updated, meet)
+
+    def _refuse_shared(self, given: list[View | None]) -> None:
+        """CallError for outputs with a byte in common."""
+        present = [(s.parameter.name, v) for s, v in zip(self.layout.outputs, given, strict=True) if v is not None]
+        for n, (name, view) in enumerate(present):
+            for other, earlier in present[:n]:
+                if meet(view, earlier):
+                    raise CallError(f"{self.kernel.name}: out {other} and {name} share memory; give each its own")
 
     def _memory(self, places: dict[str, int], bits: dict[str, int]) -> Memory:
         sizes = self.layout.sizes
