@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +16,14 @@ from tests.chain.c_values import Rounded, Undefined
 from tests.chain.subjects import subject
 from tests.properties.batches import call, complaint, run_apart, unit
 from tests.properties.inputs import Problem
-from tests.properties.ways import Way, ways
-from workbench.errors import BudgetExceeded, CallError, LoweringError, OperatorError
+from tests.properties.ways import Way, from_isl, lowered, strides, walk
+from tests.properties.ways import written as kernel_of
+from workbench import schedules
+from workbench.errors import BudgetExceeded, CallError, CodegenError, LoweringError, OperatorError
 from workbench.poly import budget
+from workbench.poly.program import Program
 from workbench.runtime.toolchain import Toolchain
+from workbench.schedules import Schedule
 from workbench.target import Target
 
 OPERATIONS = 1_000_000  # of isl, for one question about one program
@@ -63,20 +69,51 @@ class Wrong:
         return f"{head}\n{self.way.problem.case}\nstrides {self.way.strides}\n{steps}\n{kernel.source[-4000:]}"
 
 
-def target_of(number: int, toolchain: Toolchain) -> Target:
+def target_of(number: int, chains: list[Toolchain]) -> Target:
     """The machine that a batch is written for (helpers differ from one to the next)."""
     random = Random(number)
-    threads = random.choice(("openmp", "openmp", "pool")) if toolchain.openmp else "pool"
-    return Target(parallel=threads, vector_bits=random.choice((128, 256, 256, 512)))
+    wanted = random.choice(("openmp", "pool", "pool"))
+    able = wanted == "openmp" and any(c.openmp for c in chains)
+    return Target(parallel="openmp" if able else "pool", vector_bits=random.choice((128, 256, 256, 512)))
 
 
-def kernels_of(made: Problem, target: Target, random: Random, counts: Counter[str], prefix: str) -> list[Way]:
-    """The kernels of a program, each text once."""
-    found: dict[str, Way] = {}
-    for way in ways(made, target, random, counts, prefix):
-        text = way.kernel.source.replace(way.kernel.name, "").split("*/", 2)[-1]
-        found.setdefault(text, way)
-    return list(found.values())
+def programs(made: Problem, layout: dict[str, tuple[int, ...]], random: Random) -> Iterator[tuple[str, Program]]:
+    """The program for the sizes at hand or, where that can be said, with its sizes open."""
+    if random.random() < 0.4:
+        with suppress(LoweringError):
+            yield ", symbolic", lowered(made, layout, symbolic=True)
+            return
+    yield "", lowered(made, layout, symbolic=False)
+
+
+def schedules_of(program: Program, target: Target, random: Random, counts: Counter[str]) -> Iterator[tuple[str, Schedule]]:
+    """The order of the text, and one of the three that change it."""
+    naive = schedules.schedule(program)
+    yield "naive", naive
+    match random.choice(("isl", "default", "random", "random")):
+        case "isl":
+            fusion = random.choice(("none", "default", "max"))
+            tree = from_isl(program, fusion, counts)
+            if tree is not None:
+                yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
+        case "default":
+            yield "default", schedules.default_schedule(program, target)
+        case _:
+            yield "random", walk(naive, random, counts)
+
+
+def kernels_of(made: Problem, target: Target, random: Random, counts: Counter[str], prefix: str) -> Iterator[Way]:
+    """Some kernels of a program, in order and not, on arrays laid out in rows or otherwise."""
+    layout = strides(made, random) if random.random() < 0.3 else {}
+    for sizes, program in programs(made, layout, random):
+        for number, (name, schedule) in enumerate(schedules_of(program, target, random, counts)):
+            try:
+                kernel = kernel_of(f"{prefix}_{number}", schedule, target, unchecked=random.random() < 0.2)
+            except CodegenError:
+                counts[f"no code: {name.split()[0]}"] += 1
+                continue
+            counts[name.split()[0]] += 1
+            yield Way(f"{name}{sizes}", made, kernel, layout)
 
 
 def written(seed: int, target: Target, counts: Counter[str]) -> list[Way]:
@@ -84,7 +121,7 @@ def written(seed: int, target: Target, counts: Counter[str]) -> list[Way]:
     counts["written"] += 1
     try:
         with budget(OPERATIONS):
-            found = kernels_of(subject(seed), target, Random(seed), counts, f"f{seed}")
+            found = list(kernels_of(subject(seed), target, Random(seed), counts, f"f{seed}"))
     except REFUSALS as reason:
         counts[f"refused: {type(reason).__name__}"] += 1
         return []
@@ -129,11 +166,3 @@ def _called(library: Path, way: Way, threads: int) -> list[str]:
 
 def _parallel(way: Way) -> bool:
     return "parallel" in way.kernel.source or "wb_run" in way.kernel.source
-
-
-def tested(
-    number: int, seeds: range, compiler: Users, folder: Path, counts: Counter[str]
-) -> list[Wrong]:
-    """What is wrong with the programs of some seeds on one compiler."""
-    found = [(seed, way) for seed in seeds for way in written(seed, compiler.target, counts)]
-    return judged(found, compiler, folder / f"batch{number}", counts)

@@ -45,10 +45,12 @@ def of_nest(nest: Nest, random: Random) -> Problem:
         given[name] = drawn(ctype, shape, numbers)
     expected = interpreted(nest.text, given)
     raised = raise_c(nest.text, reassociate=False)
-    own = {(p.tensor or p.name): np.asarray(given[p.name]) for p in raised.parameters if p.used}
-    sizes = {p.name: int(given[p.name]) for p in raised.parameters if p.is_integer}
-    outputs = {p.tensor: expected[p.name] for p in raised.parameters if p.tensor in raised.operator.outputs}
-    made = Problem(Case(nest.text, sizes, {}, {}, dict.fromkeys(outputs, 0.0)), raised.operator, sizes)
+    op = raised.operator
+    shaping = {*op.size_names, *op.scalars}
+    sizes = {p.name: int(given[p.name]) for p in raised.parameters if p.name in shaping}
+    own = {n: np.asarray(given[p.name]) for p in raised.parameters if p.used and (n := p.tensor or p.name) not in sizes}
+    outputs = {p.tensor: expected[p.name] for p in raised.parameters if p.tensor in op.outputs}
+    made = Problem(Case(nest.text, sizes, {}, {}, dict.fromkeys(outputs, 0.0)), op, sizes)
     made.values, made.expected = own, outputs
     made.repeated = dict.fromkeys(own, ())
     return made
