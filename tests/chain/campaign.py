@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.chain.chain import Users, Wrong, judged, target_of, written
+from tests.chain.chain import Wrong, judged, target_of, written
 from tests.chain.shrinking import shrunk
+from tests.properties.batches import Compiler
 from workbench.runtime.discovery import every_toolchain
 from workbench.schedules.recipes import threads
 
@@ -50,11 +51,11 @@ class Outcome:
         return json.dumps({"batch": self.number, "counts": dict(self.counts), "wrong": self.wrong})
 
 
-def compilers(task: Task) -> list[Users]:
+def compilers(task: Task) -> list[Compiler]:
     """The compilers of a batch, which share one target: where that says OpenMP, those that have it."""
     chains = [c for c in every_toolchain() if c.family in task.families]
     target = target_of(task.number, chains)
-    return [Users(c, target, task.more) for c in chains if target.parallel != "openmp" or c.openmp]
+    return [Compiler(c.command, target, more=task.more) for c in chains if target.parallel != "openmp" or c.openmp]
 
 
 def outcome(task: Task) -> Outcome:
@@ -69,8 +70,9 @@ def outcome(task: Task) -> Outcome:
     wrong: list[Wrong] = []
     with tempfile.TemporaryDirectory() as folder:
         for chain in chains:
-            counts[f"kernels on {chain.toolchain.family}"] += len(found)
-            wrong += judged(found, chain, Path(folder) / chain.toolchain.family, counts)
+            name = Path(chain.command[0]).name if len(chain.command) == 1 else "zig"
+            counts[f"kernels on {name}"] += len(found)
+            wrong += judged(found, chain, Path(folder) / name, counts)
         texts = [f"{w}\n{shrunk(w, Path(folder)) if task.shrink and n < 2 else ''}" for n, w in enumerate(wrong)]
     return Outcome(task.number, counts, texts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +13,7 @@ from random import Random
 
 from tests.chain.c_values import Rounded, Undefined
 from tests.chain.subjects import subject
-from tests.properties.batches import call, complaint, run_apart, unit
+from tests.properties.batches import Compiler, call, complaint, run_apart, unit
 from tests.properties.inputs import Problem
 from tests.properties.ways import Way, from_isl, lowered, strides, walk
 from tests.properties.ways import written as kernel_of
@@ -29,28 +28,6 @@ from workbench.target import Target
 OPERATIONS = 1_000_000  # of isl, for one question about one program
 THREADS = (1, 2)
 REFUSALS = (OperatorError, CallError, LoweringError, BudgetExceeded, Rounded, Undefined)
-SEEN = "#pragma GCC visibility push(default)\n"
-"""Users' flags hide names; here kernels are called by theirs."""
-
-
-@dataclass(frozen=True)
-class Users:
-    """A compiler with the flags that users get for a target; `more` stands behind them, to plant a fault."""
-
-    toolchain: Toolchain
-    target: Target
-    more: tuple[str, ...] = ()
-
-    def start(self, source: Path, library: Path) -> subprocess.Popen[str]:
-        """Compile in a process of its own."""
-        chain = self.toolchain
-        command = [*chain.command, *chain.flags(self.target), *self.more, "-o", library, source, *chain.libraries]
-        return subprocess.Popen(
-            list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-
-    def __str__(self) -> str:
-        return f"{self.toolchain.name} {' '.join(self.toolchain.flags(self.target))} {' '.join(self.more)}".strip()
 
 
 @dataclass(frozen=True)
@@ -59,7 +36,7 @@ class Wrong:
 
     seed: int
     way: Way
-    compiler: Users
+    compiler: Compiler
     complaint: str
 
     def __str__(self) -> str:
@@ -130,12 +107,12 @@ def written(seed: int, target: Target, counts: Counter[str]) -> list[Way]:
     return found
 
 
-def judged(found: list[tuple[int, Way]], compiler: Users, place: Path, counts: Counter[str]) -> list[Wrong]:
+def judged(found: list[tuple[int, Way]], compiler: Compiler, place: Path, counts: Counter[str]) -> list[Wrong]:
     """Compile kernels together, run each in a child, and say which differ."""
     if not found:
         return []
     source, library = place.with_suffix(".c"), place.with_suffix(".so")
-    source.write_text(SEEN + unit([way.kernel for _, way in found]), encoding="utf-8")
+    source.write_text(unit([way.kernel for _, way in found]), encoding="utf-8")
     trouble = complaint(compiler.start(source, library))
     if not trouble:
         return _run(found, compiler, library, counts)
@@ -147,7 +124,7 @@ def judged(found: list[tuple[int, Way]], compiler: Users, place: Path, counts: C
     return [w for n, part in enumerate(parts) for w in judged(part, compiler, Path(f"{place}{n}"), counts)]
 
 
-def _run(found: list[tuple[int, Way]], compiler: Users, library: Path, counts: Counter[str]) -> list[Wrong]:
+def _run(found: list[tuple[int, Way]], compiler: Compiler, library: Path, counts: Counter[str]) -> list[Wrong]:
     """Every kernel on one thread, and on two where it has a parallel loop."""
     jobs = [(seed, way, threads) for seed, way in found for threads in THREADS if threads == 1 or _parallel(way)]
     counts["runs"] += len(jobs)

@@ -9,14 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-import numpy as np
-
-from tests.chain.chain import REFUSALS, Users, Wrong, judged, kernel_of
-from tests.chain.interpreter import interpreted
+from tests.chain.chain import REFUSALS, Wrong, judged, kernel_of
+from tests.chain.subjects import of_text
+from tests.properties.batches import Compiler
 from tests.properties.inputs import Problem, problem
 from tests.properties.ways import Way, lowered
 from workbench import schedules
-from workbench.fromc import raise_c
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule
 
@@ -68,24 +66,16 @@ def _end(lines: list[str], start: int) -> int:
 
 
 def problem_of(text: str, like: Problem) -> Problem | None:
-    """A smaller text on the same data; None where it is no program, or does not look at the same arrays."""
+    """A smaller text on the same data; None where it is no program, or looks at an array of which none is known."""
     try:
         if like.op.language != "c":
             return problem(replace(like.case, text=text), Random(0))
-        raised = raise_c(text)
-        given = {**like.sizes, **like.values}
-        if {p.tensor or p.name for p in raised.parameters if p.used} - set(given):
-            return None
-        expected = interpreted(text, {p.name: given.get(p.tensor or p.name, np.int32(0)) for p in raised.parameters})
+        return of_text(text, {**like.sizes, **like.values})
     except (*REFUSALS, AssertionError, KeyError):
         return None
-    op = raised.operator
-    sizes = {n: v for n, v in like.sizes.items() if n in {*op.size_names, *op.scalars}}
-    outputs = {p.tensor: expected[p.name] for p in raised.parameters if p.tensor in op.outputs}
-    return replace(like, case=replace(like.case, text=text), op=op, sizes=sizes, expected=outputs)
 
 
-def _is_wrong(made: Problem, compiler: Users, folder: Path) -> bool:
+def _is_wrong(made: Problem, compiler: Compiler, folder: Path) -> bool:
     """Whether it is wrong in the order of the text, or as the default recipe has it."""
     try:
         program = lowered(made, {}, symbolic=False)

@@ -5,6 +5,7 @@ A seed is one program: C nests are interpreted, operators evaluated by NumPy; bo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -43,17 +44,21 @@ def of_nest(nest: Nest, random: Random) -> Problem:
     numbers = np.random.default_rng(random.randrange(2**31))
     for name, (ctype, shape) in {**nest.arrays, **{n: (t, ()) for n, t in nest.numbers.items()}}.items():
         given[name] = drawn(ctype, shape, numbers)
-    expected = interpreted(nest.text, given)
-    raised = raise_c(nest.text, reassociate=False)
-    op = raised.operator
+    return of_text(nest.text, given)
+
+
+def of_text(text: str, given: Mapping[str, Any]) -> Problem:
+    """A C function on given data, by name; parameters that are missing count as 0, as nobody looks at them."""
+    raised = raise_c(text)
+    known = {p.name: given.get(p.tensor or p.name, given.get(p.name)) for p in raised.parameters}
+    known = {n: 0 if v is None else v for n, v in known.items()}
+    expected, op = interpreted(text, known), raised.operator
     shaping = {*op.size_names, *op.scalars}
-    sizes = {p.name: int(given[p.name]) for p in raised.parameters if p.name in shaping}
-    own = {n: np.asarray(given[p.name]) for p in raised.parameters if p.used and (n := p.tensor or p.name) not in sizes}
+    sizes = {p.name: int(known[p.name]) for p in raised.parameters if p.name in shaping}
+    own = {n: np.asarray(known[p.name]) for p in raised.parameters if p.used and (n := p.tensor or p.name) not in sizes}
     outputs = {p.tensor: expected[p.name] for p in raised.parameters if p.tensor in op.outputs}
-    made = Problem(Case(nest.text, sizes, {}, {}, dict.fromkeys(outputs, 0.0)), op, sizes)
-    made.values, made.expected = own, outputs
-    made.repeated = dict.fromkeys(own, ())
-    return made
+    exact = dict.fromkeys(outputs, 0.0)
+    return Problem(Case(text, sizes, {}, {}, exact), op, sizes, own, dict.fromkeys(own, ()), outputs)
 
 
 def drawn(ctype: str, shape: tuple[int, ...], numbers: np.random.Generator) -> Any:
