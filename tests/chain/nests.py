@@ -54,14 +54,17 @@ class Nests:
     def nest(self, name: str) -> Nest:
         """The function and what it is called with."""
         self.n = self.random.choice(SIZES)
-        self.open = self.random.random() < 0.4
+        tight = self.chance(0.5)
+        self.open = not tight and self.chance(0.5)
+        common = self.random.choice((*INTEGERS, *FLOATS)) if tight else ""
         for letter in "ABCD"[: self.random.choice((1, 2, 2, 3, 4))]:
             rank = self.random.choice((1, 1, 2, 2, 2, 3))
-            ctype = self.random.choice(INTEGERS if self.random.random() < 0.6 else FLOATS)
+            ctype = common or self.random.choice(INTEGERS if self.chance(0.6) else FLOATS)
             symbolic = [self.open and self.chance(0.5) for _ in range(rank)]
             self.arrays.append(Block(letter, ctype, [0] * rank, symbolic))
         self.number = self.random.choice((*INTEGERS[:-1], "double"))
-        body = "".join(self.loop(1) for _ in range(self.random.choice((1, 1, 1, 2, 2, 3))))
+        one = self.tight if tight else self.loop
+        body = "".join(one(1) for _ in range(self.random.choice((1, 1, 1, 2, 2, 3))))
         sizes = {"n": self.n} if self.open else {}
         given = [f"int {s}" for s in sizes] + [f"{self.number} x"] + [self.declared(a) for a in self.arrays]
         text = f"void {name}({', '.join(given)})\n{{\n{body}}}\n"
@@ -82,6 +85,29 @@ class Nests:
         return f"{block.ctype} {block.name}{dims}"
 
     # -- statements
+
+    def tight(self, depth: int) -> str:
+        """A perfect nest of two or three short loops around one statement: what compilers reorder gladly, and wrongly."""
+        low, count = self.random.choice((0, 0, 1)), self.random.choice(SIZES)
+        name, indent = "ijk"[depth - 1], "    " * depth
+        self.loops.append(Loop(name, low, low + count - 1))
+        last = depth == 3 or (depth == 2 and self.chance(0.6))
+        if last:
+            block = self.random.choice(self.arrays)
+            operator = self.random.choice(("=", "=", "=", "+="))
+            body = f"{indent}    {self.cell(block)} {operator} {self.terms(block)};\n"
+        else:
+            body = self.tight(depth + 1)
+        self.loops.pop()
+        return f"{indent}for (int {name} = {low}; {name} < {low + count}; {name}++) {{\n{body}{indent}}}\n"
+
+    def terms(self, block: Block) -> str:
+        """A sum of a few cells, first of all of the array itself, shifted."""
+        count = self.random.choice((1, 1, 2, 3))
+        cells = [self.cell(self.random.choice((block, block, *self.arrays))) for _ in range(count)]
+        whole = ("2 * {0}", "{0}", "{0}", "{0} % 3", "{0} / 2", "({0} < {1}) % 2", "(~{0} & 7)")
+        shapes = ("{0} * 0.5", "{0}", "2 * {0}") if block.ctype in FLOATS else whole
+        return " + ".join(self.random.choice(shapes).format(c, cells[0]) for c in cells)
 
     def loop(self, depth: int) -> str:
         """A loop up or down, often of a few iterations known to the compiler."""

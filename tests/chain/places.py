@@ -62,7 +62,8 @@ class Places:
         extent = self.tensors[first][1][0]
         count = self.random.randint(1, max(1, min(extent, 12)))
         end = f"N - {self.n - count}" if self.open and self.chance(0.5) and count <= self.n else str(count)
-        statements = [f"        {self.update([('t', count)])}" for _ in range(self.random.choice((1, 1, 2)))]
+        write = self.shifted if self.chance(0.5) else self.update
+        statements = [f"        {write([('t', count)])}" for _ in range(self.random.choice((1, 1, 2)))]
         return [f"    for t in 0:{end} {{", *statements, "    }"]
 
     def update(self, outer: list[tuple[str, int]]) -> str:
@@ -83,6 +84,26 @@ class Places:
         operator = self.random.choice(("=", "=", "=", "+=", "max=" if dtype != "bool" else "="))
         where = f" where {', '.join(ranges)}" if ranges else ""
         return f"{name}({', '.join(subscripts)}) {operator} {value}{where}"
+
+    def shifted(self, outer: list[tuple[str, int]]) -> str:
+        """`S(t+4,j+2) = S(t+3,j+1) * 0.5 where j in 0:5`: a tensor from its own cells a little way off."""
+        name = self.random.choice(list(self.tensors))
+        dtype, extents = self.tensors[name]
+        target, source, ranges = [], [], []
+        for d, extent in enumerate(extents):
+            index, count = outer[0] if d == 0 and outer[0][1] <= extent else ("ijk"[d], 0)
+            if not count:
+                count = max(1, extent - self.random.choice((0, 1, 2, 4)))
+                ranges.append(f"{index} in 0:{count}")
+            shift = self.random.randint(0, extent - count)
+            near = min(max(shift + self.random.choice((-2, -1, -1, 0, 1)), 0), extent - count)
+            target.append(f"{index} + {shift}")
+            source.append(f"{index} + {near}")
+        cell = f"{name}({', '.join(source)})"
+        value = self.random.choice((f"{cell} / 2", f"{cell} * 3 + 1", f"{cell} % 5") if dtype in INTEGERS else
+                                   (f"{cell} * 0.5", f"{cell} * 0.5", f"-{cell}"))  # fmt: skip
+        where = f" where {', '.join(ranges)}" if ranges else ""
+        return f"{name}({', '.join(target)}) = {dtype}({value}){where}"
 
     def place(self, axis: tuple[str, int], extent: int) -> str:
         """An index shifted to somewhere inside."""

@@ -19,7 +19,7 @@ from tests.properties.inputs import Problem, problem
 from tests.properties.writer import Case, Writer
 from workbench.fromc import raise_c
 
-KINDS = "ccppw"
+KINDS = "ccpcw"
 """Which front end a seed goes to: C, operators in place, operators of every kind."""
 
 
