@@ -42,7 +42,7 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
                 return Binary(op, left, right, dtype)
             if not whole and wraps:
                 return _divided_by_data(op, Cast(left, dtype), right, dtype)  # a cast makes a value of index arithmetic
-            quotient = _truncated(left, right)
+            quotient = _truncated(left, Const(value, dtype))
             return quotient if op == "/" else Binary("-", left, Binary("*", right, quotient, dtype), dtype)
         case Const(value, _) if limits(dtype)[0] < value < 0:
             quotient = divided(op, left, Const(-value, dtype), spans, whole=whole)
@@ -50,10 +50,11 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
     return _divided_by_data(op, left, right, dtype)
 
 
-def _truncated(left: Expr, right: Expr) -> Expr:
+def _truncated(left: Expr, right: Const) -> Expr:
     """`left / right` towards zero for a positive constant: the floor, or the ceiling where that is below 0."""
     dtype = left.dtype
-    ceiling = Unary("-", Binary("/", Unary("-", left, dtype), right, dtype), dtype)
+    above = Binary("+", left, Const(right.value - 1, dtype), dtype)  # -left would wrap around for the type's least number
+    ceiling = Binary("/", above, right, dtype)
     below = Call("min", (ceiling, Const(0, dtype)), dtype)
     return Call("max", (Binary("/", left, right, dtype), below), dtype)
 
