@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,6 +102,27 @@ def _whole(value: Value, t: CType) -> int:
     if not math.isfinite(number) or wrapped(int(number), t) != int(number):
         raise Undefined(f"{number} as an integer of {t.bits} bits")
     return int(number)
+
+
+def constant(text: str) -> tuple[CType, Value]:
+    """The type and value of a literal: the first that fits, as its suffix and base allow."""
+    word = text.lower()
+    is_hex = word.startswith("0x")
+    if not is_hex and re.search(r"[.e]", word):
+        return (FLOAT, np.float32(word[:-1])) if word.endswith("f") else (DOUBLE, float(word))
+    number = int(word.rstrip("ul"), 16 if is_hex else 8 if re.match(r"0\d", word) else 10)
+    suffix = word[len(word.rstrip("ul")) :]
+    kinds = [UINT, ULONG] if "u" in suffix else [INT, UINT, LONG, ULONG] if is_hex else [INT, LONG]
+    if "l" in suffix:
+        kinds = [t for t in kinds if t.bits == 64]
+    return next(t for t in kinds if wrapped(number, t) == number), number
+
+
+def written(value: Value, name: str) -> Value:
+    """The value; Undefined if there is none."""
+    if value is None:
+        raise Undefined(f"{name} is read before it is written")
+    return value
 
 
 # -- operators -----------------------------------------------------------------------------------------

@@ -63,7 +63,9 @@ def programs(made: Problem, layout: dict[str, tuple[int, ...]], random: Random) 
     yield "", lowered(made, layout, symbolic=False)
 
 
-def schedules_of(program: Program, target: Target, random: Random, counts: Counter[str]) -> Iterator[tuple[str, Schedule]]:
+def schedules_of(
+    program: Program, target: Target, random: Random, counts: Counter[str]
+) -> Iterator[tuple[str, Schedule]]:
     """The order of the text, and one of the three that change it."""
     naive = schedules.schedule(program)
     yield "naive", naive

@@ -21,19 +21,18 @@ from tests.chain.c_values import (
     DOUBLE,
     FLOAT,
     INT,
-    LONG,
-    UINT,
-    ULONG,
     CType,
     Undefined,
     Value,
     common,
+    constant,
     conversion,
     named,
     operation,
     promoted,
     shifted,
     wrapped,
+    written,
 )
 
 STEPS = 200_000
@@ -94,7 +93,7 @@ class Interpreter:
             case c_ast.For():
                 return self.loop(node)
             case c_ast.If():
-                condition, then = self.truth(node.cond), self.block([node.iftrue])
+                condition, then = self.expression(node.cond)[1], self.block([node.iftrue])
                 otherwise = self.block([node.iffalse] if node.iffalse else [])
                 return lambda: then() if condition() else otherwise()
             case c_ast.DeclList():
@@ -114,7 +113,7 @@ class Interpreter:
     def loop(self, node: Any) -> Run:
         self.names.append({})
         start = self.statement(node.init)
-        condition, step = self.truth(node.cond), self.statement(node.next)
+        condition, step = self.expression(node.cond)[1], self.statement(node.next)
         body = self.block([node.stmt])
         self.names.pop()
 
@@ -189,9 +188,6 @@ class Interpreter:
 
     # -- expressions
 
-    def truth(self, node: Any) -> Run:
-        return self.expression(node)[1]
-
     def as_type(self, node: Any, ctype: CType) -> Run:
         own, run = self.expression(node)
         change = conversion(own, ctype)
@@ -208,14 +204,14 @@ class Interpreter:
             case c_ast.UnaryOp():
                 return self.unary(node)
             case c_ast.BinaryOp(op="&&" | "||"):
-                left, right = self.truth(node.left), self.truth(node.right)
+                left, right = self.expression(node.left)[1], self.expression(node.right)[1]
                 if node.op == "&&":
                     return INT, lambda: int(bool(left()) and bool(right()))
                 return INT, lambda: int(bool(left()) or bool(right()))
             case c_ast.BinaryOp():
                 return self.combined(node.op, self.expression(node.left), self.expression(node.right))
             case c_ast.TernaryOp():
-                condition = self.truth(node.cond)
+                condition = self.expression(node.cond)[1]
                 ctype = common(self.expression(node.iftrue)[0], self.expression(node.iffalse)[0])
                 then, otherwise = self.as_type(node.iftrue, ctype), self.as_type(node.iffalse, ctype)
                 return ctype, lambda: then() if condition() else otherwise()
@@ -260,27 +256,6 @@ class Interpreter:
         arguments = [self.as_type(a, t) for a in node.args.exprs]
         as_type = {INT: lambda v: wrapped(v, INT), FLOAT: np.float32, DOUBLE: float}[t]
         return t, lambda: as_type(apply(*(a() for a in arguments)))
-
-
-def written(value: Value, name: str) -> Value:
-    """The value; Undefined if there is none."""
-    if value is None:
-        raise Undefined(f"{name} is read before it is written")
-    return value
-
-
-def constant(text: str) -> tuple[CType, Value]:
-    """The type and value of a literal: the first that fits, as its suffix and base allow."""
-    word = text.lower()
-    is_hex = word.startswith("0x")
-    if not is_hex and re.search(r"[.e]", word):
-        return (FLOAT, np.float32(word[:-1])) if word.endswith("f") else (DOUBLE, float(word))
-    number = int(word.rstrip("ul"), 16 if is_hex else 8 if re.match(r"0\d", word) else 10)
-    suffix = word[len(word.rstrip("ul")) :]
-    kinds = [UINT, ULONG] if "u" in suffix else [INT, UINT, LONG, ULONG] if is_hex else [INT, LONG]
-    if "l" in suffix:
-        kinds = [t for t in kinds if t.bits == 64]
-    return next(t for t in kinds if wrapped(number, t) == number), number
 
 
 def interpreted(text: str, arguments: dict[str, Any]) -> dict[str, np.ndarray[Any, Any]]:

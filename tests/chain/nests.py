@@ -1,4 +1,4 @@
-"""Random C functions: nests that update small arrays in place, of every type, with every conversion C makes by itself."""
+"""Random C functions: nests that update small arrays of every type in place, with all conversions of C."""
 
 from __future__ import annotations
 
@@ -50,15 +50,16 @@ class Nests:
     loops: list[Loop] = field(default_factory=list)
     scalars: list[tuple[str, str]] = field(default_factory=list)
     fresh: int = 0
+    straight: bool = False
 
     def nest(self, name: str) -> Nest:
         """The function and what it is called with."""
         self.n = self.random.choice(SIZES)
-        tight = self.chance(0.5)
+        tight = self.straight = self.chance(0.5)
         self.open = not tight and self.chance(0.5)
         common = self.random.choice((*INTEGERS, *FLOATS)) if tight else ""
         for letter in "ABCD"[: self.random.choice((1, 2, 2, 3, 4))]:
-            rank = self.random.choice((1, 1, 2, 2, 2, 3))
+            rank = self.random.choice((1, 2, 2, 2) if tight else (1, 1, 2, 2, 2, 3))
             ctype = common or self.random.choice(INTEGERS if self.chance(0.6) else FLOATS)
             symbolic = [self.open and self.chance(0.5) for _ in range(rank)]
             self.arrays.append(Block(letter, ctype, [0] * rank, symbolic))
@@ -87,7 +88,7 @@ class Nests:
     # -- statements
 
     def tight(self, depth: int) -> str:
-        """A perfect nest of two or three short loops around one statement: what compilers reorder gladly, and wrongly."""
+        """A perfect nest of short loops around one statement: what compilers reorder gladly, and wrongly."""
         low, count = self.random.choice((0, 0, 1)), self.random.choice(SIZES)
         name, indent = "ijk"[depth - 1], "    " * depth
         self.loops.append(Loop(name, low, low + count - 1))
@@ -163,7 +164,10 @@ class Nests:
     def subscript(self, block: Block, d: int) -> str:
         """Affine in one or two loops, shifted so that it is never negative."""
         a, b = self.random.choice(self.loops), self.random.choice(self.loops)
-        match self.random.choice("aaaaaaa+-2rc"):
+        form = self.random.choice("aaaaaaa+-2rc")
+        if self.straight and self.chance(0.8):
+            a, form = self.loops[min(d, len(self.loops) - 1)], "a"
+        match form:
             case "+" if a is not b:
                 text, low, high = f"{a.name} + {b.name}", a.low + b.low, a.high + b.high
             case "-" if a is not b:

@@ -1,4 +1,4 @@
-"""Random operators that update small tensors in place: sequential axes, shifts of the cells just written, all integer types."""
+"""Random operators that update small tensors in place: sequential axes, cells just written, all integer types."""
 
 from __future__ import annotations
 

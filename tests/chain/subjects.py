@@ -1,4 +1,4 @@
-"""What the chain is judged by: random programs of both front ends, their data, and what they compute without a compiler.
+"""What the chain is judged by: random programs of both front ends, and what they compute without a compiler.
 
 A seed is one program: C nests are interpreted, operators evaluated by NumPy; both become a `Problem` of the campaigns.
 """
@@ -73,4 +73,3 @@ def drawn(ctype: str, shape: tuple[int, ...], numbers: np.random.Generator) -> A
     ends = numbers.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype), shape)
     wild = numbers.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
     return np.choose(numbers.choice(3, shape, p=[0.7, 0.1, 0.2]), [small, ends, wild]).astype(dtype)
-

@@ -27,7 +27,8 @@ def tasks(batches: int) -> list[Task]:
     wanted = [f for f in turns if f in found] or found
     if PROFILE == "full":
         return [Task(n) for n in range(batches)]
-    return [Task(n, (wanted[n % len(wanted)],), programs=examples(quick=4, ci=BATCH, full=BATCH)) for n in range(batches)]
+    share = examples(quick=4, ci=BATCH, full=BATCH)
+    return [Task(n, (wanted[n % len(wanted)],), programs=share) for n in range(batches)]
 
 
 def test_the_whole_chain_computes_what_the_texts_say(request, compilers):

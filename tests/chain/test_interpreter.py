@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.chain.c_values import Rounded, Undefined
-from tests.chain.interpreter import PRELUDE, constant, interpreted
+from tests.chain.c_values import Rounded, Undefined, constant
+from tests.chain.interpreter import PRELUDE, interpreted
 from tests.chain.nests import Nest, Nests
 from tests.chain.subjects import drawn
 from tests.support import examples
@@ -33,7 +33,8 @@ def compiled(nests: list[str], folder: Path, command: tuple[str, ...]) -> ctypes
     """Integers wrap, nothing is contracted, and what is undefined is said (and ends the process)."""
     (folder / "nests.c").write_text(HEADER + "\n".join(nests))
     flags = ["-O0", "-std=gnu11", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared", "-w"]
-    watch = ["-fsanitize=undefined", "-fno-sanitize=signed-integer-overflow,shift-base", "-fsanitize-undefined-trap-on-error"]
+    watch = ["-fsanitize=undefined", "-fno-sanitize=signed-integer-overflow,shift-base"]
+    watch += ["-fsanitize-undefined-trap-on-error"]
     subprocess.run([*command, *flags, *watch, "-o", "nests.so", "nests.c", "-lm"], cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "nests.so"))
 

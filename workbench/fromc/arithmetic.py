@@ -53,7 +53,8 @@ def divided(op: str, left: Expr, right: Expr, spans: Spans, *, whole: bool = Fal
 def _truncated(left: Expr, right: Const) -> Expr:
     """`left / right` towards zero for a positive constant: the floor, or the ceiling where that is below 0."""
     dtype = left.dtype
-    above = Binary("+", left, Const(right.value - 1, dtype), dtype)  # -left would wrap around for the type's least number
+    # -floor(-left / right) would be wrong for the type's least number, whose opposite wraps around.
+    above = Binary("+", left, Const(right.value - 1, dtype), dtype)
     ceiling = Binary("/", above, right, dtype)
     below = Call("min", (ceiling, Const(0, dtype)), dtype)
     return Call("max", (Binary("/", left, right, dtype), below), dtype)
