@@ -26,18 +26,19 @@ UNSIGNED_RECIPES: dict[str, Recipe] = {
     "shl": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(a << n);", SHIFT),
     "shr": _scalar("return (uint64_t)n >= $WIDTH ? 0 : ($T)(a >> n);", SHIFT),
 }
-# Dividing by -1 is a subtraction, because the smallest number divided by -1 traps.
 SIGNED_RECIPES: dict[str, Recipe] = {
     "add": _scalar("return ($T)(($U)a + ($U)b);"),
     "sub": _scalar("return ($T)(($U)a - ($U)b);"),
     "mul": _scalar("return ($T)(1u * ($U)a * ($U)b);"),
     "neg": _scalar("return ($T)(0 - ($U)a);", "$T a"),
+    # Magnitudes are divided: GCC 12 takes -x / 3 for -(x / 3) where both stand, although the least x has no opposite.
     "floordiv": _scalar(
         "if (b == 0) return 0;\n"
-        "    if (b == -1) return ($T)(0 - ($U)a);\n"
-        "    $T q = ($T)(a / b);\n"
-        "    return ($T)(q - (a % b != 0 && (a < 0) != (b < 0)));"
+        "    $U s = ($U)-(b < 0 ? a > 0 : a < 0);\n"
+        "    $U n = b < 0 ? ($U)(0 - ($U)a) : ($U)a, d = b < 0 ? ($U)(0 - ($U)b) : ($U)b;\n"
+        "    return ($T)(s ^ (($U)(s ^ n) / d));"
     ),
+    # Nothing remains of -1, by which the least number cannot be divided: that traps.
     "mod": _scalar(
         "if (b == 0 || b == -1) return 0;\n"
         "    $T r = ($T)(a % b);\n"
