@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.codegen.cmath_library import Array, Entry, Library, compiled
+from tests.codegen.cmath_library import Array, Entry, Library, compiled, source
 from workbench.codegen.cmath import conversion, in_order
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import (
@@ -66,6 +66,19 @@ def test_division_rounds_down_and_never_traps(library, dtype):
     ):
         got = library(Entry(name, dtype), a, b).astype(f"uint{dtype.bits}")
         np.testing.assert_array_equal(got, np.array(expected, dtype=f"uint{dtype.bits}"))
+
+
+@pytest.mark.parametrize("dtype", [INT32, INT64], ids=str)
+def test_a_number_and_its_opposite_are_divided_alike(compiler, dtype, tmp_path):
+    """GCC 12 takes -x / 3 for -(x / 3) where both are wanted; the least x has no opposite."""
+    t, quotient, a = dtype.c_name, Entry("floordiv", dtype), values(dtype)
+    body = f"{t} x = a[i]; p[i] = {quotient.helper.name}(x, 3); q[i] = {quotient.helper.name}(-x, 3);"
+    text = f"void f(long n, {t} *a, {t} *p, {t} *q) {{ for (long i = 0; i < n; i++) {{ {body} }} }}"
+    shared = compiled(compiler, source([quotient]) + text, tmp_path / "both.so", "-shared", "-fPIC", "-fwrapv")
+    p, q = np.zeros_like(a), np.zeros_like(a)
+    ctypes.CDLL(str(shared)).f(ctypes.c_long(len(a)), *(ctypes.c_void_p(x.ctypes.data) for x in (a, p, q)))
+    np.testing.assert_array_equal(p, a // 3)
+    np.testing.assert_array_equal(q, -a // 3)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
