@@ -8,7 +8,7 @@ from random import Random
 
 INTEGERS = ("signed char", "uint8_t", "short", "uint16_t", "int", "uint32_t", "long", "uint64_t", "_Bool")
 FLOATS = ("float", "double", "double")
-LITERALS = ("1", "2", "3", "7", "100", "3l", "0x80", "255", "40000", "2147483647")
+LITERALS = ("1", "2", "3", "7", "100", "5u", "4ul", "3l", "0x80", "255", "40000", "2147483647", "4294967295u")
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
 
 
@@ -262,8 +262,10 @@ class Nests:
         return f"{self.integer(size - 1)} {op} {self.integer(size - 2)}"
 
     def affine(self) -> str:
-        """Loops against numbers."""
+        """Loops against numbers; with unsigned ones now and then."""
         a, b = self.random.choice(self.loops).name, self.random.choice(self.loops).name
         op = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
         right = self.random.choice((b, "2", "3", f"{b} + 1", "n / 2" if self.open else "4", f"{b} % 3"))
+        if self.chance(0.2):
+            return self.random.choice((f"{a} - 3 {op} 5u", f"(unsigned)({a} - 2) {op} 4u", f"{a} - 1 {op} 2ul"))
         return f"{a} {op} {right}" if self.chance(0.8) else f"({a} + {b}) % 2 == 0"
