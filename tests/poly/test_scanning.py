@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+import workbench as wb
 from tests.poly.interpreting import date, instances, loop_structure, visits
 from tests.poly.making import Maker, calc, conv, jacobi, lift, matmul, op, read, span, statement, tensor
 from tests.poly.trees import scramble
@@ -136,3 +137,22 @@ def test_rank_zero_and_empty_programs():
 def test_random_trees_are_complete():
     program = lower(Maker(5).operator())
     check_complete(program, scramble(naive_tree(program), Random(1), program))
+
+
+LOSES_A_LOOP = """void f(short A[10][11]) {
+    for (int i = 1; i < 4; i++)
+        for (int j = 2; j < 6; j += 3) {
+            for (int k = 1; k < 5; k++)
+                if ((i + k) % 2 == 0)
+                    A[k + 3][k] += A[j - 2][i];
+            A[j + 1][0] = A[j][i] ^ A[2 * i - 2][i];
+        }
+}"""
+
+
+def test_loops_that_leave_instances_out_are_refused():
+    """isl takes k for a function of the fused loop, which it is not."""
+    schedule = wb.schedule(wb.from_c(LOSES_A_LOOP)) | wb.skew("j", by="i")
+    wb.generate(schedule)
+    with pytest.raises(ScheduleError, match="leaves out instances of A in this order"):
+        wb.generate(schedule | wb.fuse("i", "j"))

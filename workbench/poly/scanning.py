@@ -14,6 +14,7 @@ from workbench.poly.ast_expressions import expression
 from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
 from workbench.poly.names import unique
 from workbench.poly.program import Program
+from workbench.poly.scanned_instances import lost
 from workbench.poly.timemap import collisions, instance, prefix, row_text
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.records import record
@@ -27,7 +28,7 @@ def scan(program: Program, tree: Tree) -> Code:
     Loop variables bear the schedule's loop names, made unique along the nesting and against the size
     symbols.  A loop that isl splits keeps name and kind in each piece; parallel, vector and unrolled loops
     stay in one piece. Raises ScheduleError when instances of one statement share a time (`violations` shows
-    which).
+    which), and where isl leaves some out.
     """
     live = {s.id for s in program.statements if not isl.parse_set(s.domain).is_empty()}
     kept = restrict(tree, live)
@@ -35,7 +36,14 @@ def scan(program: Program, tree: Tree) -> Code:
         return Block(())
     build = isl.AstBuild.from_context(isl.parse_set(program.context))
     root = build.node_from_schedule(schedule_of(program, kept))
-    return _Reader(program, kept).code(root, _Names(taken=frozenset(program.symbols)))
+    code = _Reader(program, kept).code(root, _Names(taken=frozenset(program.symbols)))
+    if missing := lost(program, kept, code):
+        names = ", ".join(s.name for s in missing)
+        raise ScheduleError(
+            f"isl's generator of loops leaves out instances of {names} in this order (it takes a loop for one value): "
+            "leave out the last step, or take another order of its loops"
+        )
+    return code
 
 
 def schedule_of(program: Program, tree: Tree) -> isl.Schedule:
