@@ -138,7 +138,7 @@ def test_a_certificate_is_plain_data():
     data = json.loads(wb.certify(SCHEDULES["tiled"](), MACHINE).to_json())
     assert data["valid_for"] == [["K", 5], ["M", 7], ["N", 18]]
     assert data["trace"][-1] == "vectorize('n_i')"
-    assert data["format"] == 2
+    assert data["format"] == 3
 
 
 def swapped(first: str, second: str) -> Callable[[str], str]:

@@ -26,7 +26,14 @@ from workbench.target import Target
 if TYPE_CHECKING:
     from workbench.schedules import Schedule
 
-FORMAT = 2
+FORMAT = 3
+FROM_OPERATOR = "from the operator as the language means it, before any step,"
+FROM_C = (
+    "from the program that from_c raised, before any step,",
+    "not: that this program means what the C text means (wb.verify runs the text itself)",
+)
+TO_NEST = "to the scalar text of the nest that C and CUDA are printed from"
+BEYOND = "not: how lanes, registers and threads are printed, what the compiler makes of it, how floats are rounded"
 FUNCTION = "kernel"
 Change = Callable[[Nest], Nest]
 
@@ -35,7 +42,7 @@ Change = Callable[[Nest], Nest]
 class Certificate:
     """What was proved of the final nest of a schedule, and what was taken for granted.
 
-    `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and helpers that the text
+    `covers` says where the proof begins and where it ends.  `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and helpers that the text
     calls by name; `promises` what the operator promises about data.
     """
 
@@ -46,6 +53,7 @@ class Certificate:
     assumed: tuple[str, ...]
     promises: tuple[str, ...]
     checked: tuple[str, ...]
+    covers: tuple[str, ...]
     text: str
     format: int = FORMAT
 
@@ -57,7 +65,8 @@ class Certificate:
         sizes = ", ".join(f"{k}={v}" for k, v in self.valid_for) or "no sizes"
         lines = [f"certificate of {self.program} for {sizes}", "schedule"]
         lines += [f"  {step}" for step in ("naive", *self.trace)]
-        for name, part in (("checked", self.checked), ("assumed", self.assumed), ("promises", self.promises)):
+        parts = {"covers": self.covers, "checked": self.checked, "assumed": self.assumed, "promises": self.promises}
+        for name, part in parts.items():
             lines += [name, *(f"  {line}" for line in part or ("nothing",))]
         return "\n".join(lines)
 
@@ -121,8 +130,15 @@ def _stated(schedule: Schedule, text: str, raised: Program, claimed: Claimed, ca
     checks += [f"no two iterations of the parallel loop {loop} meet in a cell{but}" for loop in loops]
     return Certificate(
         original.name, original.operator, tuple(map(str, schedule.trace)), tuple(sorted(original.sizes.items())),
-        tuple(assumed), tuple(str(c) for c in original.conditions), tuple(checks), text,
+        tuple(assumed), tuple(str(c) for c in original.conditions), tuple(checks), _covered(original), text,
     )  # fmt: skip
+
+
+def _covered(original: Program) -> tuple[str, ...]:
+    """Where the proof begins and ends: what lies before and after it is for tests."""
+    definition = original.definition
+    begins, *before = FROM_C if definition is not None and definition.language == "c" else (FROM_OPERATOR,)
+    return begins, TO_NEST, *before, BEYOND
 
 
 def scalar_text(schedule: Schedule, nest: Nest) -> tuple[str, dict[str, Array], dict[str, str]]:
