@@ -42,8 +42,9 @@ Change = Callable[[Nest], Nest]
 class Certificate:
     """What was proved of the final nest of a schedule, and what was taken for granted.
 
-    `covers` says where the proof begins and where it ends.  `text` is the scalar C that was read.  `assumed` lists algebra (sums whose order is free) and helpers that the text
-    calls by name; `promises` what the operator promises about data.
+    `covers` says where the proof begins and where it ends.  `text` is the scalar C that was read.  `assumed` lists
+    algebra (sums whose order is free) and helpers that the text calls by name; `promises` what the operator promises
+    about data.
     """
 
     program: str

@@ -15,6 +15,7 @@ from workbench.poly.program import Program
 from workbench.records import record
 from workbench.runtime.c_order import in_c_order
 from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.machine import thread_count
 
 # A batch of short calls is long enough for the clock.
 BATCH_SECONDS = 5e-4
@@ -90,6 +91,8 @@ def measure(
     times = _batches(once, size, seconds)
     lower, middle, upper = statistics.quantiles(times, n=4)
     flops, moved = _counts(what, arrays, scalars, out)
+    if wait is None and flops:
+        _lift_roof(what, arrays, scalars, out, flops / lower)
     device = None if wait is None else _on_device(what, arrays, keywords, seconds)
     return Measurement(middle, lower, upper, len(times), len(times) * size, flops, moved, device)
 
@@ -145,6 +148,17 @@ def _counts(what: object, arrays: tuple[Any, ...], scalars: dict[str, Any], out:
         return (None, None) if program is None else (poly.flops(program), poly.bytes(program))
     except WorkbenchError:
         return None, None
+
+
+def _lift_roof(what: object, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any, rate: float) -> None:
+    """A roof is never below what was reached by a program that computes in one type of float, as roofs are measured."""
+    from workbench.runtime.roofs import raise_ceilings  # which builds kernels, and most measurements need no roof
+
+    program = bound_program(what, arrays, scalars, out)
+    types = {a.dtype.name for a in program.arrays.values() if not a.dtype.is_integral} if program else set()
+    whole = {a.dtype.bits for a in program.arrays.values() if a.dtype.is_integral} if program else set()
+    if len(types) == 1 and min(whole, default=32) >= 32:
+        raise_ceilings(types.pop(), thread_count(getattr(what, "threads", None)), rate)
 
 
 def bound_program(what: object, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> Program | None:

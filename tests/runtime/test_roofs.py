@@ -1,0 +1,76 @@
+"""Roofs of this machine: the best of several loops, and never below what a kernel has reached."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.runtime import roofs, timing
+from workbench.runtime.roofs import Ceilings, known_ceilings, raise_ceilings
+
+LOW = Ceilings(3e9, {"L1": 1e9}, "float32", 1, "measured on a machine")
+
+
+@pytest.fixture
+def low(monkeypatch, tmp_path):
+    """A machine whose roofs were measured while it was busy."""
+    monkeypatch.setattr(roofs, "storage", lambda: tmp_path)
+    for dtype in roofs.TYPES:
+        given = {**asdict(LOW), "dtype": dtype}
+        roofs._file(dtype, 1).write_text(json.dumps(given), encoding="utf-8")
+
+
+def test_a_roof_is_raised_by_what_was_reached_and_stays_so(low):
+    raise_ceilings("float32", 1, 5e9)
+    raise_ceilings("float32", 1, 4e9)
+    raise_ceilings("float32", 1, 6e9)
+    found = known_ceilings("float32", threads=1)
+    assert found.flops_per_second == 6e9
+    assert found.origin == "measured on a machine, raised by what a kernel reached"
+    assert found.bytes_per_second == LOW.bytes_per_second
+    assert known_ceilings("float64", threads=1).flops_per_second == 3e9
+
+
+def test_what_no_processor_reaches_says_that_less_was_computed_than_counted(low):
+    raise_ceilings("float32", 1, 1e15)
+    assert known_ceilings("float32", threads=1).flops_per_second == 3e9
+
+
+def test_roofs_that_were_not_measured_are_not_made_up(monkeypatch, tmp_path):
+    monkeypatch.setattr(roofs, "storage", lambda: tmp_path)
+    raise_ceilings("float32", 1, 5e9)
+    assert known_ceilings("float32", threads=1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "raised"),
+    [("def f(float(N) A) -> (B) { B(i) = A(i) * 2 + 1 }", "float32", True),
+     ("def f(double(N) A, int32(N) I) -> (B) { B(i) = A(i) * 2 + I(i) }", "float64", True),
+     ("def f(int8(N) A, float(N) C) -> (B) { B(i) = A(i) * 2 + C(i) }", "float32", False),
+     ("def f(float(N) A, double(N) C) -> (B) { B(i) = A(i) * C(i) + 1 }", "float64", False)],
+)  # fmt: skip
+def test_measure_lifts_the_roof_of_the_type_that_it_computes_in(low, monkeypatch, text, dtype, raised):
+    monkeypatch.setattr(timing, "_batches", lambda once, size, seconds: [200 / 4e9] * 8)
+    op = wb.operator(text)
+    arrays = [np.ones(100, t.dtype.numpy) for t in (op.tensors[p] for p in op.parameters)]
+    with wb.settings(threads=1):
+        measured = wb.measure(op, *arrays, seconds=0.01)
+    assert measured.gflops == pytest.approx(4.0)
+    assert (known_ceilings(dtype, threads=1).flops_per_second > 3e9) == raised
+
+
+def test_the_chain_that_fills_the_units_best_is_the_roof(monkeypatch):
+    took = {1: 4.0, 4: 2.0, 8: 3.0}
+    lanes = wb.Target(vector_bits=256, cores=1).lanes(32)
+
+    def best(made, dtype, threads, seconds):
+        steps = str(made.steps())
+        return next((t for n, t in took.items() if f"'A.1/i', {n * lanes})" in steps and "chain" in str(made)), 1.0)
+
+    monkeypatch.setattr(roofs, "_best", best)
+    found = roofs.measured_ceilings("float32", 1, target=wb.Target(vector_bits=256, cores=1))
+    assert found.flops_per_second == 2.0 * roofs.DEPTH * 32 * lanes * 4000 / 2.0
