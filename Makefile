@@ -11,6 +11,9 @@ PYTHON     ?= python3
 RUN        := .venv/bin/python -m
 NOTEBOOK   ?= notebooks/01_first_operator.ipynb
 LAB_FLAGS  ?=
+# How many processes share the tests; those of one file stay together.
+WORKERS    ?= logical
+SHARED     := -n $(WORKERS) --maxprocesses=4 --dist loadfile
 TEST_FLAGS ?=
 BENCH_FLAGS ?=
 GPU_FLAGS  ?=
@@ -28,13 +31,13 @@ lab: setup       ## JupyterLab, opened at the first notebook
 	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(NOTEBOOK)" $(LAB_FLAGS)
 
 test: setup      ## all tests; no GPU, browser or torch needed
-	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(TEST_FLAGS)
+	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
 quick: setup     ## what to run while writing: under three minutes
-	HYPOTHESIS_PROFILE=quick $(RUN) pytest -m "not slow and not gpu" $(TEST_FLAGS)
+	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" $(TEST_FLAGS)
 
 full: setup      ## thousands of random programs a property; for a release or a long night
-	HYPOTHESIS_PROFILE=full $(RUN) pytest $(TEST_FLAGS)
+	HYPOTHESIS_PROFILE=full $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
 notebooks: setup ## execute every notebook
 	.venv/bin/python tools/notebooks.py notebooks

@@ -131,6 +131,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        return  # the process that started the workers knows of all tests
     config, nothing = session.config, session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
     if nothing and config.getoption("--skipped-before"):
         session.exitstatus = pytest.ExitCode.OK
