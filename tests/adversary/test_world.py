@@ -193,6 +193,7 @@ def test_a_compiler_whose_version_is_noise(tmp_path: Path) -> None:
 def test_an_interrupt_while_the_compiler_runs(tmp_path: Path) -> None:
     script = compiler(tmp_path, f"touch {tmp_path}/started; sleep 100")
     code = f"""
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts jobs in the background with SIGINT ignored
 def later():
     while not os.path.exists("started"): time.sleep(0.02)
     os.kill(os.getpid(), signal.SIGINT)
@@ -230,6 +231,7 @@ def test_a_child_forked_beside_busy_threads_computes(tmp_path: Path, family: str
     if family not in {t.family for t in every_toolchain()}:
         pytest.skip(f"install {family}: this C compiler was not found")
     code = f"""
+warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)  # Python's advice from 3.12 on
 with wb.settings(compiler={family!r}, threads=2):
     mm(a, b)
     stop = []

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -47,40 +49,70 @@ def run_limited(
     Output goes to a file and not to a pipe: a grandchild that outlives its parent cannot keep us waiting.
     Raises CannotStart if the program cannot be run, OSError if `folder` cannot be written.
     """
+    environment = {**os.environ, "LC_ALL": "C", **(variables or {})}
     with TemporaryFile(dir=folder) as output:
-        process = _started(command, folder, {**os.environ, "LC_ALL": "C", **(variables or {})}, output)
+        program = _Program(tuple(command), folder, environment, output)
         try:
-            code: int | None = process.wait(seconds)
+            code: int | None = program.begun().wait(seconds)
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            _end(process)
+            program.end()
         return Finished(code, _start_of(output))
 
 
-def _started(
-    command: Sequence[str], folder: Path | None, environment: dict[str, str], output: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as reason:
-        raise CannotStart(reason.strerror or str(reason)) from reason
+@dataclass
+class _Program:
+    """A program that a thread of its own starts.
 
+    An interrupt comes to the main thread, between any two of its steps: were it to come while that starts a process,
+    nobody would know which one to end.
+    """
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process group if its leader still runs (the clock passed, or we were interrupted)."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    command: tuple[str, ...]
+    folder: Path | None
+    environment: dict[str, str]
+    output: IO[bytes]
+    process: subprocess.Popen[bytes] | None = None
+    reason: Exception | None = None
+    ended: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begun(self) -> subprocess.Popen[bytes]:
+        """The running process."""
+        thread = threading.Thread(target=self._start, daemon=True)
+        thread.start()
+        thread.join()
+        if self.process is None:
+            why = getattr(self.reason, "strerror", None) or str(self.reason)
+            raise CannotStart(why) from self.reason
+        return self.process
+
+    def _start(self) -> None:
+        with self.lock:
+            if self.ended:
+                return
+            try:
+                self.process = subprocess.Popen(
+                    self.command,
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=self.output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as reason:
+                self.reason = reason
+
+    def end(self) -> None:
+        """Kill the process group if its leader still runs (the clock passed, or we were interrupted)."""
+        with self.lock:
+            self.ended = True
+        if self.process is not None and self.process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
 
 def _start_of(file: IO[bytes]) -> str:
