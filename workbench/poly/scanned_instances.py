@@ -37,7 +37,12 @@ def lost(program: Program, tree: Tree, code: Code) -> list[ProgramStatement]:
     seen = list(visits(code, Seen()))
     suspects = [program.statement(i) for i in dict.fromkeys(one.visit.statement for one in seen)]
     suspects = [s for s in suspects if _is_suspect(program, tree, s, seen)]
-    return [s for s in suspects if not isl.parse_set(s.domain).is_subset(_visited(program, s, seen))]
+    return [s for s in suspects if not _domain(program, s).is_subset(_visited(program, s, seen))]
+
+
+def _domain(program: Program, statement: ProgramStatement) -> isl.Set:
+    """The instances at the sizes that the program is for."""
+    return isl.parse_set(statement.domain).intersect_params(isl.parse_set(program.context))
 
 
 def _is_suspect(program: Program, tree: Tree, statement: ProgramStatement, seen: list[Seen]) -> bool:
@@ -50,7 +55,7 @@ def _is_suspect(program: Program, tree: Tree, statement: ProgramStatement, seen:
 
 def _determined(program: Program, outer: tuple[Loop, ...], loop: Loop, statement: ProgramStatement) -> bool:
     before, own = (", ".join(row_text(x, statement, program) for x in some) for some in (outer, (loop,)))
-    domain = isl.parse_set(statement.domain)
+    domain = _domain(program, statement)
     times = [isl.parse_map(f"{prefix(program)}{{ {instance(statement)} -> [{t}] }}") for t in (before, own)]
     outside, inside = (m.intersect_domain(domain) for m in times)
     return outside.reverse().apply_range(inside).is_single_valued()
