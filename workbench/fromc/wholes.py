@@ -26,6 +26,7 @@ from workbench.fromc.turns import (
     widened,
     wrapped,
 )
+from workbench.fromc.types import unpromoted
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import (
     COMPARISONS,
@@ -50,8 +51,7 @@ Spans = Mapping[Expr, Span]
 Cases = tuple[Case, ...]
 
 MOST_CASES = 8
-# No array, and so no loop over one, is as long as this: memory is not.
-MEMORY = 1 << 47
+MEMORY = 1 << 47  # bytes: no array, and so no loop over one, is as long
 RING = frozenset({"+", "-", "*", "<<"})
 
 
@@ -61,8 +61,7 @@ def cases(expr: Expr, spans: Spans, *, reduced: bool = True) -> Cases:
     `spans` bounds sizes, loop variables and their values.  Unless `reduced`, the number may be another one of the
     same remainder modulo the size of the type: enough for sums and products, and for subscripts.
     """
-    whole = _whole_leaf(expr, spans)
-    if whole is not None:
+    if (whole := _whole_leaf(expr, spans)) is not None:
         return (whole,)
     found = _cases(expr, spans)
     if len(found) > MOST_CASES:
@@ -273,7 +272,8 @@ def whole(value: Expr, spans: Spans) -> Expr:
 
 def comparison(op: str, left: Expr, right: Expr, spans: Spans) -> Expr:
     """A comparison: of whole numbers where isl can say it, else of values of their C type."""
-    typed = Binary(op, left, right, BOOL)
+    first, second = unpromoted(left, right)
+    typed = Binary(op, first, second, BOOL)
     if not left.dtype.is_integral or any(reads(typed)):
         return typed
     try:
