@@ -22,13 +22,3 @@ def test_a_quotient_of_the_ends_of_a_type_is_rounded_towards_zero(number: str) -
     for x in (least, least + 1, -7, -1, 0, 5, most - 1, most):
         found = program(dtype(x), before.copy())
         np.testing.assert_array_equal(found, interpreted(text, {"x": x, "b": before})["b"], err_msg=f"x = {x}")
-
-
-def test_small_numbers_compare_and_choose_in_their_own_type():
-    text = "void f(int n, signed char a[n], signed char b[n]) { for (int i = 0; i < n; i++) a[i] = a[i] > b[i] ? 0 : b[i]; }"
-    of = wb.from_c(text)
-    assert [e.dtype.name for e in of.statements[0].values] == ["int8"]
-    assert "int32" not in str(of)
-    every = np.arange(-128, 128, dtype="int8")
-    a, b = (np.ascontiguousarray(x.ravel()) for x in np.meshgrid(every, every))
-    np.testing.assert_array_equal(wb.build(wb.schedule(of))(a.copy(), b), wb.evaluate_c(of, a.copy(), b))

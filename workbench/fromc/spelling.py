@@ -10,10 +10,11 @@ from dataclasses import replace
 from functools import cache
 
 from workbench.lang import expr as nodes
-from workbench.lang.dtypes import BFLOAT16, BOOL, FLOAT16, DType
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Size, Unary, children, walk
+from workbench.lang.dtypes import BFLOAT16, BOOL, FLOAT16, INT32, DType
+from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Size, Unary, children, walk
 from workbench.lang.normal_form import constant
 from workbench.lang.operator import Monoid
+from workbench.lang.unify import limits
 from workbench.poly.program import Access, Program, ProgramStatement
 
 SIXTEEN = {"to_bf16": BFLOAT16, "to_f16": FLOAT16}
@@ -116,6 +117,10 @@ def _once(expr: Expr, types: Types) -> Expr:
             return operand
         case Binary("&" | "|" as op, left, right, _) if is_truth(left, types) and is_truth(right, types):
             return Binary(op * 2, left, right, BOOL)
+        case Binary(op, left, right, _) if op in COMPARISONS and (small := unpromoted(left, right)) != (left, right):
+            return Binary(op, *small, BOOL)
+        case Cast(Select(condition, then, otherwise, _), dtype) if _are(small := unpromoted(then, otherwise), dtype):
+            return Select(condition, *small, dtype)
         case Call("select", (condition, then, otherwise), dtype):
             return Select(condition, then, otherwise, dtype)
         case Binary() | Unary() if is_number(expr) and (found := constant(expr)) is not None:
@@ -159,3 +164,32 @@ def _rounded(value: float, dtype: DType) -> float:
     if dtype.bits > 32 or not math.isfinite(value) or abs(value) > 3e38:
         return value
     return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+def unpromoted(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Two values as before C promoted them, if they are of one smaller type, or numbers of it: they compare alike.
+
+    >>> from workbench.lang.dtypes import INT8
+    >>> [str(v.dtype) for v in unpromoted(Cast(Read("A", (), INT8), INT32), Const(3, INT32))]
+    ['int8', 'int8']
+    """
+    small = {v.operand.dtype for v in (left, right) if isinstance(v, Cast) and v.dtype == INT32}
+    own = small.pop() if len(small) == 1 else INT32
+    if not own.is_integral or own == BOOL or own.bits >= 32:
+        return left, right
+    first, second = _kept(left, own), _kept(right, own)
+    return (left, right) if first is None or second is None else (first, second)
+
+
+def _are(values: tuple[Expr, Expr], dtype: DType) -> bool:
+    return all(v.dtype == dtype for v in values)
+
+
+def _kept(value: Expr, dtype: DType) -> Expr | None:
+    """A promoted value in its own type, a number in it if that holds it."""
+    match value:
+        case Cast(operand, _) if operand.dtype == dtype:
+            return operand
+        case Const(int(number), _) if limits(dtype)[0] <= number <= limits(dtype)[1]:
+            return Const(number, dtype)
+    return None

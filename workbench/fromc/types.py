@@ -16,8 +16,7 @@ from workbench.lang.dtypes import (
     UINT64,
     DType,
 )
-from workbench.lang.expr import Binary, Cast, Const, Expr, Select
-from workbench.lang.unify import limits
+from workbench.lang.expr import Binary, Cast, Const, Expr
 
 # Words of a type in alphabetical order → element type (LP64: `long` has 64 bits).
 WORDS: dict[tuple[str, ...], DType] = {
@@ -77,24 +76,6 @@ def common(left: DType, right: DType) -> DType:
     return signed if signed.bits > unsigned.bits else unsigned
 
 
-def unpromoted(*values: Expr) -> tuple[Expr, ...]:
-    """Values as before C promoted them, if all are of one smaller type, or numbers of it: they compare alike there."""
-    small = {v.operand.dtype for v in values if isinstance(v, Cast) and v.dtype == INT32}
-    own = small.pop() if len(small) == 1 else INT32
-    found = tuple(_kept(v, own) for v in values) if own.is_integral and own.bits < 32 else (None,)
-    return values if None in found else tuple(v for v in found if v is not None)
-
-
-def _kept(value: Expr, dtype: DType) -> Expr | None:
-    """A promoted value in its own type, a number in it if that holds it."""
-    match value:
-        case Cast(operand, _) if operand.dtype == dtype:
-            return operand
-        case Const(int(number), _) if limits(dtype)[0] <= number <= limits(dtype)[1]:
-            return Const(number, dtype)
-    return None
-
-
 def converted(expr: Expr, dtype: DType) -> Expr:
     """The value as C converts it to a type."""
     if expr.dtype == dtype:
@@ -104,10 +85,6 @@ def converted(expr: Expr, dtype: DType) -> Expr:
             return Const(float(value), dtype)
         case Const(value, old) if {old, dtype} == {INT32, INT64} and abs(value) < 1 << 31:
             return Const(value, dtype)
-        case Select(condition, then, otherwise, _):
-            first, second = unpromoted(then, otherwise)
-            if first.dtype == second.dtype == dtype:
-                return Select(condition, first, second, dtype)
     if dtype == BOOL:
         return Binary("!=", expr, Const(0.0 if expr.dtype.is_float else 0, expr.dtype), BOOL)
     return Cast(expr, dtype)

@@ -26,7 +26,6 @@ from workbench.fromc.turns import (
     widened,
     wrapped,
 )
-from workbench.fromc.types import unpromoted
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import (
     COMPARISONS,
@@ -272,8 +271,7 @@ def whole(value: Expr, spans: Spans) -> Expr:
 
 def comparison(op: str, left: Expr, right: Expr, spans: Spans) -> Expr:
     """A comparison: of whole numbers where isl can say it, else of values of their C type."""
-    first, second = unpromoted(left, right)
-    typed = Binary(op, first, second, BOOL)
+    typed = Binary(op, left, right, BOOL)
     if not left.dtype.is_integral or any(reads(typed)):
         return typed
     try:
