@@ -14,7 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.support import allowed_skips, unexpected_skips
+from tests.support import allowed_skips, place, unexpected_skips
 
 TESTS = Path(__file__).parent
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
@@ -41,6 +41,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--full"):
         os.environ["HYPOTHESIS_PROFILE"] = "full"
     hypothesis.settings.load_profile(os.environ.setdefault("HYPOTHESIS_PROFILE", "ci"))
+
+
+# -- workers ---------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """With `-n`: tests that share what they build stay together (`place`)."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPlace(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return place(nodeid)
+
+    return ByPlace(config, log)
 
 
 # -- compilers -------------------------------------------------------------------------------------
