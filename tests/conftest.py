@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,7 +56,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
         def _split_scope(self, nodeid: str) -> str:
             return place(nodeid)
 
+    config.option.loadscopereorder = False  # the workers have put the long ones first
     return ByPlace(config, log)
+
+
+def _long_places_first(items: list[pytest.Item]) -> None:
+    """Workers end together when what takes long is begun early: places with slow tests, then those of many tests."""
+    counts = Counter(place(item.nodeid) for item in items)
+    slow = Counter(place(item.nodeid) for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: (-slow[place(item.nodeid)], -counts[place(item.nodeid)], place(item.nodeid)))
 
 
 # -- compilers -------------------------------------------------------------------------------------
@@ -137,6 +146,8 @@ def _refused_skips(config: pytest.Config) -> dict[str, str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        _long_places_first(items)
     if not config.getoption("--skipped-before"):
         return
     before = set(config.cache.get(SKIPPED, []))
