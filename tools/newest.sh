@@ -11,6 +11,7 @@ ours=$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 for minor in 14 13 12; do
     for candidate in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
         if "$candidate" -c "$fits" "$ours" 2>/dev/null; then
+            [ "$(.venv-newest/bin/python -V 2>&1)" = "$("$candidate" -V)" ] || rm -rf .venv-newest
             PYTHON=$candidate VENV=.venv-newest sh tools/setup.sh
             echo "The quick tests on $(.venv-newest/bin/python --version)"
             HYPOTHESIS_PROFILE=quick exec .venv-newest/bin/python -m pytest "$@"
