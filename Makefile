@@ -11,15 +11,15 @@ PYTHON     ?= python3
 RUN        := .venv/bin/python -m
 NOTEBOOK   ?= notebooks/01_first_operator.ipynb
 LAB_FLAGS  ?=
-# How many processes share the tests; those of one file stay together.
+# How many processes share the tests; those of one file stay together, and those of the browser.
 WORKERS    ?= logical
-SHARED     := -n $(WORKERS) --maxprocesses=4 --dist loadfile
+SHARED     := -n $(WORKERS) --maxprocesses=4
 TEST_FLAGS ?=
 BENCH_FLAGS ?=
 GPU_FLAGS  ?=
 export PYTHON
 
-.PHONY: help setup lab test quick full notebooks docs bench gpu gpu-bundle lint format lock clean
+.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint format lock clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20
@@ -35,6 +35,9 @@ test: setup      ## all tests; no GPU, browser or torch needed
 
 quick: setup     ## what to run while writing: under three minutes
 	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" $(TEST_FLAGS)
+
+newest: setup    ## the quick tests on the newest Python found, in .venv-newest
+	@sh tools/newest.sh $(SHARED) -m "not slow and not gpu" $(TEST_FLAGS)
 
 full: setup      ## thousands of random programs a property; for a release or a long night
 	HYPOTHESIS_PROFILE=full $(RUN) pytest $(SHARED) $(TEST_FLAGS)
@@ -66,5 +69,5 @@ lock:            ## resolve anew and write requirements.lock
 	sh tools/lock.sh
 
 clean:           ## remove everything that make made
-	rm -rf .venv .venv-lock .gpu .gpu-bundle .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
+	rm -rf .venv .venv-newest .venv-lock .gpu .gpu-bundle .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

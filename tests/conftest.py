@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.support import allowed_skips, unexpected_skips
+from tests.support import allowed_skips, place, unexpected_skips
 
 TESTS = Path(__file__).parent
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
@@ -41,6 +42,29 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--full"):
         os.environ["HYPOTHESIS_PROFILE"] = "full"
     hypothesis.settings.load_profile(os.environ.setdefault("HYPOTHESIS_PROFILE", "ci"))
+
+
+# -- workers ---------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """With `-n`: tests that share what they build stay together (`place`)."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPlace(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return place(nodeid)
+
+    config.option.loadscopereorder = False  # the workers have put the long ones first
+    return ByPlace(config, log)
+
+
+def _long_places_first(items: list[pytest.Item]) -> None:
+    """Workers end together when what takes long is begun early: places with slow tests, then those of many tests."""
+    counts = Counter(place(item.nodeid) for item in items)
+    slow = Counter(place(item.nodeid) for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: (-slow[place(item.nodeid)], -counts[place(item.nodeid)], place(item.nodeid)))
 
 
 # -- compilers -------------------------------------------------------------------------------------
@@ -122,6 +146,8 @@ def _refused_skips(config: pytest.Config) -> dict[str, str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        _long_places_first(items)
     if not config.getoption("--skipped-before"):
         return
     before = set(config.cache.get(SKIPPED, []))

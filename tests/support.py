@@ -21,6 +21,16 @@ def examples(*, quick: int, ci: int, full: int) -> int:
     return {"quick": quick, "ci": ci, "full": full}[PROFILE]
 
 
+def place(test: str) -> str:
+    """What one worker runs: a file, whose tests share what they build, or the folder that shares a browser.
+
+    >>> place("tests/poly/test_sheet.py::test_sheet[matmul]"), place("tests/browser/test_panel.py::test_undo")
+    ('tests/poly/test_sheet.py', 'tests/browser')
+    """
+    file = test.partition("::")[0]
+    return "tests/browser" if file.startswith("tests/browser/") else file
+
+
 def sources(*folders: str) -> list[Path]:
     """Every Python file below the given folders of the tree, sorted."""
     return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py"))

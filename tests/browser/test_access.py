@@ -11,6 +11,8 @@ from tests.browser.bench import Bench
 from tests.browser.hands import choose, fresh, some_offer
 from tests.viz.panels.values import SCHEDULES
 
+pytestmark = pytest.mark.slow
+
 SERIOUS = """axe.run('.wbp', {resultTypes: ['violations']}).then((found) => found.violations
     .filter((v) => ['serious', 'critical'].includes(v.impact))
     .map((v) => v.id + ': ' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 160)).join(' | ')))"""

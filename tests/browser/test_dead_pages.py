@@ -13,6 +13,8 @@ from tests.browser.chromium import Browser
 from tests.browser.lab import Page, notebook
 from tests.viz.panels.values import SCHEDULES, schedule
 
+pytestmark = pytest.mark.slow
+
 BAD = '<img src=x onerror="window.broken = 1"><script>window.broken = 2</script>'
 ERRORS = ("Error displaying widget", "model not found", "Loading widget")
 PICTURE = ".jp-Notebook .jp-OutputArea-output img[src^='data:image/png']"

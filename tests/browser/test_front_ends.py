@@ -19,6 +19,8 @@ from tests.browser.lab import Page, Server, missing
 from tests.support import ROOT
 from tests.viz.panels.values import SCHEDULES
 
+pytestmark = pytest.mark.slow
+
 CELLS = [f"import workbench as wb\n{name} = wb.panel({text})\n{name}" for name, text in SCHEDULES.items()]
 APP = """import marimo
 app = marimo.App()

@@ -9,6 +9,8 @@ from tests.browser.hands import APPLIED, steps, texts
 from tests.browser.lab import Page
 from tests.viz.panels.values import SCHEDULES
 
+pytestmark = pytest.mark.slow
+
 CELL = "import workbench as wb\npanel = wb.panel({})\npanel"
 SIZES = {"stencil": (("1", "2"), ("2", "1"))}  # to tile both loops would be illegal
 HASH = "__import__('hashlib').sha256(wb.generate({}).source.encode()).hexdigest()"

@@ -10,6 +10,8 @@ from tests.browser.chromium import CONTROL, SHIFT, Browser
 from tests.browser.hands import APPLIED, choose, drag_on_plot, filtered, some_offer, steps, texts
 from tests.browser.lab import Page, Server
 
+pytestmark = pytest.mark.slow
+
 OPERATOR = """%%operator
 def scores(float(B,S,D) Q, float(B,T,D) K) -> (W) {
     W(b,s,t) +=! Q(b,s,d) * K(b,t,d)

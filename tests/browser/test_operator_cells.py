@@ -14,6 +14,8 @@ from tests.browser.lab import Page
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.errors import OperatorError
 
+pytestmark = pytest.mark.slow
+
 FINE = "%%operator\ndef f(float(Rows,Cols) Alpha) -> (Beta) {\n    Beta(i) +=! Alpha(i,j)\n}"
 EDITOR = ".jp-CodeCell .jp-InputArea-editor .cm-content"
 RANGE = ".jp-CodeCell .wb-error"

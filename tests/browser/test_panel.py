@@ -29,7 +29,7 @@ from tests.browser.lab import LATE, Page
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.schedules import preview
 
-pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("what_is_said_from_now_on")]
 REFUSED = ("interchange", "parallelize", "reverse")
 # Each runs until the test says that it may end: however slow the machine is, the questions come while it runs.
 RUNNING = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from tests.schedules.texts import EVERY
+from tests.support import examples
 from workbench.errors import CodegenError, IllegalSchedule
 from workbench.schedules import Schedule, affine
 from workbench.schedules.recipes import default_schedule
@@ -66,8 +68,11 @@ def compiles(command: tuple[str, ...], source: str, folder: Path, *flags: str) -
     assert done.returncode == 0, done.stderr[:3000]
 
 
-@pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("width", [128, 256, 512])
+# In a quick run the usual width of each.
+WIDTHS = list(product([128, 256, 512], ISAS))[:: examples(quick=4, ci=1, full=1)]
+
+
+@pytest.mark.parametrize(("width", "isa"), WIDTHS)
 def test_every_operator_compiles_without_a_warning(isa: str, width: int, compilers, tmp_path) -> None:
     if "gcc" not in compilers:
         pytest.skip("install gcc: it compiles for other ISAs")

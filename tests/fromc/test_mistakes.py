@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 import workbench as wb
@@ -9,6 +11,7 @@ from tests.fromc.mistakes import MISTAKES
 from workbench.errors import LoweringError, OperatorError
 
 
+@cache
 def message(text: str) -> str:
     with pytest.raises(OperatorError) as caught:
         wb.from_c(text)

@@ -68,6 +68,8 @@ def expanded(text: str) -> str:
     class Preprocessor(pcpp.Preprocessor):
         """Raises what the library would print, and ends where macros explode."""
 
+        grown = 0  # tokens that macros brought, those of macros within macros at each level
+
         def on_error(self, file: str, line: int, msg: str) -> None:
             if not msg.startswith("#warning"):
                 raise _problem(text, line - _PREDEFINED.count("\n"), " ".join(msg.split()))
@@ -86,8 +88,10 @@ def expanded(text: str) -> str:
 
         def expand_macros(self, tokens: list[Any], expanding_from: Any = ()) -> list[Any]:
             found = super().expand_macros(tokens, list(expanding_from))
-            if len(found) > LONGEST_TEXT:
-                raise _problem(text, found[0].lineno - _PREDEFINED.count("\n"), "the macros here expand without end")
+            self.grown += len(found) if expanding_from else 0
+            if max(self.grown, len(found)) > LONGEST_TEXT:
+                start = self.macros[expanding_from[0]].value[0] if expanding_from else found[0]
+                raise _problem(text, start.lineno - _PREDEFINED.count("\n"), "the macros here expand without end")
             return found
 
     own = Preprocessor()
