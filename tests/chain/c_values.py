@@ -136,6 +136,16 @@ _INTEGER: dict[str, Callable[[int, int], int]] = {
 _FLOATING = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
+RING = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
+def inside(value: int, t: CType) -> int:
+    """A number that signed index arithmetic gives: beyond its type C leaves open what that is."""
+    if wrapped(value, t) != value:
+        raise Undefined("signed arithmetic without data overflows")
+    return value
+
+
 def operation(op: str, t: CType) -> Callable[[Value, Value], Value]:
     """`a op b` for operands and a result of one type."""
     if op in COMPARISONS:

@@ -21,12 +21,14 @@ from tests.chain.c_values import (
     DOUBLE,
     FLOAT,
     INT,
+    RING,
     CType,
     Undefined,
     Value,
     common,
     constant,
     conversion,
+    inside,
     named,
     operation,
     promoted,
@@ -64,10 +66,15 @@ class Array:
 
 @dataclass
 class Interpreter:
-    """Turns statements and expressions into closures over `names`; `budget` bounds what they execute."""
+    """Turns statements and expressions into closures over `names`; `budget` bounds what they execute.
+
+    What is compared without a look at data may be a question of index arithmetic (`whole`): there signed numbers do not
+    overflow, because C says so.
+    """
 
     names: list[dict[str, Cell | Array]] = field(default_factory=lambda: [{}])
     budget: int = STEPS
+    whole: bool = False
 
     def find(self, name: str) -> Cell | Array:
         return next(scope[name] for scope in reversed(self.names) if name in scope)
@@ -143,7 +150,9 @@ class Interpreter:
         if node.init is None:
             self.names[-1][node.name] = cell
             return lambda: setattr(cell, "value", None)
+        before, self.whole = self.whole, cell.ctype.kind in ("int", "uint") and not looks_at_data(node.init)
         value = self.as_type(node.init, cell.ctype)
+        self.whole = before
         self.names[-1][node.name] = cell
         return lambda: setattr(cell, "value", value())
 
@@ -208,6 +217,9 @@ class Interpreter:
                 if node.op == "&&":
                     return INT, lambda: int(bool(left()) and bool(right()))
                 return INT, lambda: int(bool(left()) or bool(right()))
+            case c_ast.BinaryOp() if node.op in COMPARISONS:
+                left, right = self.as_whole(node, node.left), self.as_whole(node, node.right)
+                return self.combined(node.op, left, right)
             case c_ast.BinaryOp():
                 return self.combined(node.op, self.expression(node.left), self.expression(node.right))
             case c_ast.TernaryOp():
@@ -222,6 +234,13 @@ class Interpreter:
                 return self.call(node)
         raise NotImplementedError(type(node).__name__)
 
+    def as_whole(self, around: Any, node: Any) -> Typed:
+        """An expression; without overflow where all that is `around` it looks at no data."""
+        before, self.whole = self.whole, self.whole or not looks_at_data(around)
+        found = self.expression(node)
+        self.whole = before
+        return found
+
     def unary(self, node: Any) -> Typed:
         own, run = self.expression(node.expr)
         if node.op == "!":
@@ -232,6 +251,8 @@ class Interpreter:
                 return ctype, run
             case "-" if ctype.is_float:
                 return ctype, lambda: -run()
+            case "-" if self.whole and ctype.kind == "int":
+                return ctype, lambda: inside(-run(), ctype)
             case "-":
                 return ctype, lambda: wrapped(-run(), ctype)
             case "~":
@@ -245,6 +266,8 @@ class Interpreter:
             return t, lambda: shifted(op, x(), y(), t)
         t = common(a, b)
         first, second, apply = conversion(a, t), conversion(b, t), operation(op, t)
+        if self.whole and t.kind == "int" and op in RING:
+            return t, lambda: inside(RING[op](first(x()), second(y())), t)
         return INT if op in COMPARISONS else t, lambda: apply(first(x()), second(y()))
 
     def call(self, node: Any) -> Typed:
@@ -281,6 +304,11 @@ def interpreted(text: str, arguments: dict[str, Any]) -> dict[str, np.ndarray[An
     world.names[0] |= arrays
     world.block(list(function.body.block_items or ()))()
     return {name: outgoing(array, np.asarray(arguments[name])) for name, array in arrays.items()}
+
+
+def looks_at_data(node: Any) -> bool:
+    """Whether an element of an array is read below."""
+    return isinstance(node, c_ast.ArrayRef) or any(looks_at_data(child) for _, child in node.children())
 
 
 def incoming(value: Any, ctype: CType) -> Value:

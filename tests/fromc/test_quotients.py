@@ -22,3 +22,10 @@ def test_a_quotient_of_the_ends_of_a_type_is_rounded_towards_zero(number: str) -
     for x in (least, least + 1, -7, -1, 0, 5, most - 1, most):
         found = program(dtype(x), before.copy())
         np.testing.assert_array_equal(found, interpreted(text, {"x": x, "b": before})["b"], err_msg=f"x = {x}")
+
+
+def test_a_comparison_at_the_end_of_a_type_is_not_rearranged_beyond_it() -> None:
+    text = "void f(int n, long x, int A[n]) { for (int i = 0; i < n; i++) { long s = ~i + x; A[i] = s < x; } }"
+    of = wb.from_c(text)
+    for x in (2**63 - 1, 0, -5, -(2**62)):
+        np.testing.assert_array_equal(wb.build(wb.schedule(of))(4, x, np.zeros(4, "int32")), [1, 1, 1, 1])
