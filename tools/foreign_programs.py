@@ -64,7 +64,7 @@ def pieces(path: Path) -> list[str]:
             found = []
         return found if len(found) > 1 else [""]
     try:
-        return [op.name for op in operators(text)] or [""]
+        return list(operators(text)) or [""]
     except WorkbenchError:
         return [""]
 
@@ -92,9 +92,8 @@ def tried(path: Path, piece: str, *, isl: bool, own_sizes: bool) -> Iterator[dic
             program: Any = wb.from_c(text if own_sizes else small(text), region=piece)
             operator = program.original.definition
         else:
-            found = operators(text) if piece else [wb.operator(text)]
-            program = operator = next(op for op in found if not piece or op.name == piece)
-            operator = program = operator.astype("float32") if operator.generic else operator
+            found = operators(text)[piece] if piece else wb.operator(text)
+            program = operator = wb.lang.astype(found, "float32") if found.generic else found
     except WorkbenchError as error:
         yield {"raised": f"refused: {reason(str(error))}"}
         return

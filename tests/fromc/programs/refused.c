@@ -2,6 +2,7 @@
 struct grain { double x, y; };
 struct grain sand[40];
 double A[40], B[40];
+double *from = A, *to = B;
 int count;
 
 double noise(double);
@@ -26,5 +27,13 @@ void shaken(FILE *log, struct grain *which)
     for (i = 1; i < 6; i++)
         for (int j = 1; j < 6; j++)
             A[i * j] = 0;
+#pragma endscop
+#pragma scop swapped_pointers
+    for (i = 0; i < 9; i++) {
+        A[i] = B[i];
+        double *kept = from;
+        from = to;
+        to = kept;
+    }
 #pragma endscop
 }

@@ -6,7 +6,6 @@ double first[N], second[N];
 int main()
 {
     int t, i, j, k, n = N, steps = T;
-    double *from = line, *to = next_line;
 
 #pragma scop copied_back
     for (t = 0; t < steps; t++) {
@@ -64,16 +63,6 @@ int main()
     }
     for (i = 0; i < (N - 1) / 2; i++)
         first[i] = first[i] + second[(3 * i + 1) % 4];
-#pragma endscop
-
-#pragma scop swapped_pointers
-    for (t = 0; t < T; t++) {
-        for (i = 1; i < N - 1; i++)
-            to[i] = from[i - 1] + from[i + 1];
-        double *kept = from;
-        from = to;
-        to = kept;
-    }
 #pragma endscop
     return 0;
 }
