@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
 
 import workbench as wb
 from tests.browser import expected
-from tests.browser.chromium import CONTROL, SHIFT, Browser
+from tests.browser.chromium import CONTROL, SHIFT, Browser, BrowserError
 from tests.browser.hands import (
     APPLIED,
     POINTS,
@@ -206,16 +207,25 @@ def test_a_nest_dropped_on_another_is_merged_with_it_or_refused(case, browser, k
     first, second, legal = neighbours(page)
     place = at_place(browser)
     chips = [f".wbp .chip[data-statement={json.dumps(end)}]" for end in (first, second)]
-    browser.run(f"document.querySelector({json.dumps(chips[0])}).scrollIntoView({{block: 'start'}})")
-    browser.drop(*(box_middle(browser, chip) for chip in chips))
+    done = f"document.querySelector('.wbp').dataset.place !== '{place}' && {APPLIED}"
+    drop_until(browser, chips, done if legal else "!document.querySelector('.wbp .refusal').hidden")
     if not legal:
-        browser.until("!document.querySelector('.wbp .refusal').hidden")
         assert f"merge('{first}', '{second}')" in texts(browser, ".wbp .refusal")[0]
         return
-    browser.until(f"document.querySelector('.wbp').dataset.place !== '{place}' && {APPLIED}")
     assert steps(page) == [*apart, f"merge('{first}', '{second}')"]
     browser.until(f"document.querySelectorAll('.wbp .nest').length === {len(nests) - 1}")
     keep(f"{name}_merged")
+
+
+def drop_until(browser: Browser, chips: list[str], done: str) -> None:
+    """Drag one chip onto another; again if the list was drawn anew meanwhile, as a person would."""
+    for patience in (20, 20, 180):
+        browser.run(f"document.querySelector({json.dumps(chips[0])}).scrollIntoView({{block: 'start'}})")
+        browser.drop(*(box_middle(browser, chip) for chip in chips))
+        with suppress(BrowserError):
+            browser.until(done, patience)
+            return
+    raise BrowserError(f"dropped three times, and not yet: {done}")
 
 
 def neighbours(page: Page) -> tuple[str, str, bool]:
