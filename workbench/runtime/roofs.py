@@ -26,7 +26,6 @@ from workbench.schedules import Schedule, interchange, parallelize, schedule, sp
 from workbench.target import Target
 
 FORMAT = 2
-RAISED = ", raised by what a kernel reached"
 TYPES = {"float32": "float", "float64": "double"}
 DEPTH, LINE = 16, 16
 # Chains that stand beside one another: which number fills the units depends on latencies and registers.
@@ -83,19 +82,37 @@ def ceilings(dtype: str = "float32", *, threads: int | None = None, again: bool 
     if found is None:
         found = measured_ceilings(dtype, used)
         write_file(_file(dtype, used), json.dumps(asdict(found)).encode())
+        found = _raised(found)
     return found
 
 
 def known_ceilings(dtype: str = "float32", *, threads: int | None = None) -> Ceilings | None:
     """This machine's ceilings if they were measured before; nothing is measured now."""
+    used = thread_count(threads)
     try:
-        return Ceilings(**json.loads(_file(dtype, thread_count(threads)).read_text(encoding="utf-8")))
+        found = Ceilings(**json.loads(_file(dtype, used).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, WorkbenchError):
         return None  # a damaged file is measured again
+    return _raised(found)
 
 
-def _file(dtype: str, threads: int) -> Path:
-    return storage() / f"ceilings-{_machine_key(dtype, threads)}.json"
+def _raised(found: Ceilings) -> Ceilings:
+    """The ceilings, that of operations no lower than what kernels have reached."""
+    reached = _reached(found.dtype, found.threads)
+    if reached <= found.flops_per_second:
+        return found
+    return replace(found, flops_per_second=reached, origin=f"{found.origin}, raised by what a kernel reached")
+
+
+def _reached(dtype: str, threads: int) -> float:
+    try:
+        return float(_file(dtype, threads, "reached").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _file(dtype: str, threads: int, what: str = "ceilings") -> Path:
+    return storage() / f"{what}-{_machine_key(dtype, threads)}.json"
 
 
 def measured_ceilings(dtype: str, threads: int, *, seconds: float = 0.25, target: Target | None = None) -> Ceilings:
@@ -118,17 +135,15 @@ def measured_ceilings(dtype: str, threads: int, *, seconds: float = 0.25, target
 
 
 def raise_ceilings(dtype: str, threads: int, flops_per_second: float) -> None:
-    """Lift the roof that is known of this machine to what a kernel has reached, if that is more.
+    """Remember what a kernel has reached: no roof of this machine is below it from now on.
 
     What no processor can reach is left alone: there the compiler did less than what was counted.
     """
-    known = known_ceilings(dtype, threads=threads) if dtype in TYPES else None
-    if known is None:
+    if dtype not in TYPES or flops_per_second <= _reached(dtype, threads):
         return
     most = 2.0 * UNITS * this_machine().lanes(8 * np.dtype(dtype).itemsize) * HERTZ * threads
-    if known.flops_per_second < flops_per_second <= most:
-        raised = replace(known, flops_per_second=flops_per_second, origin=known.origin.removesuffix(RAISED) + RAISED)
-        write_file(_file(dtype, threads), json.dumps(asdict(raised)).encode())
+    if flops_per_second <= most:
+        write_file(_file(dtype, threads, "reached"), json.dumps(flops_per_second).encode())
 
 
 def levels(machine: Target) -> dict[str, float]:

@@ -92,7 +92,7 @@ def measure(
     lower, middle, upper = statistics.quantiles(times, n=4)
     flops, moved = _counts(what, arrays, scalars, out)
     if wait is None and flops:
-        _lift_roof(what, arrays, scalars, out, flops / lower)
+        _lift_roof(what, arrays, scalars, out, flops / min(times))
     device = None if wait is None else _on_device(what, arrays, keywords, seconds)
     return Measurement(middle, lower, upper, len(times), len(times) * size, flops, moved, device)
 
