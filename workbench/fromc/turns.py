@@ -108,15 +108,17 @@ def _remainder(case: Case, low: int, size: int) -> Case:
 
 
 def compare(op: str, a: Case, b: Case) -> Expr:
-    """`a op b` with the offsets on the side of a number, if there is one; else each stays where it is and fits."""
+    """`a op b` with the offsets on the side of a number, if there is one; else each stays and fits."""
     apart = b.offset - a.offset
     left, right = a.value, b.value
     if isinstance(right, Const):
         right = plus(right, apart)
     elif isinstance(left, Const):
         left = plus(left, -apart)
-    else:
+    elif max(abs(a.offset), abs(b.offset)) < 1 << 62:
         left, right = a.expression, b.expression
+    else:
+        right = plus(right, apart)  # turns of 64 bits cancel one another
     if any(isinstance(side, Const) and not SYMBOLS[0] <= side.value <= SYMBOLS[1] for side in (left, right)):
         raise NotWhole
     return Binary(op, left, right, BOOL)
