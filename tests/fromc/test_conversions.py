@@ -55,6 +55,7 @@ FORMS = {
     "a product": ("int", "int", "i * 2147483648u > 5"),
     "a minus": ("int", "int", "-(unsigned)i > 4294967290u"),
     "widened after it wrapped": ("int", "int", "(long)(i - 5u) > 100"),
+    "turns of 64 bits on both sides": ("int", "unsigned char", "(short)(i - n) < ~250ul + n % 7u"),
     "narrowed and widened": ("int", "int", "(long)(short)(i - 5u + 65536u) < 0"),
 }
 
