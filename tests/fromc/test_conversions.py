@@ -56,6 +56,10 @@ FORMS = {
     "a minus": ("int", "int", "-(unsigned)i > 4294967290u"),
     "widened after it wrapped": ("int", "int", "(long)(i - 5u) > 100"),
     "turns of 64 bits on both sides": ("int", "unsigned char", "(short)(i - n) < ~250ul + n % 7u"),
+    "a remainder of a turn": ("unsigned", "unsigned", "(20ul - (1u - n - 2*i)) % 7u <= -(i <= n ? 300 : n)"),
+    "a quotient of a turn": ("unsigned", "unsigned", "(n - 20ul - i) / 9 > 5"),
+    "a turn beside a remainder": ("int", "unsigned short", "i % 3ul > (n > 300l ? ~5 : 1ul - i)"),
+    "a turn beside a choice": ("int", "unsigned long", "-1 + (1 - n) <= (4 < n ? i % 16ul : n - n)"),
     "narrowed and widened": ("int", "int", "(long)(short)(i - 5u + 65536u) < 0"),
 }
 

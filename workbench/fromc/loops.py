@@ -148,12 +148,13 @@ def _bound(values: Values, node: Any, what: str, dtype: DType) -> tuple[Expr, Sp
         return taken, span_of(dtype)
     try:
         only, *more = cases(taken, values.scope.spans)
+        found = only.expression
     except NotWhole:
         return taken, span_of(dtype)
     if more or only.conditions:
         message = f"{what} is computed in {dtype}, where it may wrap around: what is below 0 becomes large"
         raise values.problem(message, node, "use a signed type (int or long) on both sides")
-    return only.expression, (only.low, only.high)
+    return found, (only.low, only.high)
 
 
 def _require_unturned(values: Values, node: Any, counter: Counter, dtype: DType, end: tuple[str, Span]) -> None:

@@ -34,6 +34,21 @@ class Case:
         """Value and offset together."""
         return plus(self.value, self.offset)
 
+    def less(self, amount: int) -> Expr | None:
+        """The number less an amount, None where 64 bits do not hold that."""
+        offset = self.offset - amount
+        fits = SYMBOLS[0] <= self.low - amount and self.high - amount <= SYMBOLS[1]
+        return plus(self.value, offset) if fits and (abs(offset) <= SYMBOLS[1] or _is_number(self)) else None
+
+    def fitting(self) -> Expr:
+        """The number in 64 bits; NotWhole where they do not hold it.
+
+        Sums may leave them on the way, as they come back modulo their size; what is compared or divided may not.
+        """
+        if (found := self.less(0)) is None:
+            raise NotWhole
+        return found
+
     def under(self, *conditions: Expr) -> Case:
         """The case under more conditions."""
         return replace(self, conditions=(*conditions, *self.conditions))
@@ -50,12 +65,19 @@ def span_of(dtype: DType) -> Span:
 
 def numbered(value: int) -> Case:
     """A number."""
-    return Case(number(value), value, value)
+    within = min(max(value, SYMBOLS[0]), SYMBOLS[1])
+    return Case(number(within), value, value, value - within)
 
 
 def number(value: int) -> Const:
-    """A whole number as a constant of a type it fits."""
+    """A whole number as a constant of a type it fits; NotWhole where there is none."""
+    if not SYMBOLS[0] <= value <= SYMBOLS[1]:
+        raise NotWhole
     return Const(value, INT32 if -(1 << 31) <= value < 1 << 31 else INT64)
+
+
+def _is_number(case: Case) -> bool:
+    return isinstance(case.value, Const)
 
 
 def turned(value: int, dtype: DType) -> int:
@@ -103,25 +125,31 @@ def _turn(case: Case, turn: int, within: Span) -> Case:
 def _remainder(case: Case, low: int, size: int) -> Case:
     if size > 1 << 32:
         raise NotWhole
-    value = Binary("%", plus(case.value, case.offset - low), number(size), INT32)
-    return Case(value, low, low + size - 1, low, case.conditions)
+    found = divided("%", replace(case, low=case.low - low, high=case.high - low, offset=case.offset - low), size)
+    return Case(found.value, low, low + size - 1, low, case.conditions)
+
+
+def divided(op: str, case: Case, by: int) -> Case:
+    """Quotient or remainder of floor division by a positive number, of what is nearest to zero and leaves the same."""
+    turns = 0 if case.less(0) else case.low // by
+    near = case.less(turns * by)
+    if near is None:
+        raise NotWhole
+    value = Binary(op, near, number(by), INT32)
+    if op == "%":
+        return Case(value, 0, by - 1, 0, case.conditions)
+    return Case(value, case.low // by, case.high // by, turns, case.conditions)
 
 
 def compare(op: str, a: Case, b: Case) -> Expr:
-    """`a op b` with the offsets on the side of a number, if there is one; else each stays and fits."""
-    apart = b.offset - a.offset
-    left, right = a.value, b.value
-    if isinstance(right, Const):
-        right = plus(right, apart)
-    elif isinstance(left, Const):
-        left = plus(left, -apart)
-    elif max(abs(a.offset), abs(b.offset)) < 1 << 62:
-        left, right = a.expression, b.expression
-    else:
-        right = plus(right, apart)  # turns of 64 bits cancel one another
-    if any(isinstance(side, Const) and not SYMBOLS[0] <= side.value <= SYMBOLS[1] for side in (left, right)):
-        raise NotWhole
-    return Binary(op, left, right, BOOL)
+    """`a op b`, both less what lets 64 bits hold them: nothing where that is enough, with no offset beside a number."""
+    plain = a.offset if _is_number(b) else b.offset if _is_number(a) else 0
+    middle = (min(a.low, b.low) + max(a.high, b.high) + 1) // 2
+    for amount in (plain, 0, a.offset, b.offset, middle):
+        left, right = a.less(amount), b.less(amount)
+        if left is not None and right is not None:
+            return Binary(op, left, right, BOOL)
+    raise NotWhole
 
 
 def decided(op: str, a: Case, b: Case) -> bool | None:

@@ -19,6 +19,7 @@ from workbench.fromc.turns import (
     Span,
     compare,
     decided,
+    divided,
     number,
     numbered,
     span_of,
@@ -162,9 +163,10 @@ def _selected(condition: Expr, then: Cases, otherwise: Cases) -> Cases:
 
 
 def _negated(case: Case, below: int) -> Case:
-    value = Const(-case.value.value, case.value.dtype) if isinstance(case.value, Const) else None
-    negative = value or Unary("-", case.value, INT32)
-    return replace(case, value=negative, low=below - case.high, high=below - case.low, offset=below - case.offset)
+    if (of := constant(case.value)) is not None:
+        return replace(numbered(below - int(of) - case.offset), conditions=case.conditions)
+    value = Unary("-", case.value, INT32)
+    return replace(case, value=value, low=below - case.high, high=below - case.low, offset=below - case.offset)
 
 
 def _combined(op: str, a: Case, b: Case) -> Case:
@@ -198,10 +200,9 @@ def _joined(op: str, left: Expr, right: Expr) -> Expr:
 
 def _divided(op: str, a: Case, b: Case) -> Case:
     """Floor division, 0 where the divisor is; C's own rounding was said in its terms before."""
-    value = Binary(op, a.expression, b.expression, INT32)
     if b.low == b.high and b.low > 0:
-        by = b.low
-        return Case(value, a.low // by, a.high // by) if op == "/" else Case(value, 0, by - 1)
+        return divided(op, a, b.low)
+    value = Binary(op, a.fitting(), b.fitting(), INT32)
     if op == "/":
         most = max(abs(a.low), abs(a.high)) + 1
         return Case(value, 0 if min(a.low, b.low) >= 0 else -most, most)
@@ -212,13 +213,13 @@ def _shifted(op: str, a: Case, b: Case) -> Case:
     if b.low != b.high or not 0 <= b.low < 63:
         raise NotWhole
     by = 1 << b.low
-    if op == "<<":
-        return Case(_joined("*", number(by), a.expression), a.low * by, a.high * by)
-    return Case(Binary("/", a.expression, number(by), INT32), a.low // by, a.high // by)
+    if op == ">>":
+        return divided("/", a, by)
+    return Case(_joined("*", number(by), a.expression), a.low * by, a.high * by)
 
 
 def _called(name: str, chosen: tuple[Case, ...]) -> Case:
-    value = Call(name, tuple(c.expression for c in chosen), INT32)
+    value = Call(name, tuple(c.fitting() for c in chosen), INT32)
     conditions = tuple(condition for c in chosen for condition in c.conditions)
     if name == "abs":
         (only,) = chosen
