@@ -24,6 +24,7 @@ from workbench import lang
 from workbench.codegen.kernel import ArrayParameter, Kernel
 from workbench.codegen.pool import POOL
 from workbench.lang.dtypes import DType
+from workbench.runtime.border import BEFORE_KERNEL
 from workbench.runtime.probing import examined
 from workbench.target import Target
 
@@ -70,7 +71,7 @@ def unit(kernels: list[Kernel]) -> str:
         for chunk in text.split("\n\n"):
             helper = HELPER.match(chunk)
             chunks.setdefault(helper[1] if helper else chunk, chunk)
-    return (POOL + "\n" if pool else "") + "\n\n".join(chunks.values()) + "\n"
+    return BEFORE_KERNEL + (POOL + "\n" if pool else "") + "\n\n".join(chunks.values()) + "\n"
 
 
 # -- calling -------------------------------------------------------------------------------------------

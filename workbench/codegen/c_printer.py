@@ -11,6 +11,7 @@ from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
+from workbench.codegen.c_stops import STOPPED, has_few, looks
 from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, pieces, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
@@ -37,7 +38,8 @@ class Printer:
     """Prints the nest of one kernel.
 
     `parallel` is the construct a parallel loop becomes; `outlined` receives the functions that bodies of parallel
-    loops become when it is the thread pool; `slow_lanes` counts expressions computed lane by lane.
+    loops become when it is the thread pool; `slow_lanes` counts expressions computed lane by lane.  Iterations of outer
+    loops of a `stoppable` nest look whether they are to stop; `around` counts the loops around with many of them.
     """
 
     program: Program
@@ -51,6 +53,8 @@ class Printer:
     vector_loops: int = 0
     parallel_loops: int = 0
     inside_parallel: bool = False
+    stoppable: bool = False
+    around: int = 0
     workspace: Workspace = field(default_factory=Workspace)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
@@ -192,13 +196,22 @@ class Printer:
         copy = transposed_copy(self.values, loop) if not lane.variable else None
         if copy is not None:
             return self.in_squares(loop, copy)
-        head = self.head(loop)
-        lines = [f"{head} {{", *indented(unbraced(self.scoped(loop.variable, loop.body, lane, loop))), "}"]
+        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
         if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
         elif self.is_short(loop):
             lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
         return lines
+
+    def iteration(self, loop: For, lane: Lane = SCALAR, leave: str = "break") -> list[str]:
+        """What stands in the braces of a loop; it may look first whether to leave."""
+        look = self.stoppable and looks(loop, self.around)
+        stop = f"if ({self.values.helpers.text('WB_STOPPED', STOPPED)}) {leave};" if look else ""
+        own = 0 if has_few(loop) else 1
+        self.around += own
+        lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
+        self.around -= own
+        return [stop, *lines] if look else lines
 
     def is_short(self, loop: For) -> bool:
         """A few steps of a sum in registers, whose operands overlap: the taps of a convolution along a row."""
@@ -267,13 +280,11 @@ class Printer:
         return lines
 
     def pragma(self, loop: For) -> list[str]:
-        body = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
+        body = self.iteration(loop, leave="continue")
         return with_pragma(self.values, loop, [f"{self.head(loop)} {{", *indented(body), "}"])
 
     def outline(self, loop: For) -> list[str]:
         number, context = len(self.outlined), [*self.parameters, *self.scope]
-        body, call = outlined(
-            self.values, loop, context, f"wb_body_{number}", lambda: self.scoped(loop.variable, loop.body, SCALAR, loop)
-        )
+        body, call = outlined(self.values, loop, context, f"wb_body_{number}", lambda: self.iteration(loop))
         self.outlined.append(body)
         return call

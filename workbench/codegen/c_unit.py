@@ -10,6 +10,7 @@ from workbench.codegen.c_lines import indented
 from workbench.codegen.c_names import Names, comment
 from workbench.codegen.c_past_caches import arrived
 from workbench.codegen.c_printer import Printer
+from workbench.codegen.c_stops import stoppable
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
@@ -63,7 +64,8 @@ def write_unit(
     checks = Checks(program, values, enabled=checked, target=target)
     space = workspace_of(program, nest, target.parallel, stack)
     context = visible(program, arrays, names, checks, space)
-    printer = Printer(program, values, target.parallel, context, workspace=space)
+    may_stop = stoppable(program, checked=checked)
+    printer = Printer(program, values, target.parallel, context, stoppable=may_stop, workspace=space)
     taken = arguments(program, arrays, names)
     check = names("function", f"{program.name}.check")
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))

@@ -27,7 +27,8 @@ REGION = "#pragma workbench region"
 
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _NOISE = re.compile(
-    r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL|register|extern)\b"
+    r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL_TAPS|WB_UNROLL|register|extern)\b"
+    r"|\bif \(WB_STOPPED\) (?:break|continue);"
     r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
 )
 # `constant n, m;` is how older texts for polyhedral compilers begin: sizes, whose types are inferred.

@@ -1,13 +1,8 @@
 /* The border between Python and the kernel above.
 
    It takes the arrays of a call through the buffer protocol, sees that they are what the kernel was compiled for, and
-   calls it without the interpreter's lock.  Whatever it does not expect it leaves to the caller in Python, who explains
-   or repairs: WB_BORDER_LOOK.  No header of Python is needed: the functions are handed over by `wb_border_open`, and the
-   structures below are those of the stable ABI since Python 3.11.  Of C's headers only those that declare no function,
-   because an operator may be called `div`. */
-
-#include <stddef.h>
-#include <stdint.h>
+   calls it without the interpreter's lock.  What it does not expect the caller in Python explains or repairs:
+   WB_BORDER_LOOK.  No header of Python is needed: `wb_border_open` gets the functions; structures are of its stable ABI. */
 
 enum { WB_BORDER_LOOK = -1, WB_BORDER_NO_MEMORY = -2 };
 enum { WB_BORDER_SKIP_OVERLAP = 1 };
@@ -70,7 +65,7 @@ enum { WB_BORDER_ALL = WB_BORDER_INPUTS + WB_BORDER_OUTPUTS };
 static wb_border_python wb_border_api;
 static void *wb_border_array;
 
-/* -- workspace: blocks are kept in slots that all kernels of the process share ------------------------------------- */
+/* -- workspace: blocks are kept in slots that all kernels of the process share -- */
 
 typedef struct {
     int64_t capacity;
@@ -118,10 +113,7 @@ __attribute__((constructor)) static void wb_border_watch_forks(void) {
 #else
 enum { wb_border_forked = 0 };
 #endif
-
-/* The kernel with its workspace.  Needs nothing of Python. */
-__attribute__((visibility("default")))
-int64_t wb_border_plain(void *const *data, const wb_border_value *values, const int64_t *symbols, int threads) {
+static int64_t wb_border_run(void *const *data, const wb_border_value *values, const int64_t *symbols, int threads) {
     if (wb_border_forked) threads = 1;
     int64_t bytes = wb_border_workspace(symbols, threads);
     if (bytes <= 0) return wb_border_kernel(data, values, symbols, NULL, threads);
@@ -132,12 +124,19 @@ int64_t wb_border_plain(void *const *data, const wb_border_value *values, const 
     return status;
 }
 
-/* The same many times, to measure what a call costs without Python. */
+/* The kernel, many times to measure a call without Python, of which it needs nothing.  A place behind the symbols is its. */
 __attribute__((visibility("default")))
-int64_t wb_border_repeat(void *const *data, const wb_border_value *values, const int64_t *symbols, int threads, int64_t times) {
+int64_t wb_border_repeat(void *const *data, const wb_border_value *values, int64_t *symbols, int threads, int64_t times) {
     int64_t status = 0;
-    while (times-- > 0) status |= wb_border_plain(data, values, symbols, threads);
-    return status;
+    wb_stops_call call;
+    wb_stops_begin(&call, symbols + WB_BORDER_SYMBOLS, times);
+    while (times-- > 0 && !status) status = wb_border_run(data, values, symbols, threads);
+    return wb_stops_end(&call, status);
+}
+
+__attribute__((visibility("default")))
+int64_t wb_border_plain(void *const *data, const wb_border_value *values, int64_t *symbols, int threads) {
+    return wb_border_repeat(data, values, symbols, threads, 1);
 }
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
@@ -233,7 +232,7 @@ static void *wb_border_argument(void *arrays, void *out, int position) {
 }
 
 /* Take every argument; a view whose `obj` is set has to be released. */
-static int wb_border_accept(void *arrays, void *out, const int64_t **layout, wb_border_view *views, wb_border_value *values) {
+static int wb_border_accept(void *arrays, void *out, int64_t **layout, wb_border_view *views, wb_border_value *values) {
     for (int p = 0; p < WB_BORDER_ALL; ++p) {
         const wb_border_parameter *parameter = &wb_border_parameters[p];
         void *object = wb_border_argument(arrays, out, p);
@@ -253,7 +252,7 @@ static int wb_border_accept(void *arrays, void *out, const int64_t **layout, wb_
     return 1;
 }
 
-static int64_t wb_border_launch(const wb_border_view *views, const wb_border_value *values, const int64_t *symbols, int threads) {
+static int64_t wb_border_launch(const wb_border_view *views, const wb_border_value *values, int64_t *symbols, int threads) {
     void *data[WB_BORDER_ALL + 1];
     int cells = 0;
     for (int p = 0; p < WB_BORDER_ALL; ++p) {
@@ -276,7 +275,7 @@ static void *wb_border_call(void *self, void *const *arguments, ptrdiff_t count)
     int64_t status = WB_BORDER_LOOK;
     if (count == 5 && wb_border_api.tuple_size(arguments[0]) == WB_BORDER_INPUTS
         && (WB_BORDER_OUTPUTS == 1 || wb_border_api.tuple_size(arguments[1]) == WB_BORDER_OUTPUTS)) {
-        const int64_t *layout = wb_border_api.as_pointer(arguments[2]);
+        int64_t *layout = wb_border_api.as_pointer(arguments[2]);
         int threads = (int)wb_border_api.as_integer(arguments[3]);
         int skip = (int)wb_border_api.as_integer(arguments[4]) & WB_BORDER_SKIP_OVERLAP;
         if (wb_border_accept(arguments[0], arguments[1], &layout, views, values) && (skip || !wb_border_overlap(views)))
@@ -292,8 +291,9 @@ static wb_border_method wb_border_definition = {"kernel", wb_border_call, WB_BOR
 
 /* Take over Python's functions, NumPy's array type and the shared slots; answers the definition of `wb_border_call`. */
 __attribute__((visibility("default")))
-void *wb_border_open(const wb_border_python *functions, void *array_type, void **slots) {
+void *wb_border_open(const wb_border_python *functions, const wb_stops_system *system, void *array_type, void **slots) {
     wb_border_api = *functions;
+    wb_stops_api = *system;
     wb_border_array = array_type;
     wb_border_slots = (wb_border_block **)slots;
     return &wb_border_definition;

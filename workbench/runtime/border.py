@@ -8,6 +8,7 @@ through ctypes.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from workbench.records import record
 # Answers of the border that are not the kernel's.
 LOOK = -1
 NO_MEMORY = -2
+STOPPED = -3
 
 SKIP_OVERLAP = 1
 
@@ -49,9 +51,16 @@ class Border:
     repeat: Callable[..., int]
 
 
-def border_text(signature: Signature) -> str:
-    """The C text that follows the kernel's source."""
-    return _template().replace("/* @KERNEL@ */", _kernel_part(signature))
+# What outer loops of the kernel look at: odd while they are to stop (interrupts.c).
+BEFORE_KERNEL = """__attribute__((unused)) static volatile unsigned wb_stops;
+#define WB_STOPPED (wb_stops & 1)
+"""
+
+
+def with_border(source: str, signature: Signature) -> str:
+    """The text of a kernel with what surrounds it."""
+    interrupts, border = _part("interrupts.c"), _part("border.c")
+    return "\n".join([f"{BEFORE_KERNEL}#line 1\n{source}", interrupts, border.replace("/* @KERNEL@ */", _kernel_part(signature))])
 
 
 def open_border(handle: ctypes.CDLL) -> Border:
@@ -62,11 +71,12 @@ def open_border(handle: ctypes.CDLL) -> Border:
     repeat.argtypes = [*plain.argtypes, ctypes.c_int64]
     opener = handle.wb_border_open
     opener.restype = ctypes.c_void_p
-    opener.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    opener.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     functions = _python_functions()
     if functions is None:
         return Border(None, plain, repeat)
-    definition = opener(ctypes.addressof(functions), id(np.ndarray), ctypes.addressof(_slots))
+    system, slots = ctypes.addressof(_system()), ctypes.addressof(_slots)
+    definition = opener(ctypes.addressof(functions), system, id(np.ndarray), slots)
     return Border(_new_function()(definition, None, None), plain, repeat)
 
 
@@ -74,11 +84,25 @@ def open_border(handle: ctypes.CDLL) -> Border:
 def _python_functions() -> ctypes.Array[ctypes.c_void_p] | None:
     """Addresses of the interpreter's functions; None where it does not show them."""
     try:
-        addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
+        addresses = [_address(name) for name in _PYTHON]
         _new_function()
     except (AttributeError, OSError):
         return None
-    return (ctypes.c_void_p * len(addresses))(*[address.value for address in addresses])
+    return (ctypes.c_void_p * len(addresses))(*addresses)
+
+
+@cache
+def _system() -> ctypes.Array[ctypes.c_void_p]:
+    """What `wb_stops_system` in interrupts.c holds; zeros where signals have no handlers that could be changed."""
+    try:
+        found = [_address("sigaction"), _address("PyThread_get_thread_ident"), threading.main_thread().ident]
+    except (AttributeError, OSError):
+        found = [None] * 3
+    return (ctypes.c_void_p * 3)(*found)
+
+
+def _address(name: str) -> int | None:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
 
 
 @cache
@@ -89,12 +113,13 @@ def _new_function() -> Callable[..., Callable[..., int]]:
 
 
 @cache
-def _template() -> str:
-    return Path(__file__).with_name("border.c").read_text()
+def _part(name: str) -> str:
+    return Path(__file__).with_name(name).read_text()
 
 
 # What differs from kernel to kernel.
 _KERNEL_PART = """enum {{ WB_BORDER_INPUTS = {inputs}, WB_BORDER_OUTPUTS = {outputs}, WB_BORDER_CHECKS = {checks} }};
+enum {{ WB_BORDER_SYMBOLS = {symbols} }};
 static const wb_border_parameter wb_border_parameters[] = {{{rows}}};
 static int64_t wb_border_kernel(void *const *data, const wb_border_value *values, const int64_t *symbols,
                                 void *workspace, int threads) {{
@@ -112,6 +137,7 @@ def _kernel_part(signature: Signature) -> str:
         inputs=len(signature.inputs),
         outputs=len(signature.outputs),
         checks=len(signature.checks),
+        symbols=len(signature.symbols),
         rows=", ".join(rows) or "{0, 1, 0, 0}",
         name=_name(signature),
         arguments=", ".join(_arguments(signature)),

@@ -9,7 +9,7 @@ from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
 from workbench.deferred import uncollected
 from workbench.errors import BuildError, WorkbenchError, shown
-from workbench.runtime.border import border_text, open_border
+from workbench.runtime.border import open_border, with_border
 from workbench.runtime.compiling import load
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.job import Job
@@ -153,7 +153,7 @@ def compiled(
             f"kernel {kernel.name!r} is in {kernel.target.dialect}; a C compiler takes C. {where}".rstrip()
         )
     refuse_missing_features(kernel)
-    text = f"{kernel.source}\n{border_text(kernel.signature)}"
+    text = with_border(kernel.source, kernel.signature)
     library = load(Job(kernel.name, text, toolchain, kernel.target, debug, kernel.libraries))
     notes = [f"compiled by {toolchain}", *(["debug"] if debug else [])]
     if kernel.target.parallel == "openmp" and not toolchain.openmp:

@@ -50,7 +50,10 @@ def run_plain(kernel: CompiledKernel, layout: Layout, arrays: Sequence[Array | N
         return
     data, values = pointers(arrays), (ctypes.c_uint64 * (len(arrays) + 1))(*bits)
     threads = thread_count(kernel.threads)
-    status = kernel.border.plain(data, values, layout.symbols_address, threads)
+    try:
+        status = kernel.border.plain(data, values, layout.symbols_address, threads)
+    except KeyboardInterrupt as interrupt:
+        raise kernel.interrupted(layout, interrupt) from None
     if status:
         raise kernel.status_error(status, layout)
 

@@ -18,7 +18,7 @@ from typing import Any
 from workbench.codegen import Kernel
 from workbench.errors import BuildError, KernelError
 from workbench.records import record
-from workbench.runtime.border import Border, border_text
+from workbench.runtime.border import Border, with_border
 from workbench.runtime.launch import CompiledKernel
 from workbench.runtime.layout import Layout, Slot, layout_of
 from workbench.runtime.probing import compiler_variables, examined
@@ -71,7 +71,7 @@ class Emulation:
 
     def program(self, kernel: Kernel, folder: Path) -> Path:
         """The kernel as a static program; BuildError with the compiler's words if it refuses."""
-        text = f"{kernel.source}\n{border_text(kernel.signature)}\n{_MAIN}"
+        text = with_border(kernel.source, kernel.signature) + _MAIN
         (folder / "kernel.c").write_text(text, encoding="utf-8")
         flags = [f for f in self.toolchain.flags(kernel.target) if f not in ("-shared", "-fPIC")]
         flags += SVE_FLAGS if "sve" in kernel.target.isa else ()

@@ -16,7 +16,7 @@ from workbench.lang import fold
 from workbench.lang.dtypes import BFLOAT16, INT64
 from workbench.lang.expr import Const
 from workbench.lang.operator import Operator
-from workbench.runtime.border import LOOK, NO_MEMORY, Border
+from workbench.runtime.border import LOOK, NO_MEMORY, STOPPED, Border
 from workbench.runtime.c_order import Places, in_c_order, places
 from workbench.runtime.keeping import keeping
 from workbench.runtime.layout import Layout, layout_of
@@ -134,7 +134,10 @@ class CompiledKernel:
         settings, threads = self._threads
         if settings is not (now := current()):
             threads = self._follow(now)
-        status = self._enter(arrays, result, layout.address, threads, 0)
+        try:
+            status = self._enter(arrays, result, layout.address, threads, 0)
+        except KeyboardInterrupt as interrupt:
+            raise self.interrupted(layout, interrupt) from None
         if status == 0:
             return result
         if status == LOOK:
@@ -182,8 +185,17 @@ class CompiledKernel:
             self._layouts[shapes] = found
         return found
 
-    def status_error(self, status: int, layout: Layout) -> KernelError:
+    def interrupted(self, layout: Layout, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+        """What an interrupt during a call leaves behind."""
+        if not layout.was_stopped:
+            return interrupt
+        names = ", ".join(slot.parameter.name for slot in layout.outputs)
+        return KeyboardInterrupt(f"{self.name} was stopped while it ran: {names} may be partly written")
+
+    def status_error(self, status: int, layout: Layout) -> KernelError | KeyboardInterrupt:
         """What a status other than 0 means."""
+        if status == STOPPED:
+            return self.interrupted(layout, KeyboardInterrupt())
         if status == NO_MEMORY:
             needed = fold(self.signature.workspace or Const(0, INT64), layout.sizes)
             return KernelError(

@@ -58,7 +58,8 @@ class Layout:
     """The arguments of a kernel at known sizes.
 
     `inputs` and `outputs` hold a Slot each (None for a scalar passed by value), `address` points to what
-    border.c reads, `results()` makes the outputs (None if the caller has to give one).
+    border.c reads, `results()` makes the outputs (None if the caller has to give one).  The last number of the table is
+    what interrupts.c remembers of calls.
     """
 
     sizes: dict[str, int]
@@ -68,6 +69,11 @@ class Layout:
     address: int
     symbols_address: int
     results: Callable[[], Any] | None
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether an interrupt ended the last call of a kernel with these sizes."""
+        return bool(self.table[-1] & 2)
 
 
 def layout_of(signature: Signature, sizes: dict[str, int]) -> Layout:
