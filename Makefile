@@ -18,6 +18,8 @@ TEST_FLAGS ?=
 BENCH_FLAGS ?=
 GPU_FLAGS  ?=
 export PYTHON
+# Workers and the programs that tests start share what is compiled to bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint format lock clean
 

@@ -39,7 +39,7 @@ class Printer:
 
     `parallel` is the construct a parallel loop becomes; `outlined` receives the functions that bodies of parallel
     loops become when it is the thread pool; `slow_lanes` counts expressions computed lane by lane.  Iterations of outer
-    loops of a `stoppable` nest look whether they are to stop; `around` counts the loops around with many of them.
+    loops of a `stoppable` nest look whether they are to stop; `outer` counts the loops around that have many.
     """
 
     program: Program
@@ -54,7 +54,7 @@ class Printer:
     parallel_loops: int = 0
     inside_parallel: bool = False
     stoppable: bool = False
-    around: int = 0
+    outer: int = 0
     workspace: Workspace = field(default_factory=Workspace)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
@@ -205,12 +205,12 @@ class Printer:
 
     def iteration(self, loop: For, lane: Lane = SCALAR, leave: str = "break") -> list[str]:
         """What stands in the braces of a loop; it may look first whether to leave."""
-        look = self.stoppable and looks(loop, self.around)
+        look = self.stoppable and looks(loop, self.outer)
         stop = f"if ({self.values.helpers.text('WB_STOPPED', STOPPED)}) {leave};" if look else ""
         own = 0 if has_few(loop) else 1
-        self.around += own
+        self.outer += own
         lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
-        self.around -= own
+        self.outer -= own
         return [stop, *lines] if look else lines
 
     def is_short(self, loop: For) -> bool:
