@@ -132,13 +132,19 @@ def test_where_interrupts_are_ignored_a_kernel_runs_to_its_end():
 
 def test_subscripts_that_the_kernel_computes_and_nobody_checks_let_it_run_on():
     op = wb.operator("def f(int32(N,N) I, float(N) A) -> (p, o) { p(i) max=! I(i,j)   o(i) = A(p(i)) }")
-    schedule = wb.schedule(op, N=40)
+    schedule = wb.schedule(op, N=4000)
     assert "WB_STOPPED" in wb.generate(schedule).source
     assert "WB_STOPPED" not in wb.generate(schedule, unchecked=True).source
 
 
+def test_what_is_soon_over_does_not_look():
+    assert "WB_STOPPED" not in wb.generate(wb.schedule(wb.ops.matmul, M=40, N=40, K=40)).source
+    assert "WB_STOPPED" not in wb.generate(wb.schedule(wb.operator("def f(float(N) A) -> (o) { o(i) = A(i) }"))).source
+
+
 def test_plain_c_compiles_without_and_with_a_question_of_its_own(tmp_path):
-    source = wb.generate(wb.schedule(wb.ops.matmul, M=40, N=40, K=40)).source
+    source = wb.generate(wb.schedule(wb.ops.matmul, M=400, N=400, K=400)).source
+    assert "if (WB_STOPPED) break;" in source
     (tmp_path / "k.c").write_text("extern int stop;\n#define WB_STOPPED stop\n" + source + "int stop;\n")
     (tmp_path / "plain.c").write_text(source)
     for name in ("k.c", "plain.c"):

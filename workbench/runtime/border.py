@@ -59,8 +59,8 @@ BEFORE_KERNEL = """__attribute__((unused)) static volatile unsigned wb_stops;
 
 def with_border(source: str, signature: Signature) -> str:
     """The text of a kernel with what surrounds it."""
-    interrupts, border = _part("interrupts.c"), _part("border.c")
-    return "\n".join([f"{BEFORE_KERNEL}#line 1\n{source}", interrupts, border.replace("/* @KERNEL@ */", _kernel_part(signature))])
+    border = _part("border.c").replace("/* @KERNEL@ */", _kernel_part(signature))
+    return "\n".join([f"{BEFORE_KERNEL}#line 1\n{source}", _part("interrupts.c"), border])
 
 
 def open_border(handle: ctypes.CDLL) -> Border:

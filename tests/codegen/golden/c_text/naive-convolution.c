@@ -17,7 +17,6 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
     for (int64_t f = 0; f < 5; f++) {
         for (int64_t h = 0; h < 7; h++) {
             for (int64_t w = 0; w < 20; w++) {
-                if (WB_STOPPED) break;
                 /* O.init: O(n, f, h, w) +=! I(n, c, h + kh, w + kw) * K(f, c, kh, kw) */
                 O[f*140 + h*20 + w] = 0.0f;
                 {

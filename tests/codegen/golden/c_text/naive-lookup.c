@@ -18,7 +18,6 @@ int lookup(const float *restrict T, const int32_t *restrict I_, float *restrict 
     (void)threads;
     for (int64_t b = 0; b < 3; b++) {
         for (int64_t d = 0; d < 19; d++) {
-            if (WB_STOPPED) break;
             /* O.init: O(b, d) +=! T(I(b, l), d) */
             O[b*19 + d] = 0.0f;
             {

@@ -15,7 +15,6 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
     (void)workspace;
     (void)threads;
     for (int64_t m = 0; m < 19; m++) {
-        if (WB_STOPPED) break;
         for (int64_t n = 0; n < 37; n++) {
             /* C.init: C(m, n) +=! A(m, k) * B(k, n) */
             C[m*37 + n] = 0.0f;

@@ -15,7 +15,6 @@ int seidel(const float *restrict A0, float *restrict A, void *workspace, int thr
     (void)workspace;
     (void)threads;
     for (int64_t i = 0; i < 9; i++) {
-        if (WB_STOPPED) break;
         for (int64_t j = 0; j < 9; j++) {
             /* A: A(i, j) = A0(i, j) */
             A[i*9 + j] = A0[i*9 + j];

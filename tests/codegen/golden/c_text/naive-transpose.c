@@ -15,7 +15,6 @@ int transpose(const float *restrict A, float *restrict B, void *workspace, int t
     (void)workspace;
     (void)threads;
     for (int64_t n = 0; n < 21; n++) {
-        if (WB_STOPPED) break;
         for (int64_t m = 0; m < 17; m++) {
             /* B: B(n, m) = A(m, n) */
             B[n*17 + m] = A[m*21 + n];

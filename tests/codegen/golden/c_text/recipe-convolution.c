@@ -65,7 +65,6 @@ int convolution(const float *restrict I_, const float *restrict K, float *restri
                         }
                 } else {
                     for (int64_t w_i = 0; w_i < 20 - 16 * w_o; w_i += 8) {
-                        if (WB_STOPPED) break;
                         wb_v8f32 O_r2[5];
                         WB_UNROLL for (int64_t f_i = 0; f_i < 5; f_i++) {
                             O_r2[f_i] = wb_all_v8f32(0.0f);

@@ -58,7 +58,6 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
                             }
                     } else {
                         for (int64_t n_i = 0; n_i < 37 - 16 * n_o; n_i += 8) {
-                            if (WB_STOPPED) break;
                             wb_v8f32 C_r2[6];
                             WB_UNROLL for (int64_t m_i = 0; m_i < 6; m_i++) {
                                 C_r2[m_i] = wb_all_v8f32(0.0f);
@@ -115,7 +114,6 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
                                 }
                         } else {
                             for (int64_t n_i = 0; n_i < 37 - 16 * n_o; n_i += 8) {
-                                if (WB_STOPPED) break;
                                 wb_v8f32 C_r5[2];
                                 WB_UNROLL for (int64_t m_i = 0; m_i < 2; m_i++) {
                                     C_r5[m_i] = wb_all_v8f32(0.0f);
@@ -162,7 +160,6 @@ int matmul(const float *restrict A, const float *restrict B, float *restrict C, 
                             }
                         } else {
                             for (int64_t n_i = 0; n_i < 37 - 16 * n_o; n_i += 8) {
-                                if (WB_STOPPED) break;
                                 wb_v8f32 C_r8;
                                 C_r8 = wb_all_v8f32(0.0f);
                                 for (int64_t k = 0; k < 11; k++) {

@@ -26,7 +26,6 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                 }
             }
             for (int64_t k = 6 * i_o + 1; k < wb_min_i64(6 * i_o + 6, 13); k++) {
-                if (WB_STOPPED) break;
                 for (int64_t i_i = 0; i_i < wb_min_i64(k - 6 * i_o, 6); i_i++) {
                     if (0 < wb_whole(wb_min_i64(18 - 16 * j_o, 16), 8)) {
                         const float A_v = A[k*13 + 6 * i_o + i_i];
@@ -81,7 +80,6 @@ int triangle(const float *restrict A, const float *restrict B, float *restrict C
                             }
                     } else {
                         for (int64_t j_i = 0; j_i < 18 - 16 * j_o; j_i += 8) {
-                            if (WB_STOPPED) break;
                             wb_v8f32 C_r2[6];
                             WB_UNROLL for (int64_t i_i = 0; i_i < 6; i_i++) {
                                 C_r2[i_i] = wb_v8f32_first(&C[(6 * i_o + i_i)*18 + 16 * j_o + j_i], 18 - 16 * j_o - j_i);
