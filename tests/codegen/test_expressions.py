@@ -29,6 +29,9 @@ FOUND = [
     ("float(int32(X_float32(i)))", "GCC 12 takes it for a rounding, which keeps the sign of a zero"),
     ("double(int32(X_float64(i))) + double(int8(X_float32(i)))", "likewise"),
     ("bfloat16(X_float16(i))", "16 bits of one kind were taken for those of the other"),
+    ("float64(X_int16(i) > X_int16(i)) - float64(~max(X_uint32(0), uint32(4294967295)))", "GCC 12: 0.0 - x is -x"),
+    ("0.0 - float(X_bool(i) && X_int8(i) > 0)", "likewise"),
+    ("double(X_int16(i) > X_int16(i)) - abs(double(X_bool(i)))", "likewise"),
     ("1.0 / round(X_float32(i))", "round lost the sign of a zero in the oracle"),
 ]
 

@@ -21,6 +21,9 @@ DEBUG = ("-O0", "-g", "-ffp-contract=off")
 LANGUAGE = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-fPIC", "-shared", "-fvisibility=hidden", "-w")
 # GCC also forms addresses from 0 ("2*p - base"), takes them for null, and drops calls of functions that have them.
 NULL_IS_NO_PROOF = "-fno-delete-null-pointer-checks"
+# GCC takes 0.0 - x for -x where x is a whole number made a float, or an absolute value: a zero of the wrong sign.  But
+# not where the direction of rounding may change.
+ZEROS_HAVE_SIGNS = "-frounding-math"
 SCALAR_PASSES = (
     "-fpeel-loops", "-ftree-partial-pre", "-fgcse-after-reload", "-fsplit-paths", "-fpredictive-commoning",
 )  # fmt: skip
@@ -29,12 +32,13 @@ REORDERING_PASSES = (
     "-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", "-fno-loop-unroll-and-jam",
     "-fno-split-loops", "-fno-unswitch-loops",
 )  # fmt: skip
-GCC = (*SCALAR_PASSES, *REORDERING_PASSES, NULL_IS_NO_PROOF)
+GCC = (*SCALAR_PASSES, *REORDERING_PASSES, NULL_IS_NO_PROOF, ZEROS_HAVE_SIGNS)
 # What Clang's -O3 adds leaves the order of iterations alone (it unrolls more): its passes have no names to be asked for
 # one by one.  Those that interchange, divide, fuse or jam loops are off unless asked for.
 CLANG = ("-O3", "-fno-vectorize", "-fno-slp-vectorize")
 ZIG = ("-fno-sanitize=undefined", "-fno-stack-protector")
 FAMILIES: dict[Family, tuple[str, ...]] = {"gcc": GCC, "clang": CLANG, "zig": (*ZIG, *CLANG)}
+IN_DEBUGGERS: dict[Family, tuple[str, ...]] = {"gcc": (ZEROS_HAVE_SIGNS,), "clang": (), "zig": ZIG}
 
 WIDE_VECTORS = "-mprefer-vector-width=512"
 OPENMP = "-fopenmp"
@@ -73,7 +77,7 @@ class Toolchain:
         return (
             *(DEBUG if debug else OPTIMISE),
             *LANGUAGE,
-            *((ZIG if self.family == "zig" else ()) if debug else FAMILIES[self.family]),
+            *(IN_DEBUGGERS if debug else FAMILIES)[self.family],
             *self._machine(target),
             *self._parallel(target),
         )

@@ -16,7 +16,14 @@ from workbench.runtime.entries import LIBRARY, SOURCE
 from workbench.runtime.job import Job
 from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.toolchain import CLANG, NULL_IS_NO_PROOF, REORDERING_PASSES, TUNE_HERE, Toolchain
+from workbench.runtime.toolchain import (
+    CLANG,
+    NULL_IS_NO_PROOF,
+    REORDERING_PASSES,
+    TUNE_HERE,
+    ZEROS_HAVE_SIGNS,
+    Toolchain,
+)
 from workbench.settings import current
 
 # No C++ library is needed, neither its headers nor at run time.
@@ -63,9 +70,8 @@ class CppJob(Job):
     @property
     def flags(self) -> tuple[str, ...]:
         tuned = [f for f in TUNE_HERE if f in self.toolchain.accepted][:1]
-        zig = self.toolchain.family == "zig"
         watched = (*WATCHED, *SANITIZED[self.toolchain.family])
-        own = ZIG if zig else (NULL_IS_NO_PROOF,) if self.toolchain.family == "gcc" else ()
+        own = {"zig": ZIG, "gcc": (NULL_IS_NO_PROOF, ZEROS_HAVE_SIGNS), "clang": ()}[self.toolchain.family]
         order = FAMILIES[self.toolchain.family]
         return (*LANGUAGE, *(watched if self.watched else (*PLAIN, *order, *tuned)), *own)
 
