@@ -35,8 +35,8 @@ lab: setup       ## JupyterLab, opened at the first notebook
 test: setup      ## all tests; no GPU, browser or torch needed
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
-quick: setup     ## what to run while writing: under three minutes
-	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" $(TEST_FLAGS)
+quick: setup     ## what to run while writing, of a test with many cases a sample: under three minutes
+	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" --sample $(TEST_FLAGS)
 
 newest: setup    ## the quick tests on the newest Python found, in .venv-newest
 	@sh tools/newest.sh $(SHARED) -m "not slow and not gpu" $(TEST_FLAGS)

@@ -15,7 +15,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.support import allowed_skips, place, unexpected_skips
+from tests.support import allowed_skips, place, sampled, unexpected_skips
 
 TESTS = Path(__file__).parent
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("workbench")
     group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
     group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
+    group.addoption("--sample", action="store_true", help="of a test with many cases some: every twelfth")
     group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
     group.addoption("--skipped-before", action="store_true", help="only what the run before skipped")
 
@@ -148,12 +149,19 @@ def _refused_skips(config: pytest.Config) -> dict[str, str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         _long_places_first(items)
-    if not config.getoption("--skipped-before"):
-        return
-    before = set(config.cache.get(SKIPPED, []))
-    again = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before]
-    config.hook.pytest_deselected(items=[item for item in items if item not in again])
-    items[:] = again
+    if config.getoption("--sample"):
+        kept = sampled([item.nodeid for item in items if not item.get_closest_marker("slow")])
+        _only(config, items, [item for item in items if item.nodeid in kept])
+    if config.getoption("--skipped-before"):
+        before = set(config.cache.get(SKIPPED, []))
+        _only(config, items, [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before])
+
+
+def _only(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    """Deselect all other tests."""
+    names = {id(item) for item in kept}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in names])
+    items[:] = kept
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

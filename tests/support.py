@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import workbench
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(workbench.__file__).parent
 
+SAMPLED = 12
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
 
@@ -29,6 +31,22 @@ def place(test: str) -> str:
     """
     file = test.partition("::")[0]
     return "tests/browser" if file.startswith("tests/browser/") else file
+
+
+def sampled(tests: Sequence[str]) -> set[str]:
+    """Of the cases of each test function every twelfth, and at least one; which, its name says.
+
+    >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"]))
+    ['tests/a.py::test_a[11]', 'tests/a.py::test_a[23]', 'tests/a.py::test_b']
+    """
+    cases: dict[str, list[str]] = {}
+    for test in tests:
+        cases.setdefault(test.partition("[")[0], []).append(test)
+    kept: set[str] = set()
+    for function, own in cases.items():
+        first = zlib.crc32(function.encode()) % min(len(own), SAMPLED)
+        kept.update(own[first::SAMPLED])
+    return kept
 
 
 def sources(*folders: str) -> list[Path]:

@@ -135,6 +135,7 @@ for n, library in enumerate(sorted(glob.glob(os.environ["XDG_CACHE_HOME"] + "/**
 """
 
 
+@pytest.mark.slow
 def test_libraries_that_were_replaced_are_built_again(tmp_path: Path) -> None:
     """By nothing, by pieces, by one of another architecture, with the checksum mended."""
     right = "True\n" * 5

@@ -28,6 +28,7 @@ def test_there_are_thirty():
     assert len(polybench_kernels.LARGE) == 30
 
 
+@pytest.mark.slow
 def test_a_run_compares_and_leaves_a_record(tmp_path, capsys):
     flags = ["--size", "small", "--threads", "1", "--rounds", "2", "--seconds", "0.001", "--output", str(tmp_path)]
     assert polybench.main(["trisolv", *flags]) == 0

@@ -24,6 +24,7 @@ def _without_pictures(page: str) -> list[str]:
     return [x for n, x in enumerate(lines) if not x.startswith("![") and not (n and lines[n - 1].startswith("!["))]
 
 
+@pytest.mark.slow
 def test_two_operators_leave_json_and_a_table(tmp_path, capsys):
     command = ["tmm 128x256x32", "bias + ReLU", *BRIEF, "--contenders", "numpy", "--output", str(tmp_path)]
     assert main(command) == 0
@@ -53,6 +54,7 @@ def test_without_torch_the_run_goes_on_and_says_why(tmp_path, monkeypatch, capsy
     assert "PyTorch is not installed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_torch_takes_part_where_it_is(tmp_path):
     pytest.importorskip("torch", reason="install torch: PyTorch is not here to compare with")
     assert main(["tmm 128x256x32", *BRIEF, "--contenders", "torch", "--output", str(tmp_path)]) == 0
@@ -61,6 +63,7 @@ def test_torch_takes_part_where_it_is(tmp_path):
     assert row.ratios["torch"]["fresh"] > 0
 
 
+@pytest.mark.slow
 def test_the_thread_pool_is_held_against_openmp(tmp_path, monkeypatch):
     monkeypatch.setattr("bench.__main__.BACKENDS", ("workbench/pool",))
     command = ["moments 128", *BRIEF, "--only", "backends", "--output", str(tmp_path)]

@@ -19,6 +19,13 @@ from tests.viz.panels.values import SCHEDULES, schedule
 OUT = Path(os.environ.get("WB_SCREENSHOTS", Path(__file__).parent / "out"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """JupyterLab's start alone takes longer than a quick look may."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A headless browser with one page."""

@@ -89,6 +89,7 @@ def test_truths_in_arithmetic_that_gcc_would_pack_are_right(tmp_path, request, c
         check(of_operator(TRUTHS, N=40), tmp_path)
 
 
+@pytest.mark.slow
 def test_the_chain_finds_passes_of_gcc_that_are_wrong(tmp_path, request):
     faulty = gcc_12_2() or pytest.skip("install gcc 12.2 on a processor with AVX-512: other compilers lack its faults")
     if not elsewhere(request):
@@ -112,6 +113,7 @@ class Backwards(Compiler):
         return super().start(source, library)
 
 
+@pytest.mark.slow
 def test_the_chain_finds_compilers_that_turn_loops_round(tmp_path, request, compilers):
     if not elsewhere(request):
         target = Target(parallel="pool")

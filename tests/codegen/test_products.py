@@ -58,6 +58,7 @@ def called(handle: ctypes.CDLL, case: Case) -> None:
         assert_right(case, block, result)
 
 
+@pytest.mark.slow
 def test_every_instruction_of_x86_lane_by_lane(tmp_path):
     """The text around each instruction, with what the instruction does written out."""
     chosen = [c for c in cases(["amx", "avx"]) if c.own.isa != ("avx2",)]
@@ -68,6 +69,7 @@ def test_every_instruction_of_x86_lane_by_lane(tmp_path):
         called(handle, case)
 
 
+@pytest.mark.slow
 def test_the_instructions_of_this_machine_themselves(tmp_path):
     own = [c for c in cases(["avx"]) if {*c.own.isa} <= {*this_machine().isa}]
     if not own:
@@ -90,6 +92,7 @@ int main(int count, char **names) {
 READ = "    if (fread(a, 1, {0}, in) != {0} || fread(b, 1, {1}, in) != {1} || fread(c, 1, {2}, in) != {2}) return 2;\n"
 
 
+@pytest.mark.slow
 def test_every_instruction_of_arm_under_an_emulator(tmp_path):
     try:
         found = emulation()

@@ -93,6 +93,7 @@ def test_infinities_beyond_the_last_row_and_column_do_not_spread():
     assert np.isnan(C[:, -1]).all()
 
 
+@pytest.mark.slow
 def test_nobody_races_for_the_tiles():
     schedule = on_cores(PRODUCTS["bf16"], M=40, N=33, K=140)
     assert "wb_copies_wait(" in wb.generate(schedule, target="h200").source

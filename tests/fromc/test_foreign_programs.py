@@ -53,6 +53,7 @@ def test_a_region_is_refused_for_what_is_in_it(piece):
     assert REFUSED[piece] in fact["raised"]
 
 
+@pytest.mark.slow
 def test_the_tool_prints_what_became_of_a_folder(tmp_path):
     (tmp_path / "sums.c").write_text((FOLDER / "refused.c").read_text(encoding="utf-8"), encoding="utf-8")
     product = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"

@@ -81,6 +81,7 @@ def test_a_chain_of_operators_without_end_is_refused():
         operator(f"def f(float(N) A) -> (O) {{ O(i) = {chain} }}")
 
 
+@pytest.mark.slow
 def test_too_many_statements_are_refused():
     with pytest.raises(OperatorError, match="more than 4000 statements"):
         operators("def f(float(N) A) -> (B) {" + "B(i) = A(i)\n" * 5000 + "}")

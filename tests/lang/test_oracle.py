@@ -164,6 +164,7 @@ def test_a_recurrence_along_both_axes_has_no_index_of_its_own():
     assert evaluate(alignment, a, b).tolist() == expected
 
 
+@pytest.mark.slow
 def test_no_factor_is_taken_out_of_a_sum_with_infinities():
     """`inf * 0 + inf * -1` is no number, though `inf * (0 - 1)` is one; nor does one product make another block."""
     op = operator("def f(double(M) A, double(K,N) B, double(L) C) -> (D) { D(m,n) +=! A(m) * B(k,n) * C(l) }")

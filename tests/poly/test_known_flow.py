@@ -64,6 +64,7 @@ def test_another_order_is_another_scene():
     assert Scene.of(turned, "C") != Scene.of(program, "C")
 
 
+@pytest.mark.slow
 def test_dependences_are_those_that_are_found_without_memory():
     """Each schedule of a trace that repeats much, with what was remembered before, and from nothing."""
     schedule = wb.autoschedule(wb.ops.load("attention"), "h200", sizes={"M": 70, "N": 50, "D": 40, "E": 24})

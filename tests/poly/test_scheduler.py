@@ -116,6 +116,7 @@ LONG_NUMBERS = """def f(float(K) X) -> (float(4) T, double(K, K, 6, 2, K) R) {
 }"""
 
 
+@pytest.mark.slow
 def test_numbers_that_grow_long_do_not_hold_anybody_up():
     """Where isl takes care not to coalesce loops, few operations take minutes here, and much memory."""
     program = lower(operator(LONG_NUMBERS))

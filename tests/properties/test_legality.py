@@ -57,6 +57,7 @@ def test_verdicts_on_known_programs_agree_with_enumeration(make, sizes):
     assert {"legal", "illegal"} <= {name.partition(": ")[2] for name in tally.counts}
 
 
+@pytest.mark.slow
 def test_a_block_of_seeds_is_the_same_every_time():
     """So that a journal can be continued, and a failure seen again."""
     first, again = block(1), block(1)

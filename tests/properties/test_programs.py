@@ -76,6 +76,7 @@ def campaign(programs: int, commands: Commands, folder: Path) -> Tally:
     return tally
 
 
+@pytest.mark.slow
 def test_compiled_programs_equal_the_oracle(compilers, tmp_path, report, request):
     """naive, isl's, the default recipe's and random schedules; specialised and symbolic; every memory layout."""
     if elsewhere(request, report):

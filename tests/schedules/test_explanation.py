@@ -29,6 +29,7 @@ def program_of(name):
 
 
 @pytest.mark.parametrize("fusion", ["none", "default", "max"])
+@pytest.mark.slow
 def test_nearly_every_operator_is_explained(fusion, capsys):
     found = Counter()
     for name in wb.ops.list():

@@ -70,6 +70,7 @@ def test_the_name_of_an_operator_decides_nothing():
     assert steps(text.format("matmul"), M=64, N=64, K=64) == steps(text.format("salad"), M=64, N=64, K=64)
 
 
+@pytest.mark.slow
 def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
     schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
     assert {"A_tile", "B_tile", "A_own", "B_own", "C_own"} <= {*schedule.program.arrays}

@@ -41,6 +41,7 @@ def test_a_script_is_what_a_person_would_write(golden) -> None:
     golden(FAST.to_python())
 
 
+@pytest.mark.slow
 def test_library_schedules_come_back_from_json_and_from_python() -> None:
     names = wb.ops.list()
     for name in names[:: examples(quick=12, ci=6, full=1)]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from workbench.codegen.c_lines import indented
 from workbench.codegen.c_past_caches import arrived
 from workbench.codegen.c_values import PRECEDENCE, Values
@@ -24,7 +22,7 @@ def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
 
 
 def outlined(
-    values: Values, loop: For, context: list[tuple[str, str]], function: str, printed: Callable[[], list[str]]
+    values: Values, loop: For, context: list[tuple[str, str]], function: str, printed: list[str]
 ) -> tuple[str, list[str]]:
     """The body as a function over a range of iterations, and the lines that call it through the pool.
 
@@ -40,13 +38,12 @@ def outlined(
         f"{kind} {restricted(kind)}{variable} = wb_c->{variable}; (void){variable};"
         for variable, kind in context
     ]
-    body = printed()
     text = [
         f"struct {function}_context {{\n{fields}}};",
         f"static void {function}(const void *wb_context, int64_t wb_begin, int64_t wb_end)",
         "{",
         *indented([f"const struct {function}_context *wb_c = wb_context; (void)wb_c;", *unpack]),
-        *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(body), "}"]),
+        *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(printed), "}"]),
         *indented(arrived(values.helpers, loop)),
         "}\n",
     ]

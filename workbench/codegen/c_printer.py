@@ -11,7 +11,7 @@ from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
 from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
-from workbench.codegen.c_stops import STOPPED, has_few, looks
+from workbench.codegen.c_stops import BEGAN, STOPS, has_few, looks
 from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, pieces, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
@@ -55,6 +55,7 @@ class Printer:
     inside_parallel: bool = False
     stoppable: bool = False
     outer: int = 0
+    looks: int = 0
     workspace: Workspace = field(default_factory=Workspace)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
@@ -206,7 +207,8 @@ class Printer:
     def iteration(self, loop: For, lane: Lane = SCALAR, leave: str = "break") -> list[str]:
         """What stands in the braces of a loop; it may look first whether to leave."""
         look = self.stoppable and looks(loop, self.outer)
-        stop = f"if ({self.values.helpers.text('WB_STOPPED', STOPPED)}) {leave};" if look else ""
+        stop = f"if ({self.values.helpers.text('WB_STOPS', STOPS)} != {BEGAN}) {leave};" if look else ""
+        self.looks += look
         own = 0 if has_few(loop) else 1
         self.outer += own
         lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
@@ -284,7 +286,9 @@ class Printer:
         return with_pragma(self.values, loop, [f"{self.head(loop)} {{", *indented(body), "}"])
 
     def outline(self, loop: For) -> list[str]:
-        number, context = len(self.outlined), [*self.parameters, *self.scope]
-        body, call = outlined(self.values, loop, context, f"wb_body_{number}", lambda: self.iteration(loop))
+        number, context, looks = len(self.outlined), [*self.parameters, *self.scope], self.looks
+        printed = self.iteration(loop)
+        context += [(BEGAN, "unsigned")] if self.looks > looks else []
+        body, call = outlined(self.values, loop, context, f"wb_body_{number}", printed)
         self.outlined.append(body)
         return call

@@ -10,7 +10,7 @@ from workbench.codegen.c_lines import indented
 from workbench.codegen.c_names import Names, comment
 from workbench.codegen.c_past_caches import arrived
 from workbench.codegen.c_printer import Printer
-from workbench.codegen.c_stops import stoppable
+from workbench.codegen.c_stops import BEGAN, stoppable
 from workbench.codegen.c_values import Values
 from workbench.codegen.c_workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
@@ -71,7 +71,8 @@ def write_unit(
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))
     body = [*printer.lines(nest), *arrived(helpers, nest)]
     signature = Signature(function, arrays, program.symbols, space.total, checks.found)
-    start = status(check if early else "", passed(program, arrays, names), checks)
+    start = [f"const unsigned {BEGAN} = WB_STOPS;"] if printer.looks else []
+    start += status(check if early else "", passed(program, arrays, names), checks)
     start += pointers(program, names, values, space)
     start += [] if printer.parallel_loops else ["(void)threads;"]
     result = "wb_failed" if checks.found else "0"

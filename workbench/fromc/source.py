@@ -28,7 +28,7 @@ REGION = "#pragma workbench region"
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _NOISE = re.compile(
     r"\b(?:__restrict__|__restrict|__inline__|__inline|__const__|__volatile__|WB_INLINE|WB_COLD|WB_UNROLL_TAPS|WB_UNROLL|register|extern)\b"
-    r"|\bif \(WB_STOPPED\) (?:break|continue);"
+    r"|\bif \(WB_STOPS != wb_began\) (?:break|continue);|\bconst unsigned wb_began = WB_STOPS;"
     r"|\b__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
 )
 # `constant n, m;` is how older texts for polyhedral compilers begin: sizes, whose types are inferred.

@@ -51,9 +51,9 @@ class Border:
     repeat: Callable[..., int]
 
 
-# What outer loops of the kernel look at: odd while they are to stop (interrupts.c).
+# What outer loops of the kernel look at: counts the interrupts that end calls (interrupts.c).
 BEFORE_KERNEL = """__attribute__((unused)) static volatile unsigned wb_stops;
-#define WB_STOPPED (wb_stops & 1)
+#define WB_STOPS wb_stops
 """
 
 

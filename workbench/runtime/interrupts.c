@@ -1,9 +1,8 @@
 /* Interrupts: Ctrl-C ends a call of the kernel above that takes long.
 
-   While such a call of the main thread runs, a handler stands before the interpreter's own.  It makes `wb_stops` odd,
-   which outer loops look at in every thread, and hands the signal on; the call ends, and makes it even again.  Another
-   thread's call that ran meanwhile has left out iterations, too: it sees that the number has changed.  Calls that were
-   soon over with these sizes go without.
+   While such a call of the main thread runs, a handler stands before the interpreter's own.  It counts `wb_stops` on, which
+   outer loops compare in every thread with what it was when their call began, and hands the signal on.  Calls of the same
+   kernel in other threads end, too; those that begin later do not.  Calls that were soon over with these sizes go without.
 
    Of C's headers only those that declare no function, here and in the border: an operator may be called `div`, or `kill`. */
 
@@ -38,7 +37,7 @@ static wb_stops_system wb_stops_api;
 static wb_stops_handler wb_stops_next;
 
 static void wb_stops_interrupted(int signal, void *information, void *context) {
-    __atomic_or_fetch(&wb_stops, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&wb_stops, 1, __ATOMIC_RELAXED);
     wb_stops_next(signal, information, context);
 }
 
@@ -63,7 +62,6 @@ static int wb_stops_watch(wb_stops_action *before) {
     wb_stops_action own = *before;
     own.handler = wb_stops_interrupted;
     wb_stops_next = before->handler;
-    if (wb_stops & 1) __atomic_add_fetch(&wb_stops, 1, __ATOMIC_RELAXED);
     return !wb_stops_api.sigaction(WB_STOPS_SIGNAL, &own, NULL);
 }
 
@@ -71,21 +69,19 @@ static void wb_stops_begin(wb_stops_call *call, int64_t *mark, int64_t times) {
     int brief = times == 1 && (*mark & WB_STOPS_SHORT);
     call->mark = mark;
     call->watching = 0;
+    call->began = wb_stops;
     if (!brief) {
         *mark = 0;
         call->clock = wb_stops_clock();
         call->watching = wb_stops_watch(&call->before);
     }
-    call->began = wb_stops;
 }
 
 /* The status of the call. */
 static int64_t wb_stops_end(wb_stops_call *call, int64_t status) {
     if (call->watching) wb_stops_api.sigaction(WB_STOPS_SIGNAL, &call->before, NULL);
-    unsigned now = wb_stops;
-    if (now != call->began || (now & 1)) {
+    if (wb_stops != call->began) {
         *call->mark = WB_STOPS_STOPPED;
-        if (call->watching && (now & 1)) __atomic_add_fetch(&wb_stops, 1, __ATOMIC_RELAXED);
         return WB_STOPS_STATUS;
     }
     if (!*call->mark && !status && wb_stops_clock() && wb_stops_clock() - call->clock <= 1) *call->mark = WB_STOPS_SHORT;
