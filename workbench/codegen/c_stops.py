@@ -1,9 +1,9 @@
 """Where a running kernel looks whether it is to stop: once an iteration of its outer loops.
 
-Whoever compiles the text may define WB_STOPS, a number that changes when calls in progress are to end; without that it
-is 0, and the compiler leaves the question out.  What is soon over does not look, nor do iterations that cost little more
-than the look.  Of the other loops the outermost does, and the next if two more levels stand inside, as the outermost may
-run only once.
+Whoever compiles the text may define WB_STOPS, a number that changes when calls in progress are to end; without that
+it is 0, and the compiler leaves the question out.  What is soon over does not look, nor do iterations that cost
+little more than the look.  Of the other loops the outermost does, and the next if two more levels stand inside, as
+the outermost may run only once.
 """
 
 from __future__ import annotations
