@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("workbench")
     group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
     group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
-    group.addoption("--sample", action="store_true", help="of a test with many cases some: every twelfth")
+    group.addoption("--sample", type=int, default=1, metavar="N", help="one in N of the cases of each test")
     group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
     group.addoption("--skipped-before", action="store_true", help="only what the run before skipped")
 
@@ -149,8 +149,9 @@ def _refused_skips(config: pytest.Config) -> dict[str, str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         _long_places_first(items)
-    if config.getoption("--sample"):
-        kept = sampled([item.nodeid for item in items if not item.get_closest_marker("slow")])
+    chosen = config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    if (one_in := config.getoption("--sample")) > 1 and not chosen:
+        kept = sampled([item.nodeid for item in items], one_in)
         _only(config, items, [item for item in items if item.nodeid in kept])
     if config.getoption("--skipped-before"):
         before = set(config.cache.get(SKIPPED, []))

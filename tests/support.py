@@ -14,7 +14,6 @@ import workbench
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(workbench.__file__).parent
 
-SAMPLED = 12
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
 
@@ -33,10 +32,10 @@ def place(test: str) -> str:
     return "tests/browser" if file.startswith("tests/browser/") else file
 
 
-def sampled(tests: Sequence[str]) -> set[str]:
-    """Of the cases of each test function every twelfth, and at least one; which, its name says.
+def sampled(tests: Sequence[str], one_in: int) -> set[str]:
+    """One in so many of the cases of each test function, and at least one; which, its name says.
 
-    >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"]))
+    >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12))
     ['tests/a.py::test_a[11]', 'tests/a.py::test_a[23]', 'tests/a.py::test_b']
     """
     cases: dict[str, list[str]] = {}
@@ -44,8 +43,8 @@ def sampled(tests: Sequence[str]) -> set[str]:
         cases.setdefault(test.partition("[")[0], []).append(test)
     kept: set[str] = set()
     for function, own in cases.items():
-        first = zlib.crc32(function.encode()) % min(len(own), SAMPLED)
-        kept.update(own[first::SAMPLED])
+        first = zlib.crc32(function.encode()) % min(len(own), one_in)
+        kept.update(own[first::one_in])
     return kept
 
 
