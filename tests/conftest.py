@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -149,13 +150,26 @@ def _refused_skips(config: pytest.Config) -> dict[str, str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         _long_places_first(items)
-    chosen = config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    if (one_in := config.getoption("--sample")) > 1 and not chosen:
+    if (one_in := config.getoption("--sample")) > 1 and not _are_named(config):
         kept = sampled([item.nodeid for item in items], one_in)
         _only(config, items, [item for item in items if item.nodeid in kept])
     if config.getoption("--skipped-before"):
         before = set(config.cache.get(SKIPPED, []))
         _only(config, items, [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before])
+
+
+def _are_named(config: pytest.Config) -> bool:
+    """Whether a part of the tests was asked for; workers are told, as they get all paths by name."""
+    known = getattr(config, "workerinput", {}).get("are_named")
+    if known is None:
+        return bool(config.option.keyword) or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    return known
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker of xdist is about to start."""
+    node.workerinput["are_named"] = _are_named(node.config)
 
 
 def _only(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
