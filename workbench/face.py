@@ -11,6 +11,8 @@ NAMES = {
     "schedule": "workbench.schedules:schedule",
     "check": "workbench.schedules:check",
     "choose": "workbench.schedules:choose",
+    "where": "workbench.schedules:where",
+    "Sketch": "workbench.schedules:Sketch",
     "next_steps": "workbench.schedules:next_steps",
     "panel": "workbench.viz.panels:panel",
     "preview": "workbench.schedules:preview",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.schedules.recipes import default_schedule, reasons
     from workbench.schedules.replaying import replay
     from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
+    from workbench.schedules.sketches.sketch import Sketch, where
     from workbench.schedules.steps import (
         add_unit_loop,
         affine,
@@ -77,6 +78,8 @@ NAMES = {
     "Choice": "choices",
     "check": "scheduled_program",
     "choose": "choices",
+    "Sketch": "sketches.sketch",
+    "where": "sketches.sketch",
     "compute_at": "steps",
     "decompose_reduction": "steps",
     "default_schedule": "recipes",
@@ -120,13 +123,13 @@ NAMES = {
 }
 
 __all__ = [
-    "Choice", "MicroKernel", "NextSteps", "Recipe", "Schedule", "Transform", "Verdict", "add_unit_loop", "affine",
-    "arrange", "atomic", "autoschedule", "barrier", "bind", "check", "choose", "compute_at", "decompose_reduction",
-    "default_schedule", "distribute", "double_buffer", "fold_storage", "from_json", "fuse", "inline", "interchange",
-    "isolate", "merge", "next_steps", "nontemporal", "pad", "parallelize", "partition", "pipeline", "prefetch",
-    "preview", "reasons", "register", "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule", "shift",
-    "skew", "split", "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout", "unroll",
-    "unroll_jam", "vectorize",
+    "Choice", "MicroKernel", "NextSteps", "Recipe", "Schedule", "Sketch", "Transform", "Verdict",
+    "add_unit_loop", "affine", "arrange", "atomic", "autoschedule", "barrier", "bind", "check", "choose",
+    "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer", "fold_storage",
+    "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "nontemporal", "pad",
+    "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register", "replace", "replay",
+    "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
+    "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize", "where",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`choose`: a choice among steps or values, for a slider, a menu or a loop."""
+"""`choose`: a choice among steps or values, for a slider, a menu, a loop, or a decision of a sketch."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 @record
 class Choice:
-    """Several options of which one is taken: steps, or values for an argument of a step.
+    """Several options of which one is taken: steps (None for no step), or values for an argument of a step.
 
-    It is iterated like a tuple, so `ipywidgets.interact(f, tile=choice)` makes a menu of it without knowing it.
+    It is iterated like a tuple, so `ipywidgets.interact(f, tile=choice)` makes a menu of it without knowing it.  In
+    place of an argument or of a step it makes a sketch of a schedule; one choice in two places is one decision.  The
+    first option is the default.
     """
 
     options: tuple[Any, ...]
+    name: str | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.options)
@@ -31,34 +34,50 @@ class Choice:
     def __getitem__(self, place: int) -> Any:
         return self.options[place]
 
+    @property
+    def among_steps(self) -> bool:
+        """Whether the options are steps."""
+        return any(isinstance(option, Transform) for option in self.options)
+
     def legal_on(self, schedule: Schedule) -> Choice:
         """The options that this schedule may take; ScheduleError when none of them is legal, with their reasons."""
-        verdicts = [(step, schedule.can(_step(step))) for step in self.options]
+        verdicts = [(step, schedule.can(_step(step))) for step in self.options if step is not None]
         legal = tuple(step for step, verdict in verdicts if verdict)
         if not legal:
             reasons = "; ".join(f"{step}: {verdict.explain()}" for step, verdict in verdicts)
             raise ScheduleError(f"choose: no option is legal here: {reasons}")
-        return Choice(legal)
+        return Choice(legal, self.name)
+
+    def __or__(self, other: Any) -> Any:
+        return as_step(self) | other
+
+    def __ror__(self, other: Any) -> Any:
+        return as_step(self).__ror__(other)
 
     def __str__(self) -> str:
-        return f"choose({', '.join(str(o) if isinstance(o, Transform) else repr(o) for o in self.options)})"
+        options = [str(o) if isinstance(o, Transform) else repr(o) for o in self.options]
+        return f"choose({', '.join([*options, *([] if self.name is None else [f'name={self.name!r}'])])})"
 
     __repr__ = __str__
 
 
-def choose(*options: Any) -> Choice:
-    """A choice among steps (`choose(wb.tile(m=32), wb.tile(m=64))`) or values (`choose(16, 32, 64)`).
+def choose(*options: Any, name: str | None = None) -> Choice:
+    """A choice among steps (`choose(wb.tile(m=32), wb.tile(m=64), None)`) or values (`choose(16, 32, 64)`).
 
-    Raises ScheduleError for no option, for the same one twice, and for steps mixed with values.
+    It stands for an argument of a step or for a whole step: `schedule | wb.tile(m=wb.choose(32, 64))` is a Sketch.
+    `name` is what the decision is called there; without one it is named by its step and argument.  Raises ScheduleError
+    for no option, for the same one twice, and for steps mixed with values.
     """
     if not options:
         raise ScheduleError("choose needs at least one option: choose(16, 32, 64), or steps")
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        raise ScheduleError(f"choose: name={shown(name)} is no name; expected letters, digits and _, such as 'tile_m'")
     for place, option in enumerate(options):
         if any(type(option) is type(other) and option == other for other in options[:place]):
             raise ScheduleError(f"choose: {shown(option)} is an option twice")
-    if len({isinstance(option, Transform) for option in options}) > 1:
+    if len({isinstance(option, Transform) for option in options if option is not None}) > 1:
         raise ScheduleError("choose: steps and values are mixed; give options of one kind")
-    return Choice(options)
+    return Choice(options, name)
 
 
 def _step(option: Any) -> Transform:

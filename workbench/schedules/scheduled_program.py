@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError, UnknownLoop, shown
@@ -22,6 +23,10 @@ from workbench.schedules.repairs import Repairs
 from workbench.schedules.replaying import replay_record, undo, with_history, without
 from workbench.schedules.schedule_text import schedule_sheet
 from workbench.schedules.transform import Recipe, Transform, as_step, singles
+
+if TYPE_CHECKING:
+    from workbench.schedules.choices import Choice
+    from workbench.schedules.sketches.sketch import Sketch
 
 
 @record(eq=False)
@@ -43,12 +48,20 @@ class Schedule:
         """The operator's program, before any step."""
         return self.program.original
 
-    def __or__(self, step: Transform) -> Schedule:
+    @overload
+    def __or__(self, step: Choice) -> Sketch: ...
+    @overload
+    def __or__(self, step: Transform) -> Schedule: ...
+    def __or__(self, step: Any) -> Schedule | Sketch:
         """Apply a step, or a recipe of steps; IllegalSchedule with a witness if the result would change.
 
-        A schedule that is not legal already (a `preview`) takes any step that fits; its verdict says when it is legal
-        again.
+        A step in which a `choose(...)` stands, or one in its place, makes a Sketch.  A schedule that is not legal
+        already (a `preview`) takes any step that fits; its verdict says when it is legal again.
         """
+        if getattr(step, "leaves_open", False) or getattr(step, "among_steps", False):
+            from workbench.schedules.sketches.sketch import Sketch  # which stands on this module
+
+            return Sketch(self) | step
         after = self._after(step)
         if after.verdict or not self.verdict:
             return after

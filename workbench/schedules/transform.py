@@ -57,6 +57,8 @@ class Transform:
 
     name: ClassVar[str] = ""
     known: ClassVar[Registry] = Registry()
+    leaves_open: ClassVar[bool] = False
+    """Whether a choice stands in it, so that it makes a sketch of a schedule."""
 
     def __init_subclass__(cls) -> None:
         if cls.name:
@@ -117,6 +119,10 @@ class Recipe(Transform):
     composed: ClassVar[str] = "recipe"
     parts: tuple[Transform, ...]
 
+    @property
+    def leaves_open(self) -> bool:  # type: ignore[override]
+        return any(part.leaves_open for part in self.parts)
+
     def steps(self) -> tuple[Transform, ...]:
         return self.parts
 
@@ -167,9 +173,13 @@ def singles(step: Transform) -> tuple[Transform, ...]:
 
 
 def as_step(value: Any) -> Transform:
-    """The value if it is a step; ScheduleError otherwise."""
+    """The value if it is a step, or a choice among steps; ScheduleError otherwise."""
     if isinstance(value, Transform):
         return value
+    if getattr(value, "among_steps", False):
+        from workbench.schedules.sketches.open_steps import Alternative  # which stands on this module
+
+        return Alternative(value)
     if callable(value) and hasattr(value, "__name__"):
         raise ScheduleError(f"expected a step, not the function {value.__name__}; call it: {value.__name__}(...)")
     raise ScheduleError(f"expected a step, such as tile(m=64), not {shown(value)}")

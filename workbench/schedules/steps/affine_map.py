@@ -10,6 +10,7 @@ from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, normal
 from workbench.records import record
 from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.affine_rows import affine_rows
 from workbench.schedules.steps.tree_data import tree_from_data, tree_to_data
 from workbench.schedules.transform import Transform
@@ -46,6 +47,7 @@ class Affine(Transform):
         return f"affine({tree_to_data(self.tree)!r}, {self.origin!r})"
 
 
+@takes_choices
 def affine(what: Any, /, origin: str = "") -> Transform:
     """Give statements other dates: `affine({"S": "(t, i) -> (t, t + i)"})`, or a matrix for each statement.
 

@@ -15,6 +15,7 @@ from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -64,6 +65,7 @@ class StorageAlign(Transform):
         return f"storage_align({self.array!r}, {self.dimension}, {self.factor}{offset})"
 
 
+@takes_choices
 def storage_align(array: str, dimension: int, factor: int, offset: int = 0, /) -> StorageAlign:
     """Make the stride of a dimension of a buffer or temporary leave `offset` when divided by `factor`, in elements."""
     return StorageAlign(array, whole(dimension), whole(factor), whole(offset))

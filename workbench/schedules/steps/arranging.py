@@ -12,6 +12,7 @@ from workbench.poly.tree import Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.edit import Path, at, children, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -71,6 +72,7 @@ def common(tree: Tree, ids: list[str]) -> Path:
     return paths[0][:depth]
 
 
+@takes_choices
 def arrange(*statements: str) -> Arrange:
     """Order the parts of a sequence that hold these statements as they are named here."""
     return Arrange(statements)

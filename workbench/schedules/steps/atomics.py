@@ -14,6 +14,7 @@ from workbench.poly.tree import Leaf, Mark, statements
 from workbench.records import record
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -73,6 +74,7 @@ def _unfit_update(own: ProgramStatement) -> str:
     return ""
 
 
+@takes_choices
 def atomic(statement: str, /) -> Atomic:
     """Make the updates of `statement` (`+=`, `*=`, `min=`, `max=`) atomic."""
     return Atomic(statement)

@@ -12,6 +12,7 @@ from workbench.poly.tree import AXES, Band, LoopKind, path, statements
 from workbench.records import record
 from workbench.schedules.edit import Site, find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 SPELT: dict[str, LoopKind] = {name: axis for axis in AXES for name in (axis, axis.replace(".", "Idx."))}
@@ -69,6 +70,7 @@ def _free(schedule: Schedule, site: Site) -> Iterator[LoopKind]:
         yield from free[:1]
 
 
+@takes_choices
 def bind(loop: str, axis: str, /) -> Bind:
     """Bind `loop` to an execution axis: "block.x", "block.y", "block.z", "thread.x", "thread.y" or "thread.z"."""
     return Bind(loop, axis)

@@ -12,6 +12,7 @@ from workbench.poly.tree import Leaf, Mark, marked, statements
 from workbench.records import record
 from workbench.schedules.edit import leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 MARK = "nontemporal"
@@ -69,6 +70,7 @@ def _kept(program: Program, own: ProgramStatement) -> list[str]:
     return [array for array, _ in own.targets if program.arrays[array].role != "output"]
 
 
+@takes_choices
 def nontemporal(statement: str, /) -> Nontemporal:
     """Write the cells of `statement` past the caches."""
     return Nontemporal(statement)

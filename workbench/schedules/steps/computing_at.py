@@ -22,6 +22,7 @@ from workbench.schedules.moving import moved_before
 from workbench.schedules.producers import Target, offers, require_known_cells, target, unthreaded
 from workbench.schedules.recomputation import Recomputation, recomputation
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -155,6 +156,7 @@ def _loop(loop: Loop, copies: list[Copy], name: str) -> Loop:
     return Loop(name, tuple(sorted(rows)), loop.kind)
 
 
+@takes_choices
 def compute_at(producer: str, loop: str, /, *, recompute: bool = True, keep: bool = False) -> ComputeAt:
     """Compute, in every iteration of `loop`, what that iteration reads of the array `producer`.
 

@@ -11,6 +11,7 @@ from workbench.poly.tree import Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.edit import Path, at, distribute, find_loops, leaf_path
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -74,6 +75,7 @@ def in_the_way(schedule: Schedule, names: list[str]) -> tuple[Transform, ...]:
     return (DecomposeReduction(schedule.program.statement(below[0]).name),)
 
 
+@takes_choices
 def decompose_reduction(statement: str, /) -> DecomposeReduction:
     """Give the initialisation of `statement` a nest of its own, before the reduction's."""
     return DecomposeReduction(statement)

@@ -12,6 +12,7 @@ from workbench.poly.tree import Band, Mark, Sequence, Tree, normal, statements
 from workbench.records import record
 from workbench.schedules.edit import Site, around, at, children, find_loop, leaf_path, put, qualified, sites
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -95,6 +96,7 @@ def _cut(tree: Tree, identifier: str) -> tuple[Tree | None, Tree]:
     return None, tree
 
 
+@takes_choices
 def distribute(before: str, /, loop: str = "") -> Distribute:
     """Cut the nest around `before` and an earlier statement just before it: the innermost, or from `loop` inwards."""
     return Distribute(before, loop)

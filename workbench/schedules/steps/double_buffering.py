@@ -15,6 +15,7 @@ from workbench.poly.tree import Tree
 from workbench.records import record
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -64,6 +65,7 @@ def slotted(program: Program, tree: Tree, step: Transform, buffer: str, count: i
     return replace(program, statements=changed, arrays={**program.arrays, buffer: made})
 
 
+@takes_choices
 def double_buffer(buffer: str, /) -> DoubleBuffer:
     """Give `buffer` two places, used in turn by the iterations of its loop."""
     return DoubleBuffer(buffer)

@@ -10,6 +10,7 @@ from workbench.poly.tree import Band, LoopKind
 from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -79,16 +80,19 @@ class Unroll(Execution):
     kind: ClassVar[LoopKind] = "unroll"
 
 
+@takes_choices
 def parallelize(loop: str, /) -> Parallelize:
     """Run the iterations of `loop` on several threads."""
     return Parallelize(loop)
 
 
+@takes_choices
 def vectorize(loop: str, /) -> Vectorize:
     """Run the iterations of `loop` in vector lanes."""
     return Vectorize(loop)
 
 
+@takes_choices
 def unroll(loop: str, /) -> Unroll:
     """Write the iterations of `loop` out."""
     return Unroll(loop)

@@ -15,6 +15,7 @@ from workbench.schedules.dividing import depth_of, renamed, replaced
 from workbench.schedules.edit import at, find_loops, leaf_path, rest_of, sites, spelt
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -77,6 +78,7 @@ def _beside(tree: Tree, first: str, new: str) -> Tree:
     return replaced(tree, place, both, {first: (first, new)})
 
 
+@takes_choices
 def pad(*loops: str) -> Pad:
     """Make every tile inside `loops` full; added instances work on neutral elements in the buffers."""
     return Pad(loops)

@@ -12,6 +12,7 @@ from workbench.records import record
 from workbench.schedules.arguments import block_size, whole
 from workbench.schedules.in_place import with_program
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.laying_out import with_layout
 from workbench.schedules.transform import Transform
 
@@ -57,6 +58,7 @@ class FoldStorage(Transform):
         return f"fold_storage({self.array!r}, {self.dimension}, {self.size})"
 
 
+@takes_choices
 def fold_storage(array: str, dimension: int, size: int, /) -> FoldStorage:
     """Keep `size` values of a dimension of a buffer or temporary: coordinate x stands at `x % size`."""
     return FoldStorage(array, whole(dimension), whole(size))

@@ -16,6 +16,7 @@ from workbench.records import record
 from workbench.schedules.arguments import moderate, new_name
 from workbench.schedules.edit import find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.tiling import one_band
 from workbench.schedules.transform import Transform
 
@@ -85,6 +86,7 @@ def _row(outer: Expr, inner: Expr, low: int, count: int) -> Expr:
     return simplify(Binary("+", Binary("*", outer, Const(count, INT64), INT64), step, INT64), INT64)
 
 
+@takes_choices
 def fuse(*loops: str, name: str = "") -> Fuse:
     """Make one loop of neighbouring ones, named from the outside in: `fuse("h", "w")` gives `h_w` (or `name`)."""
     if len(loops) < 2:

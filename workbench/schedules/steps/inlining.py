@@ -14,6 +14,7 @@ from workbench.records import record
 from workbench.schedules.edit import normal
 from workbench.schedules.producers import defined_array
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -72,6 +73,7 @@ def whole(program: Program, array: str) -> Group:
     return Group((array,), tuple(writers(program, array)))
 
 
+@takes_choices
 def inline(producer: str, /) -> Inline:
     """Write the value of the array `producer` where it is read."""
     return Inline(producer)

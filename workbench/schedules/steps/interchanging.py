@@ -10,6 +10,7 @@ from workbench.poly.tree import Band
 from workbench.records import record
 from workbench.schedules.edit import find_loops, neighbours, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.tiling import one_band
 from workbench.schedules.transform import Transform
@@ -46,6 +47,7 @@ class Interchange(Transform):
         return f"interchange({', '.join(map(repr, self.order))})"
 
 
+@takes_choices
 def interchange(*order: str) -> Interchange:
     """Reorder loops of one nest: `interchange("k", "n")` puts k outside n."""
     if len(order) < 2:

@@ -12,6 +12,7 @@ from workbench.records import record
 from workbench.schedules.dividing import apart, depth_of
 from workbench.schedules.edit import Site, find_loops, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -72,6 +73,7 @@ class Isolate(Transform):
         return f"isolate({', '.join(map(repr, self.loops))}{inside})"
 
 
+@takes_choices
 def isolate(*loops: str, inside: bool = False) -> Isolate:
     """Full tiles of the loops inside `loops` apart from partial ones: statements become `.full` and `.rest`."""
     return Isolate(loops, inside)

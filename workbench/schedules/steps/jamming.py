@@ -12,6 +12,7 @@ from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.edit import Site, find_loop, named, put, qualified, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.decomposition import DecomposeReduction, in_the_way
 from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
@@ -73,6 +74,7 @@ class UnrollJam(Transform):
         return f"unroll_jam({self.loop!r}, {self.factor})"
 
 
+@takes_choices
 def unroll_jam(loop: str, factor: int, /) -> UnrollJam:
     """Execute `factor` iterations of `loop` together, innermost and written out."""
     return UnrollJam(loop, whole(factor))

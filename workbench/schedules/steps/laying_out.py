@@ -17,6 +17,7 @@ from workbench.poly.program import Array, Program
 from workbench.poly.tree import Tree
 from workbench.records import record
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -85,6 +86,7 @@ def with_layout(schedule: Schedule, array: Array, layout: Layout, reference: Tre
     return derive(schedule.program, changed, arrays, reference)
 
 
+@takes_choices
 def transform_layout(array: str, map: str, /) -> TransformLayout:
     """Keep the cells of a buffer or temporary `array` under other coordinates: `"(m, k) -> (m / 6, k, m % 6)"`."""
     return TransformLayout(array, map)

@@ -15,6 +15,7 @@ from workbench.records import record
 from workbench.schedules.arguments import mapping, whole
 from workbench.schedules.edit import Path, at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -145,6 +146,7 @@ def rest(band: Band, depth: int) -> Tree:
     return Band(inner, band.child)
 
 
+@takes_choices
 def merge(first: str, second: str, /, depth: int = 1, loops: Mapping[str, str] | None = None) -> Merge:
     """Fuse the nests of two statements in one sequence, `depth` loops deep.
 

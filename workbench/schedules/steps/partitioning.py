@@ -16,6 +16,7 @@ from workbench.records import record
 from workbench.schedules.dividing import apart
 from workbench.schedules.edit import Site, find_loop, sites
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -76,6 +77,7 @@ class Partition(Transform):
         return f"partition({self.statement!r}, {self.condition!r}{at})"
 
 
+@takes_choices
 def partition(statement: str, condition: str, /, at: str = "") -> Partition:
     """Divide the instances of `statement` by `condition`, a text over its dims and the sizes, into `.then` and `.else`.
 

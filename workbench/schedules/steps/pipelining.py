@@ -19,6 +19,7 @@ from workbench.schedules.dividing import apart, depth_of
 from workbench.schedules.edit import Site, find_loop, leaf_path, put, rest_of, sites, spelt
 from workbench.schedules.in_place import standard_of
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.double_buffering import slotted
 from workbench.schedules.transform import Transform
 
@@ -114,6 +115,7 @@ def _asynchronous(program: Program, tree: Tree, buffers: set[str]) -> Tree:
     return tree
 
 
+@takes_choices
 def pipeline(loop: str, /, stages: int = 2, async_: bool = False) -> Pipeline:
     """Load the buffers that belong to iterations of `loop` `stages - 1` iterations ahead of their use."""
     return Pipeline(loop, whole(stages), async_)

@@ -11,6 +11,7 @@ from workbench.records import record
 from workbench.schedules.arguments import whole
 from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 MARK = "prefetch"
@@ -60,6 +61,7 @@ class Prefetch(Transform):
         return f"prefetch({self.array!r}, {self.loop!r}{distance})"
 
 
+@takes_choices
 def prefetch(array: str, loop: str, distance: int = 1, /) -> Prefetch:
     """Ask the cache for what the iteration of `loop` that comes `distance` later touches of `array` first."""
     return Prefetch(array, loop, whole(distance))

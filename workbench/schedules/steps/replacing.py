@@ -15,6 +15,7 @@ from workbench.schedules.edit import find_loop, put, sites, spelt
 from workbench.schedules.matching import Fit, Work, fit
 from workbench.schedules.micro_kernels import MARK, MicroKernel, ProcessorKernel, known_kernels, registered
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 from workbench.schedules.warp_fits import WarpFit, warp_fit
 from workbench.schedules.warp_instructions import WarpInstruction
@@ -97,6 +98,7 @@ def matched(
     return fit(kernel, Work(s.targets[0], s.values[0], reduction, movers), schedule.program.arrays)
 
 
+@takes_choices
 def replace(loop: str, kernel: str | MicroKernel, /) -> Replace:
     """Let a registered micro-kernel execute `loop` and all inside it."""
     if isinstance(kernel, MicroKernel):

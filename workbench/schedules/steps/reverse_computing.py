@@ -13,6 +13,7 @@ from workbench.schedules.edit import find_loop, rest_of, sites, spelt
 from workbench.schedules.moving import moved_after
 from workbench.schedules.producers import defining
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -59,6 +60,7 @@ class ReverseComputeAt(Transform):
         return f"reverse_compute_at({self.consumer!r}, {self.at!r})"
 
 
+@takes_choices
 def reverse_compute_at(consumer: str, loop: str, /) -> ReverseComputeAt:
     """Compute `consumer` (an array or one statement) in `loop`, each instance once what it reads is complete."""
     return ReverseComputeAt(consumer, loop)

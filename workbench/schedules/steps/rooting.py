@@ -15,6 +15,7 @@ from workbench.records import record
 from workbench.schedules.edit import normal
 from workbench.schedules.producers import defining
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -81,6 +82,7 @@ def _determined(program: Program, tree: Tree, identifier: str) -> bool:
     return determines(tuple(row(loop, s, program) for loop in path(tree, identifier)[1:]), s.dims)
 
 
+@takes_choices
 def root(producer: str, /) -> Root:
     """Compute `producer` (an array or one statement) in a nest of its own, before the nest it stands in."""
     return Root(producer)

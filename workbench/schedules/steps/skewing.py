@@ -18,6 +18,7 @@ from workbench.records import record
 from workbench.schedules.arguments import moderate, whole
 from workbench.schedules.edit import Site, find_loop, find_loops, neighbours, put, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 LARGEST = 1 << 20
@@ -157,16 +158,19 @@ def distance(step: Transform, schedule: Schedule, by: Any) -> Expr:
         raise ScheduleError(f"{step}: {error}") from error
 
 
+@takes_choices
 def skew(loop: str, /, by: str, factor: int = 1) -> Skew:
     """Add `factor` times the loop `by` to `loop`; both stand directly inside one another."""
     return Skew(loop, by, whole(factor))
 
 
+@takes_choices
 def shift(loop: str, by: int | str | Expr, /) -> Shift:
     """Delay the iterations of `loop` (of one statement: `"B/i"`) by `by`, a number or an expression over the sizes."""
     return Shift(loop, show(by) if isinstance(by, Expr) else whole(by))
 
 
+@takes_choices
 def reverse(loop: str, /) -> Reverse:
     """Execute the iterations of `loop` in the opposite order."""
     return Reverse(loop)

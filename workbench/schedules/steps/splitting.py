@@ -14,6 +14,7 @@ from workbench.records import record
 from workbench.schedules.arguments import block_size, name_pair, whole
 from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -63,6 +64,7 @@ def _over(op: str, row: Expr, size: int) -> Expr:
     return simplify(Binary(op, row, integer(size), INT32), INT32)
 
 
+@takes_choices
 def split(loop: str, size: int, /, names: tuple[str, str] | None = None) -> Split:
     """Divide `loop` into blocks: `m` becomes `m_o` and `m_i` (or `names`)."""
     return Split(loop, whole(size), None if names is None else name_pair(loop, names))

@@ -19,6 +19,7 @@ from workbench.schedules.arguments import name_pair, whole
 from workbench.schedules.edit import Site, at, find_loop, normal, put, require_new, rest_of, sites, spelt
 from workbench.schedules.insertion import behind, first_user, within
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
 
@@ -147,6 +148,7 @@ def _loops(s: ProgramStatement, cells: tuple[str, ...]) -> Tree:
     return Band(loops, Leaf(s.id)) if loops else Leaf(s.id)
 
 
+@takes_choices
 def split_reduction(
     loop: str, size: int | None = None, /, names: tuple[str, str] | None = None
 ) -> SplitReduction:

@@ -19,6 +19,7 @@ from workbench.schedules.arguments import new_name
 from workbench.schedules.edit import Site, find_loop, rest_of, sites, spelt
 from workbench.schedules.insertion import beside
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 FILLINGS: tuple[Filling, ...] = ("neutral", "none", "load")
@@ -151,6 +152,7 @@ def with_users(program: Program, made: Buffer) -> tuple[ProgramStatement, ...]:
     return (*(users.get(s.id, s) for s in program.statements), *made.before, *made.after)
 
 
+@takes_choices
 def stage(array: str, at: str, /, filling: Filling | None = None, buffer: str = "") -> Stage:
     """Keep what one iteration of loop `at` touches of `array` in a buffer, or what one read of it does: `"A(m, k)"`.
 

@@ -11,6 +11,7 @@ from workbench.records import record
 from workbench.schedules.arguments import mapping, name_pair, whole
 from workbench.schedules.edit import Site, find_loops, neighbours, put, require_new
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.steps.decomposition import in_the_way
 from workbench.schedules.steps.splitting import divided
 from workbench.schedules.transform import Transform
@@ -85,6 +86,7 @@ def one_band(step: Transform, found: list[Site]) -> Band:
     return found[0].band
 
 
+@takes_choices
 def tile(
     sizes: Mapping[str, int] | None = None,
     /,

@@ -14,6 +14,7 @@ from workbench.records import record
 from workbench.schedules.arguments import new_name, whole
 from workbench.schedules.edit import at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -74,6 +75,7 @@ class AddUnitLoop(Transform):
         return f"add_unit_loop({self.statement!r}, {self.inside}{value}{name})"
 
 
+@takes_choices
 def add_unit_loop(statement: str, inside: int, /, value: int = 0, name: str = "u") -> AddUnitLoop:
     """Put a loop of one iteration (`value`) around `statement`, inside as many of its loops."""
     return AddUnitLoop(statement, whole(inside), whole(value), name)

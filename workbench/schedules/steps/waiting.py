@@ -12,6 +12,7 @@ from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, statements
 from workbench.records import record
 from workbench.schedules.edit import Path, at, children, find_loop, leaf_path, put, rest_of, sites, spelt
 from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
 
 
@@ -94,6 +95,7 @@ def _waits(tree: Tree, place: Path, position: int) -> bool:
     return any(map(at_once, kinds[last + 1 :])) and "vector" not in kinds
 
 
+@takes_choices
 def barrier(before: str, /, inside: str = "") -> Barrier:
     """Threads wait for one another before the part of the loops in which the statement `before` stands.
 

@@ -1,0 +1,1 @@
+"""Sketches: schedules with decisions left open, and the spaces that these span."""
