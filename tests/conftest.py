@@ -19,6 +19,7 @@ import pytest
 from tests.support import allowed_skips, place, sampled, unexpected_skips
 
 TESTS = Path(__file__).parent
+BROWSER = "tests/browser/"
 ALLOWED_SKIPS = TESTS / "allowed_skips.txt"
 
 for _profile, _examples in {"quick": 20, "ci": 100, "full": 1000}.items():
@@ -152,7 +153,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _long_places_first(items)
     if (one_in := config.getoption("--sample")) > 1 and not _are_named(config):
         kept = sampled([item.nodeid for item in items], one_in)
-        _only(config, items, [item for item in items if item.nodeid in kept])
+        # Those of the browser share a page, and follow one another.
+        _only(config, items, [i for i in items if i.nodeid in kept or place(i.nodeid) == place(BROWSER)])
     if config.getoption("--skipped-before"):
         before = set(config.cache.get(SKIPPED, []))
         _only(config, items, [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & before])

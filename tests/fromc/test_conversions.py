@@ -15,6 +15,7 @@ import pytest
 import workbench as wb
 from tests.fromc.conversions import TYPES, Expressions, Node, Undefined, counted, evaluate, kept
 from tests.support import examples
+from workbench.errors import CallError
 from workbench.runtime.discovery import preferred_toolchain
 
 CTYPES = {
@@ -117,6 +118,16 @@ def test_a_local_constant_keeps_the_type_it_is_declared_with(tmp_path):
         kernel(n, own)
         by_the_text(plain, "int", n, expected)
         np.testing.assert_array_equal(own, expected, err_msg=f"n = {n}")
+
+
+@pytest.mark.parametrize("use", ["A[i] = n < i ? 1 : 2;", "if (i < n) A[i] = 2;", "A[i < n ? i : 2] = 1;"])
+def test_an_unsigned_number_beyond_int64_that_is_taken_as_a_whole_one_is_refused(use):
+    text = f"void f(uint64_t n, int A[3]) {{ for (int i = 0; i < 3; i++) {{ {use} }} }}"
+    kernel, own = wb.build(wb.schedule(wb.from_c(text))), np.zeros(3, "i4")
+    kernel(1, own)
+    for n in (1 << 63, (1 << 64) - 1):
+        with pytest.raises(CallError, match=f"n = {n} shapes the program: expected .* to 9223372036854775807"):
+            kernel(n, own)
 
 
 @pytest.mark.parametrize("seed", range(examples(quick=5, ci=12, full=200)))

@@ -188,7 +188,16 @@ def used_symbols(scope: Scope, steps: tuple[Step, ...]) -> set[str]:
     found = {n for t in scope.tensors.values() for e in (*t.extent, *t.lower) for n in size_names(e)}
     for step in steps:
         found |= _shaping(step)
-    return found
+    wide = {name for name in scope.symbols if scope.spans.get(Size(name), SYMBOLS)[1] > SYMBOLS[1]}
+    return found | {name for step in steps for name in _whole(step) & wide} if wide else found
+
+
+def _whole(step: Step) -> set[str]:
+    """The integers that values take as whole numbers of 64 bits and a sign, whatever their type."""
+    if isinstance(step, For):
+        return set().union(*(_whole(s) for s in step.body))
+    values = step.values if isinstance(step, Statement) else ()
+    return {n.name for v in values for n in walk(v) if isinstance(n, Size) and n.dtype.kind == "int"}
 
 
 def _shaping(step: Step) -> set[str]:

@@ -144,6 +144,10 @@ def _integer(op: Operator, name: str, value: Any) -> int:
     lowest, largest = limits(dtype)
     if not lowest <= number <= largest:
         raise CallError(f"{op.name}: {name} = {number} does not fit into {dtype.name} ({lowest} to {largest})")
+    if number > limits(INT64)[1]:
+        lowest, largest = limits(INT64)
+        numbers = f"expected {lowest} to {largest}, the numbers of int64"
+        raise CallError(f"{op.name}: {name} = {number} shapes the program: {numbers}")
     return number
 
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from workbench.codegen.kernel import ArrayParameter, Kernel
 from workbench.errors import CallError, unknown_name
+from workbench.lang.dtypes import INT64
+from workbench.lang.unify import limits
 from workbench.runtime.foreign import as_array
 
 
@@ -61,9 +63,13 @@ def _sizes(kernel: Kernel, given: dict[str, Any]) -> dict[str, int]:
 
 def _whole_number(name: str, value: Any) -> int:
     try:
-        return index(value)
+        number = index(value)
     except TypeError:
         raise CallError(f"{name}={value!r} is not a whole number") from None
+    lowest, largest = limits(INT64)
+    if not lowest <= number <= largest:
+        raise CallError(f"{name} = {number} shapes the program: expected {lowest} to {largest}, the numbers of int64")
+    return number
 
 
 def scalar_bits(value: Any, parameter: ArrayParameter) -> int:
