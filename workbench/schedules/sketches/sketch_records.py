@@ -21,16 +21,22 @@ LONGEST = 10_000_000
 
 def write_sketch(sketch: Sketch) -> str:
     """The sketch as JSON."""
-    for one in sketch.space.constraints:
-        if one.function is not None:
-            raise ScheduleError(f'to_json: the constraint {one} is a function; give it as text, "tile_m <= 64"')
+    conditions = _conditions(sketch, "to_json")
     return json.dumps({
         "sketch": 1,
         "schedule": json.loads(write_record(sketch.schedule)),
         "decisions": [{"name": d.name, "options": [_written(o) for o in d.options]} for d in sketch.space.decisions],
         "steps": [_written(step) for step in sketch.steps],
-        "where": [one.text for one in sketch.space.constraints],
+        "where": conditions,
     })  # fmt: skip
+
+
+def _conditions(sketch: Sketch, what: str) -> list[str]:
+    """The texts of the constraints; ScheduleError for one that is a function."""
+    for one in sketch.space.constraints:
+        if one.function is not None:
+            raise ScheduleError(f'{what}: the constraint {one} is a function; give it as text, "tile_m <= 64"')
+    return [one.text for one in sketch.space.constraints]
 
 
 def _written(value: Any) -> Any:
@@ -148,8 +154,5 @@ def sketch_script(sketch: Sketch) -> str:
     """Python that builds the sketch from nothing but the workbench."""
     lines = [write_script(sketch.schedule).rstrip(), "sketch = ("]
     lines += ["    schedule", *(f"    | {python_of(step)}" for step in sketch.steps), ")"]
-    for one in sketch.space.constraints:
-        if one.function is not None:
-            raise ScheduleError(f'to_python: the constraint {one} is a function; give it as text, "tile_m <= 64"')
-        lines.append(f"sketch = wb.where(sketch, {one.text!r})")
+    lines += [f"sketch = wb.where(sketch, {text!r})" for text in _conditions(sketch, "to_python")]
     return "\n".join(lines) + "\n"

@@ -33,12 +33,14 @@ class Decision:
         for place, own in enumerate(self.options):
             if type(own) is type(option) and own == option:
                 return place
-        known = ", ".join(str(o) if isinstance(o, Transform) else repr(o) for o in self.options)
-        raise ScheduleError(f"{self.name}={shown(option)} is no option; the options are {known}")
+        raise ScheduleError(f"{self.name}={shown(option)} is no option; the options are {self._listed}")
+
+    @property
+    def _listed(self) -> str:
+        return ", ".join(str(o) if isinstance(o, Transform) else repr(o) for o in self.options)
 
     def __str__(self) -> str:
-        shown_ = [str(o) if isinstance(o, Transform) else repr(o) for o in self.options]
-        return f"{self.name} in {', '.join(shown_)}"
+        return f"{self.name} in {self._listed}"
 
 
 @record
