@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "viz")
+ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "viz")
 
 __all__ = [
     "Operator",

@@ -69,6 +69,7 @@ NAMES = {
     "evaluate_c": "workbench.runtime:evaluate_c",
     "doctor": "workbench.runtime:doctor",
     "sanitize": "workbench.runtime.emulation:sanitize",
+    "autotune": "workbench.tune:autotune",
     "ceilings": "workbench.runtime:ceilings",
     "Ceilings": "workbench.runtime:Ceilings",
     "explain": "workbench.viz.explanation_view:explain",

@@ -6,8 +6,9 @@ Held in a context variable, so a change is local to its `with` block, its thread
 ...     current().threads
 1
 
-Defaults come from the environment once: WORKBENCH_THREADS, WORKBENCH_CACHE, WORKBENCH_CC.  WORKBENCH_PROCESSOR=avx2 (or
-another kind of processor that a Target knows by name) has kernels made as for that one where no target is named.
+Defaults come from the environment once: WORKBENCH_THREADS, WORKBENCH_CACHE, WORKBENCH_CC, WORKBENCH_DATABASE, and
+WORKBENCH_TUNED (0 or 1).  WORKBENCH_PROCESSOR=avx2 (or another kind of processor that a Target knows by name) has
+kernels made as for that one where no target is named.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Settings:
     `compile_seconds`: time limit of one compiler run.
     `cache_bytes`: size above which the least recently used kernels are dropped.
     `unchecked`: omit the checks of gathered and scattered indices and of promises about data.
+    `tuned`: let calls run the best schedule that the tuner's database has for them.
+    `database`: that database, a path or a URL of SQLAlchemy (None: the user's own, in the cache directory).
     """
 
     threads: int | None = None
@@ -45,6 +48,8 @@ class Settings:
     compile_seconds: float = 120.0
     cache_bytes: int = 1 << 30
     unchecked: bool = False
+    tuned: bool = True
+    database: str | None = None
 
     def __str__(self) -> str:
         return "\n".join(f"{f.name:16} {getattr(self, f.name)}" for f in fields(self))
@@ -80,8 +85,13 @@ _CURRENT: ContextVar[Settings | None] = ContextVar("workbench_settings", default
 @cache
 def _initial() -> Settings:
     """Defaults, with what the environment says."""
-    named = {"threads": "WORKBENCH_THREADS", "cache": "WORKBENCH_CACHE", "compiler": "WORKBENCH_CC"}
-    given = {name: os.environ[variable] for name, variable in named.items() if os.environ.get(variable)}
+    named = {
+        "threads": "WORKBENCH_THREADS", "cache": "WORKBENCH_CACHE", "compiler": "WORKBENCH_CC",
+        "database": "WORKBENCH_DATABASE",
+    }  # fmt: skip
+    given: dict[str, Any] = {name: os.environ[variable] for name, variable in named.items() if os.environ.get(variable)}
+    if (tuned := os.environ.get("WORKBENCH_TUNED")) is not None:
+        given["tuned"] = tuned.strip().lower() not in ("0", "no", "false", "off")
     try:
         return Settings(**_checked({n: int(v) if n == "threads" else v for n, v in given.items()}))
     except ValueError:
@@ -101,7 +111,7 @@ def _checked(changes: dict[str, object]) -> dict[str, Any]:
 def _value(name: str, value: object) -> object:
     """The value in the type its setting has."""
     match name, value:
-        case (("threads" | "cache" | "compiler"), None):
+        case (("threads" | "cache" | "compiler" | "database"), None):
             return None
         case "threads", int() if not isinstance(value, bool) and 1 <= value <= THREADS_LIMIT:
             return value
@@ -113,8 +123,10 @@ def _value(name: str, value: object) -> object:
             return float(value)
         case "cache_bytes", int() if not isinstance(value, bool) and value >= 0:
             return value
-        case "unchecked", bool():
+        case ("unchecked" | "tuned"), bool():
             return value
+        case "database", str() | os.PathLike() if os.fspath(value):
+            return os.fspath(value)
     raise WorkbenchError(f"setting {name}={value!r} does not fit; expected {_EXPECTED[name]}")
 
 
@@ -125,4 +137,6 @@ _EXPECTED = {
     "compile_seconds": "a positive number of seconds",
     "cache_bytes": "a number of bytes, 0 or more",
     "unchecked": "True or False",
+    "tuned": "True or False",
+    "database": "a path, a URL of SQLAlchemy, or None for the user's own database",
 }

@@ -59,7 +59,7 @@ BEFORE_KERNEL = """__attribute__((unused)) static volatile unsigned wb_stops;
 
 def with_border(source: str, signature: Signature) -> str:
     """The text of a kernel with what surrounds it."""
-    border = _part("border.c").replace("/* @KERNEL@ */", _kernel_part(signature))
+    border = _part("border.c").replace("/* @KERNEL@ */", kernel_part(signature))
     return "\n".join([f"{BEFORE_KERNEL}#line 1\n{source}", _part("interrupts.c"), border])
 
 
@@ -131,7 +131,8 @@ static int64_t wb_border_workspace(const int64_t *symbols, int threads) {{
 """
 
 
-def _kernel_part(signature: Signature) -> str:
+def kernel_part(signature: Signature) -> str:
+    """What the text around a kernel has to know of it, in C."""
     rows = [_row(p) for p in (*signature.inputs, *signature.outputs)]
     return _KERNEL_PART.format(
         inputs=len(signature.inputs),

@@ -43,15 +43,19 @@ def run_limited(
     seconds: float,
     folder: Path | None = None,
     variables: dict[str, str] | None = None,
+    *,
+    own_group: bool = True,
 ) -> Finished:
     """Run a program in `folder`; its whole process group is killed after `seconds`.
+
+    Without a group of its `own_group` it belongs to ours, and what ends us all ends it; then the clock only ends itself.
 
     Output goes to a file and not to a pipe: a grandchild that outlives its parent cannot keep us waiting.
     Raises CannotStart if the program cannot be run, OSError if `folder` cannot be written.
     """
     environment = {**os.environ, "LC_ALL": "C", **(variables or {})}
     with TemporaryFile(dir=folder) as output:
-        program = _Program(tuple(command), folder, environment, output)
+        program = _Program(tuple(command), folder, environment, output, own_group)
         try:
             code: int | None = program.begun().wait(seconds)
         except subprocess.TimeoutExpired:
@@ -73,6 +77,7 @@ class _Program:
     folder: Path | None
     environment: dict[str, str]
     output: IO[bytes]
+    own_group: bool = True
     process: subprocess.Popen[bytes] | None = None
     reason: Exception | None = None
     ended: bool = False
@@ -100,7 +105,7 @@ class _Program:
                     stdin=subprocess.DEVNULL,
                     stdout=self.output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,
+                    start_new_session=self.own_group,
                 )
             except (OSError, ValueError) as reason:
                 self.reason = reason
@@ -111,7 +116,7 @@ class _Program:
             self.ended = True
         if self.process is not None and self.process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+                (os.killpg if self.own_group else os.kill)(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
 

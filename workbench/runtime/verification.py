@@ -72,39 +72,53 @@ def verify(what: CompiledKernel | Operator | Program, /, *arrays: Any, out: Any 
     arrays, scalars = as_numpy_arguments(op, arrays, scalars)
     given = tuple(None if o is None else np.array(o) for o in several(out))
     outputs = None if out is None else given if len(op.outputs) > 1 else given[0]
-    expected = several(evaluate(op, *arrays, out=outputs, **scalars))
-    bounds, derived = _bounds(op, arrays, scalars, outputs, expected)
-    computed = several(_run(what, arrays, scalars, outputs))
-    return _verified(op.outputs, computed, expected, bounds, derived=derived)
+    known = expected(op, arrays, outputs, scalars)
+    return known.judged(several(_run(what, arrays, scalars, outputs)))
+
+
+@record(slots=True, eq=False)
+class Expected:
+    """What a call has to give: the oracle's results for each output, and how far off each of their cells may be."""
+
+    names: tuple[str, ...]
+    results: tuple[Array, ...]
+    bounds: tuple[Array, ...]
+    derived: bool
+
+    def judged(self, computed: Iterable[Array]) -> Verification:
+        """The largest difference of results that a kernel computed."""
+        triples = zip(computed, self.results, self.bounds, strict=True)
+        shares = [_compare(*triple) for triple in triples]
+        worst = max(range(len(shares)), key=lambda n: shares[n][0])
+        share, error, bound, place = shares[worst]
+        return Verification(error, bound, share <= 1, self.names[worst], place, self.derived)
+
+
+def expected(op: Operator, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Expected:
+    """The oracle's results of a call with NumPy arrays, with bounds; `out` holds what outputs are before, if read."""
+    results = several(evaluate(op, *arrays, out=out, **scalars))
+    bounds, derived = _bounds(op, arrays, scalars, out, results)
+    return Expected(op.outputs, tuple(results), tuple(bounds), derived)
+
+
+def expected_of_text(program: Program, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Expected:
+    """The same for a program from C: what its own text gives in its own order."""
+    from workbench.runtime.sequential import expectation  # the parser of C is not loaded for other programs
+
+    results, bounds = expectation(program, arrays, out, scalars)
+    return Expected(program.outputs, tuple(results), tuple(bounds), derived=False)
 
 
 def _against_text(
     what: CompiledKernel | Program, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]
 ) -> Verification:
     """A program from C against its own text in its own order."""
-    from workbench.runtime.sequential import expectation  # the parser of C is not loaded for other programs
-
     program = what if isinstance(what, Program) else what.schedule.program.original
     copies = tuple(np.array(a) if isinstance(a, np.ndarray) else a for a in arrays)
     named = {name: np.array(a) if isinstance(a, np.ndarray) else a for name, a in scalars.items()}
     given = None if out is None else tuple(np.array(o) for o in several(out))
     computed = several(_run(what, copies, named, given[0] if given and not isinstance(out, tuple | list) else given))
-    expected, bounds = expectation(program, arrays, out, scalars)
-    return _verified(program.outputs, computed, expected, bounds, derived=False)
-
-
-def _verified(
-    names: tuple[str, ...],
-    computed: Iterable[Array],
-    expected: Iterable[Array],
-    bounds: Iterable[Array],
-    *,
-    derived: bool,
-) -> Verification:
-    shares = [_compare(*pair) for pair in zip(computed, expected, bounds, strict=True)]
-    worst = max(range(len(shares)), key=lambda n: shares[n][0])
-    share, error, bound, place = shares[worst]
-    return Verification(error, bound, share <= 1, names[worst], place, derived)
+    return expected_of_text(program, arrays, out, scalars).judged(computed)
 
 
 def _operator(what: CompiledKernel | Operator | Program) -> Operator:

@@ -1,0 +1,26 @@
+"""Tuning: spaces are searched, candidates measured, and everything is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.deferred import deferred
+
+if TYPE_CHECKING:
+    from workbench.tune.tuning import autotune
+    from workbench.tune.database import Database
+    from workbench.tune.measuring.local_runner import LocalRunner
+    from workbench.tune.measuring.runner import Limits
+    from workbench.tune.searching import searchers
+    from workbench.tune.study import Study
+    from workbench.tune.trials import Trial
+
+# Which submodule gives a name.
+NAMES = {
+    "autotune": "tuning", "Database": "database", "LocalRunner": "measuring.local_runner",
+    "Limits": "measuring.runner", "searchers": "searching", "Study": "study", "Trial": "trials",
+}  # fmt: skip
+
+__all__ = ["Database", "Limits", "LocalRunner", "Study", "Trial", "autotune", "searchers"]
+
+__getattr__ = deferred(__name__, NAMES)

@@ -1,0 +1,243 @@
+"""Candidates on this machine: built by several processes at once, then, while none builds, timed one by one."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from workbench.errors import WorkbenchError
+from workbench.tune.measuring.building import Built, Request, Task
+from workbench.tune.measuring.helpers import Died, Helper, TooLate
+from workbench.tune.measuring.runner import Assignment, Result, memory_limit
+from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
+from workbench.tune.measuring.workload import workload
+
+BUILDER = "workbench.tune.measuring.building:answer"
+RUNNER = "workbench.tune.measuring.timing:answer"
+
+SLOWEST = 60
+"""Calls as slow as the best one that a candidate may take time for, before it is given up."""
+
+SLOW_REFERENCE = 4.0
+"""A reference so many times slower than the best gives way to it: every timing waits for it."""
+
+
+class Closed(Exception):
+    """The runner was closed while it measured."""
+
+
+class LocalRunner:
+    """Builds with `builders` processes (by default one a core) and times in another.
+
+    A candidate that crashes, hangs or takes all memory ends its process and nothing else.
+    """
+
+    def __init__(self, builders: int | None = None) -> None:
+        self.count = builders
+        self.builders: list[Helper] = []
+        self.runner: Helper | None = None
+        self.closed = False
+        self.prepared: set[int] = set()
+        self.reference: Built | None = None
+        self.reference_seconds: float | None = None
+        self.overhead = 0.0
+        self.folder: TemporaryDirectory[str] | None = None
+
+    def open(self, assignment: Assignment) -> None:
+        """Start the processes, and compute what results are expected."""
+        self.assignment = assignment
+        self.folder = TemporaryDirectory(prefix="tensor-workbench-study-")
+        home = Path(self.folder.name)
+        self.task = Task(
+            assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels
+        )
+        count = self.count or max(1, min(8, assignment.target.cores))
+        self.builders = [Helper(BUILDER, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
+        self.runner = Helper(RUNNER, memory=memory_limit(assignment.limits.memory_bytes))
+        for helper in (*self.builders, self.runner):
+            helper.start()
+        self.workload = home / "workload"
+        workload(assignment.program, assignment.seed).save(self.workload)
+
+    def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
+        """Build all of them, then time those that could be built."""
+        ready: list[Built] = []
+        for built in self._built(requests):
+            if built.outcome is not None:
+                yield _refused(built)
+            else:
+                ready.append(built)
+        for built in sorted(ready, key=lambda b: b.number):
+            result = self._timed(built, best, 1.0)
+            if result.seconds is not None:
+                best = min(best or result.seconds, result.seconds)
+            yield result
+
+    def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
+        """Time once more, so many times as long."""
+        for built in sorted(self._built(requests), key=lambda b: b.number):
+            yield _refused(built) if built.outcome is not None else self._timed(built, None, patience)
+
+    def close(self) -> None:
+        """End the processes, and remove what was built."""
+        self.closed = True
+        for helper in (*self.builders, *([self.runner] if self.runner else [])):
+            helper.stop()
+        if self.folder is not None:
+            with suppress(OSError):
+                self.folder.cleanup()
+
+    # -- building --
+
+    def _built(self, requests: Sequence[Request]) -> Iterator[Built]:
+        """What each builder makes of the next request, as it is there."""
+        waiting, limit = deque(requests), self.assignment.limits.build_seconds
+        busy: dict[Helper, tuple[Request, float]] = {}
+        while waiting or busy:
+            for helper in self.builders:
+                if waiting and helper not in busy:
+                    request = waiting.popleft()
+                    failed = self._begin(helper, request)
+                    if failed is not None:
+                        yield failed
+                    else:
+                        busy[helper] = request, time.monotonic() + limit
+            for helper in self._answering(busy):
+                request, deadline = busy.pop(helper)
+                yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
+
+    def _begin(self, helper: Helper, request: Request) -> Built | None:
+        """Give a builder something to do; what is wrong if it cannot."""
+        self._require_open()
+        try:
+            helper.start()
+            if helper.pid not in self.prepared:
+                helper.ask(self.task, self.assignment.limits.build_seconds)
+                self.prepared.add(helper.pid or 0)
+            helper.send(request)
+        except (Died, TooLate) as how:
+            self._require_open()
+            return Built(request.number, "crashed", f"the builder {how}")
+        return None
+
+    def _answering(self, busy: dict[Helper, tuple[Request, float]]) -> list[Helper]:
+        """Builders that have an answer, or took too long, or are gone."""
+        if not busy:
+            return []
+        first = min(deadline for _, deadline in busy.values())
+        connections = {h.connection: h for h in busy if h.connection is not None}
+        try:
+            found = wait(list(connections), max(0.0, first - time.monotonic()))
+        except OSError:  # closed meanwhile
+            self._require_open()
+            return list(busy)
+        gone = [h for h in busy if h.connection is None]
+        late = [h for h, (_, deadline) in busy.items() if time.monotonic() >= deadline]
+        return list(dict.fromkeys([*(connections[c] for c in found), *gone, *late]))  # type: ignore[index]
+
+    def _received(self, helper: Helper, request: Request, seconds: float) -> Built:
+        try:
+            return helper.receive(seconds)
+        except TooLate as how:
+            return Built(request.number, "timed out", f"the builder {how}")
+        except Died as how:
+            self._require_open()
+            return Built(request.number, "crashed", f"the builder {how}")
+        except (WorkbenchError, MemoryError) as error:
+            return Built(request.number, "not built", str(error))
+
+    # -- timing --
+
+    def _timed(self, built: Built, best: float | None, patience: float) -> Result:
+        """One candidate in the runner's process; the first one that is right becomes the reference."""
+        begun, wall = time.perf_counter(), time.time()
+        first = self.reference is None
+        outcome, message, timed = self._run(built, best, patience, reference=first)
+        spent = time.perf_counter() - begun
+        if timed is None:
+            return _result(built, outcome, message, run_seconds=spent, began=wall)
+        scale = 1.0
+        if first:
+            self.reference, self.reference_seconds = built, timed.seconds
+            self.overhead = spent
+        elif timed.reference and self.reference_seconds:
+            scale = self.reference_seconds / timed.reference
+        result = _result(
+            built, "measured", "", seconds=timed.seconds * scale, lower=timed.lower * scale,
+            upper=timed.upper * scale, run_seconds=spent, began=wall,
+        )  # fmt: skip
+        self._refer_to(built, result.seconds)
+        return result
+
+    def _refer_to(self, built: Built, seconds: float | None) -> None:
+        """A much faster candidate becomes the reference."""
+        if seconds and self.reference_seconds and seconds * SLOW_REFERENCE < self.reference_seconds:
+            outcome, _, _ = self._run(built, None, 1.0, reference=True)
+            if outcome == "measured":
+                self.reference, self.reference_seconds = built, seconds
+
+    def _run(
+        self, built: Built, best: float | None, patience: float, *, reference: bool = False
+    ) -> tuple[str, str, Timed | None]:
+        """(outcome, what was wrong, times)."""
+        assert self.runner is not None and built.signature is not None
+        load = Load(built.library, built.signature, built.sizes or {}, best, patience, reference)
+        try:
+            self._ready()
+            answer = self.runner.ask(load, self._patience(best, patience))
+        except TooLate as how:
+            self._require_open()
+            return "timed out", f"the process {how}", None
+        except Died as how:
+            self._require_open()
+            return "crashed", f"the process that ran it {how}", None
+        except MemoryError:
+            return "crashed", "it took more memory than it may", None
+        except (WorkbenchError, OSError) as error:
+            return "not built", str(error), None
+        if isinstance(answer, Wrong):
+            return "wrong", answer.message, None
+        return "measured", "", answer
+
+    def _ready(self) -> None:
+        """A runner's process that knows the workload and the reference."""
+        assert self.runner is not None
+        self._require_open()
+        self.runner.start()
+        if self.runner.pid in self.prepared:
+            return
+        limits = self.assignment.limits
+        prepare = Prepare(str(self.workload), self.assignment.threads, limits.flush)
+        self.runner.ask(prepare, limits.run_seconds)
+        self.prepared.add(self.runner.pid or 0)
+        if (known := self.reference) is not None and known.signature is not None:
+            again = Load(known.library, known.signature, known.sizes or {}, reference=True)
+            self.runner.ask(again, limits.run_seconds)
+
+    def _patience(self, best: float | None, patience: float) -> float:
+        """Seconds until a candidate is given up."""
+        limit = self.assignment.limits.run_seconds * max(1.0, patience)
+        if best is None:
+            return limit
+        return min(limit, 2.0 + 3 * self.overhead + SLOWEST * best)
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise Closed
+
+
+def _refused(built: Built) -> Result:
+    assert built.outcome is not None
+    return _result(built, built.outcome, built.message, began=time.time())
+
+
+def _result(built: Built, outcome: str, message: str, **known: float | None) -> Result:
+    return Result(
+        built.number, outcome, message, key=built.key, record=built.record, steps=built.steps,
+        features=built.features, build_seconds=built.seconds, **known,
+    )  # type: ignore[arg-type]  # fmt: skip

@@ -1,0 +1,83 @@
+"""The workload of a study: the arguments of the calls that are timed, and the results they have to give."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import ScheduleError
+from workbench.lang.operator import Operator
+from workbench.ops.samples import sample_arrays, sample_out
+from workbench.poly.program import Program
+from workbench.records import record
+from workbench.runtime.foreign import several
+from workbench.runtime.verification import Expected, expected, expected_of_text
+
+Array = np.ndarray[Any, Any]
+
+
+@record(slots=True, eq=False)
+class Workload:
+    """Arguments by name (arrays, or numbers for scalars passed by value), outputs as they are before a call (None: not
+    read), and what is expected of a call.
+    """
+
+    inputs: dict[str, Any]
+    before: dict[str, Array | None]
+    expected: Expected
+
+    def save(self, path: Path) -> None:
+        """Write it where helper processes of this study read it."""
+        path.write_bytes(pickle.dumps(self, protocol=5))
+
+    @staticmethod
+    def load(path: Path) -> Workload:
+        """What `save` wrote, in a directory that only this user can enter."""
+        return pickle.loads(path.read_bytes())
+
+
+def workload(program: Program, seed: int = 0) -> Workload:
+    """Sample arguments for the program of an operator, all of whose sizes are bound."""
+    op = _definition(program)
+    arrays = _laid_out(program, op, sample_arrays(op, seed, **program.sizes))
+    out = sample_out(op, seed + 1, **program.sizes)
+    left = {n: v for n, v in program.sizes.items() if n not in op.parameters}
+    if op.language == "c":
+        known = expected_of_text(program, arrays, out, {})
+    else:
+        known = expected(op, arrays, out, left)
+    given = several(out) if out is not None else (None,) * len(op.outputs)
+    named = {name: value for name, value in zip(op.parameters, arrays, strict=True) if name not in op.scalars}
+    return Workload(named, dict(zip(op.outputs, given, strict=True)), known)
+
+
+def _definition(program: Program) -> Operator:
+    found = program.original.definition
+    if found is None:
+        raise ScheduleError(f"{program.name} is not the program of an operator: nothing says what its results are")
+    return found
+
+
+def _laid_out(program: Program, op: Operator, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arrays with the strides for which the program was lowered."""
+    return tuple(
+        value if not isinstance(value, np.ndarray) or not value.ndim else _strided(program, name, value)
+        for name, value in zip(op.parameters, arrays, strict=True)
+    )
+
+
+def _strided(program: Program, name: str, array: Array) -> Array:
+    strides = [getattr(s, "value", None) for s in program.original.arrays[name].strides]
+    if any(s is None for s in strides):
+        return array
+    wanted = tuple(int(s or 0) * array.itemsize for s in strides)
+    if wanted == array.strides or any(s < 0 for s in wanted):
+        return array
+    reach = sum((n - 1) * s for n, s in zip(array.shape, wanted, strict=True) if n)
+    memory = np.zeros(reach + array.itemsize, np.uint8)
+    laid: Array = np.ndarray(array.shape, array.dtype, memory, 0, wanted)
+    laid[...] = array
+    return laid

@@ -1,0 +1,125 @@
+"""A learned cost model: boosted trees on the features of schedules, on top of the analytic cycles.
+
+It learns how far the measured seconds are from the analytic ones, so that it is as good as those before it has seen
+anything.  Trials of other problems (sizes, operators, machines) are groups of their own: what they share with this one
+is the order inside a group, so each group is centred.  Several models, each grown on other rows, tell how sure they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import WorkbenchError
+from workbench.records import record
+
+Array = np.ndarray[Any, Any]
+Row = Mapping[str, float]
+
+MODELS = 4
+"""Models whose difference is the uncertainty."""
+
+BOOSTING = {"max_depth": 5, "eta": 0.15, "subsample": 0.8, "colsample_bynode": 0.6, "min_child_weight": 1.0, "lambda": 1.0}
+ROUNDS = 60
+
+FAILED = 2.0
+"""What did not run counts as so many times slower than the slowest, as a power of two."""
+
+FORGETTING = 48
+"""After so many own trials those of other problems count half."""
+
+
+@record(slots=True, eq=False)
+class Group:
+    """Trials of one problem: features, and log2 of seconds (NaN where it failed)."""
+
+    rows: tuple[Row, ...]
+    log_seconds: tuple[float, ...]
+
+    @staticmethod
+    def of(rows: Sequence[Row], seconds: Sequence[float | None]) -> Group:
+        """From seconds; None for what failed."""
+        return Group(tuple(rows), tuple(float("nan") if s is None else log2(s) for s in seconds))
+
+
+class Ranker:
+    """Predicts log2 of seconds, and how far that may be off; `others` are groups of other problems."""
+
+    def __init__(self, others: Sequence[Group] = (), seed: int = 0) -> None:
+        self.others = tuple(g for g in others if sum(x == x for x in g.log_seconds) > 1)
+        self.seed = seed
+        self.models: list[Any] = []
+        self.names: list[str] = []
+        self.offset = 0.0
+        self.count = 0
+
+    def fit(self, own: Group) -> None:
+        """Learn from the trials of this problem, and from the others."""
+        self.count = sum(x == x for x in own.log_seconds)
+        self.names = sorted({name for g in (own, *self.others) for row in g.rows for name in row})
+        parts = [self._prepared(g) for g in (own, *self.others) if g.rows]
+        known = [(r - y) for r, y in zip((x.get("cycles", 0.0) for x in own.rows), own.log_seconds, strict=True) if y == y]
+        self.offset = -float(np.mean(known)) if known else 0.0
+        rows = sum(len(x) for x, _ in parts)
+        if rows < 4:
+            self.models = []
+            return
+        weight = 2.0 ** (-self.count / FORGETTING)
+        weights = np.concatenate([
+            np.full(len(x), 1.0 if place == 0 and own.rows else weight) for place, (x, _) in enumerate(parts)
+        ])  # fmt: skip
+        table = np.concatenate([x for x, _ in parts])
+        aims = np.concatenate([y for _, y in parts])
+        xgboost = _xgboost()
+        data = xgboost.DMatrix(table, label=aims, weight=weights, nthread=1)
+        self.models = [
+            xgboost.train({**BOOSTING, "nthread": 1, "seed": self.seed * MODELS + n}, data, num_boost_round=ROUNDS)
+            for n in range(MODELS)
+        ]
+
+    def predict(self, rows: Sequence[Row]) -> tuple[Array, Array]:
+        """(log2 of seconds, standard deviation) of each row."""
+        analytic = np.array([row.get("cycles", 0.0) for row in rows], np.float64)
+        if not rows or not self.models:
+            return analytic + self.offset, np.full(len(rows), 1.0)
+        data = _xgboost().DMatrix(self._table(rows), nthread=1)
+        found = np.array([model.predict(data) for model in self.models], np.float64)
+        return analytic + self.offset + found.mean(axis=0), found.std(axis=0)
+
+    def importance(self) -> dict[str, float]:
+        """How much each feature contributed to the trees, in parts of all."""
+        total: dict[str, float] = {}
+        for model in self.models:
+            for place, gain in model.get_score(importance_type="total_gain").items():
+                name = self.names[int(place[1:])]
+                total[name] = total.get(name, 0.0) + gain
+        whole = sum(total.values()) or 1.0
+        return {name: gain / whole for name, gain in sorted(total.items(), key=lambda p: -p[1])}
+
+    def _prepared(self, group: Group) -> tuple[Array, Array]:
+        """(table, how far seconds are from the analytic ones, centred)."""
+        analytic = np.array([row.get("cycles", 0.0) for row in group.rows])
+        seconds = np.array(group.log_seconds)
+        known = seconds == seconds
+        off = seconds - analytic
+        centre = float(np.mean(off[known])) if known.any() else 0.0
+        worst = float(np.max(seconds[known])) + FAILED if known.any() else 0.0
+        off = np.where(known, off, worst - analytic)
+        return self._table(group.rows), off - centre
+
+    def _table(self, rows: Sequence[Row]) -> Array:
+        return np.array([[row.get(name, np.nan) for name in self.names] for row in rows], np.float32)
+
+
+@cache
+def _xgboost() -> Any:
+    try:
+        import xgboost
+    except ImportError as error:
+        advice = "pip install xgboost-cpu (or xgboost), or choose another searcher: wb.tune.searchers()"
+        raise WorkbenchError(f"the learned cost model needs XGBoost: {advice}") from error
+    return xgboost

@@ -1,0 +1,180 @@
+"""What a nest takes, from its loops alone: work in registers, and lines moved between caches as working sets fit them.
+
+After PolyDL (Tavarageri et al., PACT 2020), which ranks loop orders by the working sets of reuses and the cache that
+each fits into.  Here every access is charged, weighted by how often its lines are fetched, strides and lanes count, and
+registers are the first level.  The result is in cycles of one core; only its order is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, prod
+
+from workbench.lang.expr import Binary, Call, walk
+from workbench.records import record
+from workbench.target import Target
+from workbench.tune.models.loop_nests import Nest, NestAccess
+
+LATENCY = 4.0
+"""Cycles of a multiply-add that the next one waits for."""
+
+FULL = 0.75
+"""Of a cache so much holds what is used again."""
+
+BYTES_A_CYCLE = (64.0, 40.0, 16.0, 4.0)
+"""What one core moves from the first, second and third cache, and from memory."""
+
+REGION_CYCLES = 12_000.0
+"""A parallel region begins and ends."""
+
+TURN_CYCLES = 1.5
+"""One iteration of a loop that is not unrolled."""
+
+GATHER = 1.0
+"""Loads that a lane of a gathered vector takes."""
+
+WEIGHTS = {"/": 6.0, "%": 12.0}
+FUNCTION = 18.0
+"""Cycles of a vector for divisions, and for functions such as exp."""
+
+
+@record(slots=True)
+class NestCost:
+    """Cycles of one nest: `compute` in registers, `traffic` for each level (first cache to memory), `overhead` of loops
+    and parallel regions; how many `lanes`, sums at once (`chains`), registers, loads for each vector operation, and
+    the part of `cores` that is kept busy.
+    """
+
+    compute: float
+    traffic: tuple[float, ...]
+    overhead: float
+    lanes: int
+    chains: float
+    registers: float
+    loads: float
+    busy: float
+
+    @property
+    def cycles(self) -> float:
+        """The nest's time: the slowest part, and what nothing overlaps."""
+        return max(self.compute, *self.traffic) + 0.3 * (self.compute + sum(self.traffic)) + self.overhead
+
+
+def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
+    """What one statement takes inside its loops."""
+    inner = _register_depth(nest)
+    registers, loads, stores, chains = _registers(nest, inner, target)
+    lanes = _lanes(nest)
+    vectors = nest.instances / lanes
+    work = max(_arithmetic(nest) / 2, loads / 2 + stores, (LATENCY / chains if chains else 0.0))
+    spilled = max(0.0, registers - target.vector_registers) / max(1.0, registers)
+    compute = vectors * (work + 2.0 * spilled)
+    turns = prod(x.trip for x in nest.loops[:inner])
+    busy, regions = _parallel(nest, threads)
+    share = 1.0 / busy
+    traffic = _traffic(nest, target)
+    moved = tuple(
+        t / b * (share if level < 2 else max(share, 1.0 / threads, 0.5))
+        for level, (t, b) in enumerate(zip(traffic, BYTES_A_CYCLE[1:], strict=True))
+    )
+    overhead = turns * TURN_CYCLES * share + regions * REGION_CYCLES
+    return NestCost(compute * share, moved, overhead, lanes, chains, registers, loads, busy / threads)
+
+
+def predicted_cycles(nests: Sequence[Nest], target: Target, threads: int) -> float:
+    """Cycles of all nests, one after another."""
+    return sum(nest_cost(nest, target, threads).cycles for nest in nests)
+
+
+def _register_depth(nest: Nest) -> int:
+    """The first loop from which on everything is unrolled or in lanes: one tile in registers."""
+    depth = len(nest.loops)
+    while depth and nest.loops[depth - 1].kind in ("unroll", "vector"):
+        depth -= 1
+    return depth
+
+
+def _lanes(nest: Nest) -> int:
+    return max(1, prod(x.trip for x in nest.loops if x.kind == "vector"))
+
+
+def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, float, float]:
+    """(registers, loads and stores for each vector operation, independent chains of sums) of a tile."""
+    tile = nest.loops[inner:]
+    bits = 8 * max((a.bytes for a in nest.accesses), default=4)
+    width = target.lanes(bits)
+    lanes = _lanes(nest)
+    pieces = max(1, lanes // width)  # registers of a vector loop
+    bodies = max(1, prod(x.trip for x in tile if x.kind == "unroll"))
+    operations = bodies * pieces
+    around = nest.loops[inner - 1] if inner else None
+    registers = loads = stores = chains = 0.0
+    for access in nest.accesses:
+        strides = access.strides[inner:]
+        distinct = prod(x.trip for x, s in zip(tile, strides, strict=True) if s != 0 and x.kind == "unroll")
+        vector = next((s for x, s in zip(tile, strides, strict=True) if x.kind == "vector"), 0)
+        own = distinct * (pieces if vector != 0 else 1)
+        cost = own * (1.0 if vector in (0, 1) else width * GATHER)
+        stays = around is not None and access.strides[inner - 1] == 0
+        reduces = access.written and nest.statement.reduction is not None
+        if access.written:
+            chains = float(own) if reduces and stays else 0.0
+            stores += (0.0 if stays and reduces else cost) + (0.0 if vector in (0, 1) else cost)
+            loads += 0.0 if stays or not reduces else cost
+            registers += own if reduces else min(own, 2)
+        else:
+            loads += 0.0 if stays else cost
+            registers += own if stays else min(own, pieces + 1)
+    short = width / lanes if 1 < lanes < width else 1.0
+    return registers, short * loads / operations, short * stores / operations, chains / 1.0
+
+
+def _arithmetic(nest: Nest) -> float:
+    """Cycles of vector operations for each vector of instances, two of which begin at a time."""
+    fused = nest.statement.reduction is not None and nest.operations >= 2
+    total = float(nest.operations - fused)
+    for value in nest.statement.values:
+        for node in walk(value):
+            match node:
+                case Binary(op, _, _, dtype) if op in WEIGHTS and not dtype.is_integral:
+                    total += WEIGHTS[op]
+                case Call(function, _, _) if function not in ("min", "max", "fma", "abs", "fabs"):
+                    total += FUNCTION
+    return total
+
+
+def _traffic(nest: Nest, target: Target) -> tuple[float, float, float]:
+    """Bytes that come from the second cache, the third, and memory: what each cache cannot hold."""
+    line, loops = target.line_bytes, nest.loops
+    depths = range(len(loops) + 1)
+    lines = [[a.lines(loops, depth, line) for a in nest.accesses] for depth in depths]
+    sums = [line * sum(own) for own in lines]
+    found = []
+    for level, size in enumerate(target.cache_bytes):
+        fits = next((d for d in depths if sums[d] <= FULL * size), len(loops))
+        found.append(sum(_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses)))
+        del level
+    return found[0], found[1], found[2]
+
+
+def _fetched(
+    access: NestAccess, loops: Sequence[object], fits: int, lines: list[list[int]], place: int, line: int
+) -> float:
+    """Bytes of one access: its lines inside the loops that fit, as often as these are begun.
+
+    A loop just around them that does not move the access finds its lines still there.
+    """
+    depth = fits
+    while depth and access.strides[depth - 1] == 0:
+        depth -= 1
+    begun = prod(x.trip for x in loops[:depth])  # type: ignore[attr-defined]
+    return float(line * lines[fits][place]) * begun
+
+
+def _parallel(nest: Nest, threads: int) -> tuple[float, float]:
+    """(threads kept busy, regions begun)."""
+    for depth, loop in enumerate(nest.loops):
+        if loop.kind == "parallel":
+            begun = prod(x.trip for x in nest.loops[:depth])
+            return loop.trip / ceil(loop.trip / threads), float(begun)
+    return 1.0, 0.0

@@ -1,0 +1,90 @@
+"""A problem: an operator at known sizes and layouts, on a machine.  Its key says which trials are about the same thing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Const
+from workbench.poly.program import Program
+from workbench.records import record
+from workbench.runtime.building import build_target
+from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.machine import thread_count
+from workbench.runtime.processor import this_processor
+from workbench.runtime.toolchain import Toolchain
+from workbench.target import Target
+
+
+@record
+class Problem:
+    """What is tuned, and for what.
+
+    `family` is equal for the same operator at other sizes on the same machine, `key` for the same sizes too.
+    """
+
+    program: Program
+    target: Target
+    toolchain: Toolchain
+    threads: int
+
+    @property
+    def operator(self) -> str:
+        """The operator's text in its canonical spelling."""
+        return self.program.original.operator
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return dict(sorted(self.program.original.sizes.items()))
+
+    @property
+    def strides(self) -> dict[str, list[int]]:
+        """Elements from one cell to the next of each argument."""
+        start = self.program.original
+        own = {n: a for n, a in start.arrays.items() if n in start.parameters or n in start.outputs}
+        return {n: [int(s.value) for s in a.strides if isinstance(s, Const)] for n, a in sorted(own.items())}
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """What measured times depend on beside the code."""
+        here, target = this_processor(), self.target
+        return {
+            "processor": here.model, "architecture": here.architecture, "isa": sorted(target.isa),
+            "vector_bits": target.vector_bits, "threads": self.threads, "parallel": target.parallel,
+            "dialect": target.dialect, "compiler": f"{self.toolchain.family} {self.toolchain.version}",
+        }  # fmt: skip
+
+    @property
+    def family(self) -> str:
+        return _digest([self.operator, self.machine])
+
+    @property
+    def key(self) -> str:
+        return _digest([self.operator, self.machine, self.sizes, self.strides])
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
+        threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+        return f"{self.program.original.name}({sizes}) on {threads}"
+
+
+def problem_of(program: Program, target: str | Target) -> Problem:
+    """The problem of a program, all of whose sizes are bound, on this machine."""
+    start = program.original
+    if start.symbols:
+        missing = ", ".join(f'"{name}": ...' for name in start.symbols)
+        raise ScheduleError(
+            f"autotune measures calls, so every size needs a value; {', '.join(start.symbols)} of {start.name} "
+            f"have none: give sizes={{{missing}}}"
+        )
+    toolchain = preferred_toolchain()
+    threads = thread_count()
+    machine = build_target(target, toolchain)
+    return Problem(program, replace(machine, cores=threads), toolchain, threads)
+
+
+def _digest(facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,129 @@
+"""The contract of searchers: `ask` for points, `tell` what came of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+
+from workbench.records import record
+from workbench.schedules.sketches.space import Point, Space
+from workbench.tune.models.ranker import Group
+
+SMALL = 4096
+"""A space of so few points is listed whole."""
+
+DRAWS = 50
+"""Times as many random points are drawn as are wanted, before it is said that there are no others."""
+
+FeaturesOf = Callable[[Point], "dict[str, float] | None"]
+Index = tuple[int, ...]
+
+
+@record(slots=True)
+class Told:
+    """What came of a point: seconds of a call, None where there are none (illegal, wrong, crashed, ...)."""
+
+    point: Point
+    seconds: float | None
+
+
+@record(eq=False)
+class Surroundings:
+    """What a searcher works in: the space, a source of chance, the features of a point (None where it is no legal
+    schedule), and what is known of other problems.
+    """
+
+    space: Space
+    draw: random.Random
+    features: FeaturesOf
+    others: tuple[Group, ...] = ()
+
+
+class Searcher:
+    """Proposes points of a space; a point that it proposed, or was told of, is not proposed again.
+
+    `ask(count)` gives at most `count` points, fewer or none where no others are left.  `tell` takes results in any
+    order, also of points that were never asked for.  One seed gives one sequence.
+    """
+
+    name = ""
+    summary = ""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.space = surroundings.space
+        self.draw = surroundings.draw
+        self.features = surroundings.features
+        self.others = surroundings.others
+        self.seen: set[Index] = set()
+        self.results: list[Told] = []
+        self._left: list[Point] | None = None
+
+    def ask(self, count: int) -> list[Point]:
+        """Points to try next."""
+        found = self.fresh(self.propose(count), count)
+        if len(found) < count:
+            found += self.fresh(self.random(count - len(found)), count - len(found))
+        return found
+
+    def tell(self, results: Sequence[Told]) -> None:
+        """What came of points."""
+        for told in results:
+            self.seen.add(self.space.index(told.point))
+        self.results += results
+        self.learn(results)
+
+    def propose(self, count: int) -> Iterable[Point]:
+        """Points in the order in which they are to be tried; those seen before are left out."""
+        raise NotImplementedError
+
+    def learn(self, results: Sequence[Told]) -> None:
+        """Take note of results."""
+
+    def fresh(self, points: Iterable[Point], count: int) -> list[Point]:
+        """The first few that were not seen, which from now on are."""
+        found: list[Point] = []
+        if count <= 0:
+            return found
+        for point in points:
+            index = self.space.index(point)
+            if index not in self.seen:
+                self.seen.add(index)
+                found.append(point)
+                if len(found) == count:
+                    break
+        return found
+
+    def random(self, count: int) -> list[Point]:
+        """Random points that were not seen, each once; fewer where there are not so many."""
+        if self.small:
+            if self._left is None:
+                self._left = list(self.space)
+                self.draw.shuffle(self._left)
+            self._left = [p for p in self._left if self.space.index(p) not in self.seen]
+            return self._left[:count]
+        found: dict[Index, Point] = {}
+        for _ in range(DRAWS):
+            for point in self.space.sample(count, self.draw.randrange(1 << 30)):
+                index = self.space.index(point)
+                if index not in self.seen:
+                    found.setdefault(index, point)
+            if len(found) >= count:
+                break
+        return list(found.values())[:count]
+
+    @property
+    def small(self) -> bool:
+        """Whether the space can be listed."""
+        return self._size <= SMALL
+
+    @property
+    def _size(self) -> int:
+        size = self.__dict__.get("_known_size")
+        if size is None:
+            size = self.__dict__["_known_size"] = self.space.size
+        return size
+
+    def best(self, count: int) -> list[Told]:
+        """The fastest results, the best first."""
+        measured = [t for t in self.results if t.seconds is not None]
+        return sorted(measured, key=lambda t: t.seconds or 0.0)[:count]

@@ -1,0 +1,222 @@
+"""Searchers that a cost model guides: the learned one ("xgb"), AutoTVM's annealing, Ansor's evolution, PolyDL's ranking.
+
+All of them look for points that the model takes for fast, and differ in how they look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp
+
+import numpy as np
+
+from workbench.schedules.sketches.space import Point
+from workbench.tune.models.ranker import Group, Ranker
+from workbench.tune.searching.contract import Index, Searcher, Surroundings, Told
+
+EPSILON = 0.05
+"""Of what is proposed so much is random."""
+
+CURIOSITY = 0.5
+"""Standard deviations that a point may be better than predicted."""
+
+POOL = 96
+"""Points that are looked at for one proposal."""
+
+WARM_UP = 2
+"""Rounds at the beginning that follow the analytic model, and spread."""
+
+
+class Guided(Searcher):
+    """Keeps a model of what was told, and the features of what was looked at."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.model = Ranker(self.others, self.draw.randrange(1 << 20))
+        self.known: dict[Index, dict[str, float] | None] = {}
+        self.fresh_results = 0
+        self.fitted = False
+
+    def learn(self, results: Sequence[Told]) -> None:
+        self.fresh_results += len(results)
+
+    def refit(self) -> None:
+        """The model, if there is something new to learn."""
+        if self.fitted and not self.fresh_results:
+            return
+        rows, seconds = [], []
+        for told in self.results:
+            row = self.row(told.point)
+            if row is not None:
+                rows.append(row)
+                seconds.append(told.seconds)
+        self.model.fit(Group.of(rows, seconds))
+        self.fresh_results, self.fitted = 0, True
+
+    def row(self, point: Point) -> dict[str, float] | None:
+        """The features of a point with its decisions; None where it is no legal schedule."""
+        index = self.space.index(point)
+        if index not in self.known:
+            found = self.features(point)
+            if found is not None:
+                found = {**found, **self._decisions(index)}
+            self.known[index] = found
+        return self.known[index]
+
+    def _decisions(self, index: Index) -> dict[str, float]:
+        return {f"decision {d.name}": float(place) for d, place in zip(self.space.decisions, index, strict=True)}
+
+    def scores(self, points: Sequence[Point]) -> list[float]:
+        """What the model expects, less for what it is not sure of; infinite for what is no schedule."""
+        rows = [self.row(p) for p in points]
+        legal = [row for row in rows if row is not None]
+        mean, deviation = self.model.predict(legal)
+        found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
+        return [next(found) if row is not None else float("inf") for row in rows]
+
+    def predicted(self, point: Point) -> float | None:
+        """Seconds that the model expects; None before it has learned anything."""
+        row = self.row(point)
+        if row is None or not self.model.count:
+            return None
+        return float(2.0 ** self.model.predict([row])[0][0])
+
+    def diverse(self, points: Sequence[Point], scores: Sequence[float], count: int) -> list[Point]:
+        """The best points, some of which give way to others that decide what is not decided so yet (AutoTVM)."""
+        order = sorted(range(len(points)), key=lambda n: scores[n])
+        order = [n for n in order if scores[n] != float("inf")][: 3 * count]
+        chosen: list[int] = []
+        covered: set[tuple[str, object]] = set()
+        if not order:
+            return []
+        low, high = scores[order[0]], scores[order[-1]]
+        spread = max(high - low, 1e-9)
+        while order and len(chosen) < count:
+            def gain(n: int) -> float:
+                new = sum((name, str(value)) not in covered for name, value in points[n].items())
+                return (high - scores[n]) / spread + 0.35 * new / max(1, len(points[n]))
+            best = max(order, key=gain)
+            order.remove(best)
+            chosen.append(best)
+            covered |= {(name, str(value)) for name, value in points[best].items()}
+        return [points[n] for n in chosen]
+
+    def propose(self, count: int) -> Iterable[Point]:
+        self.refit()
+        pool = [p for p in self.pool(count) if self.space.index(p) not in self.seen]
+        unique = list({self.space.index(p): p for p in pool}.values())
+        chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
+        good = self.diverse(unique, self.scores(unique), count - chance)
+        return [*good, *self.random(chance)]
+
+    def pool(self, count: int) -> list[Point]:
+        """Points among which the model chooses."""
+        raise NotImplementedError
+
+    def neighbours(self, starts: Sequence[Point], count: int) -> list[Point]:
+        """Random steps away from points: one decision moved to a neighbour, or drawn anew, or two."""
+        found: list[Point] = []
+        for n in range(count * 4):
+            if len(found) == count or not starts:
+                break
+            point = dict(starts[n % len(starts)])
+            for decision in self.draw.sample(self.space.decisions, min(len(point), self.draw.choice((1, 1, 2, 3)))):
+                place = decision.place(point[decision.name])
+                if decision.ordered and len(decision.options) > 2 and self.draw.random() < 0.6:
+                    order = sorted(range(len(decision.options)), key=lambda k: decision.options[k])
+                    at = order.index(place) + self.draw.choice((-1, 1))
+                    point[decision.name] = decision.options[order[min(len(order) - 1, max(0, at))]]
+                else:
+                    point[decision.name] = self.draw.choice(decision.options)
+            if all(c.holds(point) for c in self.space.constraints):
+                found.append(point)
+        return found
+
+
+class LearnedSearcher(Guided):
+    """Looks around the best points and at random ones, and takes those that the learned model likes best."""
+
+    name, summary = "xgb", "a learned cost model chooses near the best points and among random ones"
+
+    def pool(self, count: int) -> list[Point]:
+        if self.small and len(self.known) >= self._size:
+            return list(self.space)
+        best = [t.point for t in self.best(8)]
+        if not best:
+            return self.random(2 * POOL)
+        return [*self.neighbours(best, POOL * 2 // 3), *self.random(POOL // 3)]
+
+
+class AnnealingSearcher(Guided):
+    """Simulated annealing over the model: chains that live on from round to round (AutoTVM, Chen et al. 2018)."""
+
+    name, summary = "annealing", "simulated annealing over the learned model (AutoTVM)"
+    CHAINS, STEPS = 12, 14
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.chains: list[Point] = []
+
+    def pool(self, count: int) -> list[Point]:
+        visited: list[Point] = []
+        if not self.chains:
+            self.chains = self.random(self.CHAINS)
+            visited += self.chains
+        now = self.scores(self.chains)
+        for step in range(self.STEPS):
+            temperature = 1.0 - step / self.STEPS
+            moved = [self.neighbours([p], 1)[:1] or [p] for p in self.chains]
+            after = [m[0] for m in moved]
+            scores = self.scores(after)
+            for n, (point, score) in enumerate(zip(after, scores, strict=True)):
+                gain = now[n] - score
+                if gain >= 0 or (np.isfinite(gain) and self.draw.random() < exp(gain / (temperature + 1e-5))):
+                    self.chains[n], now[n] = point, score
+            visited += after
+        return visited
+
+
+class EvolutionarySearcher(Guided):
+    """Generations bred over the model, from measured points and random ones (Ansor, Zheng et al. 2020)."""
+
+    name, summary = "evolutionary", "generations bred over the learned model (Ansor)"
+    POPULATION, GENERATIONS, MEASURED, MUTATING = 48, 4, 0.2, 0.85
+
+    def pool(self, count: int) -> list[Point]:
+        size = self.POPULATION
+        population = [t.point for t in self.best(int(size * self.MEASURED))]
+        population += self.random(size - len(population))
+        visited = list(population)
+        for _ in range(self.GENERATIONS):
+            scores = np.array(self.scores(population))
+            finite = np.isfinite(scores)
+            if not finite.any():
+                break
+            weights = np.where(finite, np.exp2(np.min(scores[finite]) - np.where(finite, scores, 0.0)), 0.0).tolist()
+            children: list[Point] = []
+            for _ in range(size):
+                first, second = self.draw.choices(population, weights, k=2)
+                if self.draw.random() < self.MUTATING:
+                    children += self.neighbours([first], 1)
+                else:
+                    mixed = {name: self.draw.choice((first, second))[name] for name in first}
+                    children += [mixed] if all(c.holds(mixed) for c in self.space.constraints) else []
+            population = children or population
+            visited += children
+        return visited
+
+
+class RankingSearcher(Guided):
+    """The order that the working sets alone give; nothing is learned from measurements (PolyDL)."""
+
+    name, summary = "polydl", "the analytic ranking by working sets, without measurements (PolyDL)"
+    LOOKED_AT = 512
+
+    def refit(self) -> None:
+        """Nothing is learned."""
+
+    def pool(self, count: int) -> list[Point]:
+        missing = self.LOOKED_AT - len(self.known)
+        drawn = self.random(min(missing, self.LOOKED_AT)) if missing > 0 else []
+        listed = [self.space.at(index) for index in self.known]
+        return [*listed, *drawn]

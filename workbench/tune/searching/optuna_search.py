@@ -1,0 +1,70 @@
+"""Optuna's samplers through their own ask and tell: `searcher="optuna"` is TPE, `"optuna:cmaes"` names another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from workbench.errors import WorkbenchError, unknown_name
+from workbench.schedules.sketches.space import Point
+from workbench.tune.searching.contract import Index, Searcher, Surroundings, Told
+
+SAMPLERS = {"tpe": "TPESampler", "gp": "GPSampler", "cmaes": "CmaEsSampler", "random": "RandomSampler"}
+ASKED_AT_MOST = 64
+"""Points that were seen already, in a row, after which a random one is taken."""
+
+
+class OptunaSearcher(Searcher):
+    """A sampler of Optuna; each decision is a categorical parameter by the place of its option."""
+
+    name, summary = "optuna", "Optuna's TPE; optuna:gp, optuna:cmaes, optuna:random name its other samplers"
+
+    def __init__(self, surroundings: Surroundings, sampler: str = "tpe") -> None:
+        super().__init__(surroundings)
+        try:
+            import optuna
+        except ImportError as error:
+            raise WorkbenchError("the searcher 'optuna' needs Optuna: pip install optuna") from error
+        if sampler not in SAMPLERS:
+            raise WorkbenchError(unknown_name("sampler of Optuna", sampler, SAMPLERS))
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        chosen = getattr(optuna.samplers, SAMPLERS[sampler])(seed=self.draw.randrange(1 << 30))
+        self.study = optuna.create_study(sampler=chosen)
+        self.failed = optuna.trial.TrialState.FAIL
+        self.create = optuna.trial.create_trial
+        self.distributions: dict[str, Any] = {
+            d.name: optuna.distributions.CategoricalDistribution(range(len(d.options)))
+            for d in self.space.decisions
+        }
+        self.asked: dict[Index, Any] = {}
+
+    def propose(self, count: int) -> Iterable[Point]:
+        found: list[Point] = []
+        for _ in range(count * ASKED_AT_MOST):
+            if len(found) == count:
+                break
+            trial = self.study.ask(self.distributions)
+            index = tuple(trial.params[d.name] for d in self.space.decisions)
+            point = self.space.at(index)
+            allowed = all(c.holds(point) for c in self.space.constraints)
+            if index in self.seen or index in self.asked or not allowed:
+                self.study.tell(trial, state=self.failed)
+                continue
+            self.asked[index] = trial
+            found.append(point)
+        return found
+
+    def learn(self, results: Sequence[Told]) -> None:
+        for told in results:
+            index = self.space.index(told.point)
+            trial = self.asked.pop(index, None)
+            if trial is not None:
+                if told.seconds is None:
+                    self.study.tell(trial, state=self.failed)
+                else:
+                    self.study.tell(trial, told.seconds)
+            elif told.seconds is not None:
+                params = {d.name: place for d, place in zip(self.space.decisions, index, strict=True)}
+                self.study.add_trial(
+                    self.create(params=params, distributions=self.distributions, value=told.seconds)
+                )

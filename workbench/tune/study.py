@@ -1,0 +1,279 @@
+"""`Study`: a search that runs beside the notebook, can be paused, stopped and taken up again, and loses nothing."""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from workbench.errors import WorkbenchError
+from workbench.runtime.timing import duration
+from workbench.schedules import Schedule
+from workbench.tune.database import Database, StudyKey
+from workbench.tune.measuring.local_runner import Closed
+from workbench.tune.measuring.runner import Assignment, Runner
+from workbench.tune.models.ranker import Group
+from workbench.tune.searching import Searcher, Surroundings
+from workbench.tune.trials import OUTCOMES, Trial, fastest
+from workbench.tune.tuner import Round, Tuner
+
+State = Literal["running", "paused", "finished", "stopped", "failed"]
+LOOK_SECONDS = 0.05
+"""How often a wait looks for interrupts."""
+
+
+class Study:
+    """The trials of one problem, and the search that makes them; `wb.autotune` starts one.
+
+    `state` is "running", "paused", "finished", "stopped" or "failed".  `trials` are those so far, `best` the schedule of
+    the fastest, `rounds` what each round of the search was like.
+    """
+
+    def __init__(
+        self, assignment: Assignment, key: StudyKey, database: Database, budget: int, *,
+        default: Schedule, make: Callable[[Surroundings], Searcher], runner: Runner, others: Sequence[Group] = (),
+    ) -> None:  # fmt: skip
+        self.assignment = assignment
+        self.key = key
+        self.database = database
+        self.budget = budget
+        self.default = default
+        self._make = make
+        self._runner = runner
+        self._others = others
+        self._going = threading.Event()
+        self._going.set()
+        self._ended = threading.Event()
+        self._stop = False
+        self._error: BaseException | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self._tuner: Tuner | None = None
+        self._stored = merged(database.trials(key.key))
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> Study:
+        """Begin, in a thread of its own; a study that has all its trials already is finished at once."""
+        if self._missing <= 0:
+            self._ended.set()
+            return self
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._run,), name="tuning", daemon=True)
+        self._thread.start()
+        return self
+
+    # -- what it is --
+
+    @property
+    def state(self) -> State:
+        if self._error is not None:
+            return "failed"
+        if self._ended.is_set():
+            return "stopped" if self._stop and self._missing > 0 else "finished"
+        return "running" if self._going.is_set() else "paused"
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials so far, in the order in which they were asked for; number 0 is the default recipe."""
+        own = self._tuner.trials if self._tuner is not None else self._stored
+        return tuple(sorted(own, key=lambda t: t.number))
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        return tuple(self._tuner.rounds) if self._tuner is not None else ()
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The fastest trial; None before one was measured."""
+        return fastest(self.trials)
+
+    @property
+    def best(self) -> Schedule:
+        """The schedule of the fastest trial; before the first measurement the default recipe (`measured` is False)."""
+        trial = self.best_trial
+        return self.default if trial is None else self.schedule(trial)
+
+    @property
+    def measured(self) -> bool:
+        """Whether `best` was measured."""
+        return self.best_trial is not None
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as fast as the default recipe the best trial is; None before both were measured."""
+        default, best = self._default_trial, self.best_trial
+        if default is None or default.seconds is None or best is None or not best.seconds:
+            return None
+        return default.seconds / best.seconds
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many trials came to what."""
+        found = self.trials
+        return {outcome: sum(t.outcome == outcome for t in found) for outcome in OUTCOMES}
+
+    def schedule(self, trial: Trial | int) -> Schedule:
+        """The schedule of a trial, or of the trial of that number."""
+        if isinstance(trial, int):
+            known = {t.number: t for t in self.trials}
+            if trial not in known:
+                raise WorkbenchError(f"there is no trial {trial}; there are 0 to {max(known, default=0)}")
+            trial = known[trial]
+        if not trial.schedule:
+            raise WorkbenchError(f"trial {trial.number} has no schedule: {trial.message or trial.outcome}")
+        program = self.assignment.program.original
+        return Schedule.from_json(program, trial.schedule)
+
+    # -- what may be done with it --
+
+    def result(self) -> Study:
+        """Wait until the study ends, and return it.  An interrupt pauses it (`resume` goes on); what made it fail is
+        raised.
+        """
+        show = _Progress(self)
+        try:
+            while not self._ended.wait(LOOK_SECONDS):
+                show.update()
+        except KeyboardInterrupt:
+            self.pause()
+            raise
+        finally:
+            show.end()
+        if self._thread is not None:
+            self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self
+
+    def pause(self) -> None:
+        """Begin nothing new until `resume`; what is being measured is finished and kept."""
+        if not self._ended.is_set():
+            self._going.clear()
+            self._tell()
+
+    def resume(self) -> None:
+        """Go on after a pause, or after a stop."""
+        if self._ended.is_set() and self._stop and self._missing > 0:
+            self._stored, self._tuner = list(self.trials), None
+            self._stop = False
+            self._ended.clear()
+            self._runner = type(self._runner)() if hasattr(self._runner, "closed") else self._runner
+            self._going.set()
+            self.start()
+        self._going.set()
+        self._tell()
+
+    def stop(self) -> None:
+        """End the study now: what is being measured is given up, what was measured is kept."""
+        self._stop = True
+        self._going.set()
+        if self._thread is not None and self._thread.is_alive():
+            self._runner.close()
+            if threading.current_thread() is not self._thread:
+                self._thread.join()
+        self._ended.set()
+        self._tell()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call a function, from the study's thread, after each trial and each change of state."""
+        self._listeners.append(listener)
+
+    # -- how --
+
+    @property
+    def _missing(self) -> int:
+        return self.budget - sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+
+    @property
+    def _default_trial(self) -> Trial | None:
+        return next((t for t in self.trials if t.source == "default"), None)
+
+    def _run(self) -> None:
+        try:
+            self._tuner = tuner = Tuner(
+                self.assignment, self._runner, self._make, default=self.default, keep=self._keep, going=self._wait,
+                others=self._others,
+            )  # fmt: skip
+            tuner.resume(self._stored)
+            tuner.run(self.budget)
+        except Closed:
+            pass
+        except BaseException as error:  # shown by result()
+            if not self._stop:
+                self._error = error
+        finally:
+            self._runner.close()
+            self._ended.set()
+            self._tell()
+
+    def _keep(self, trial: Trial) -> None:
+        self.database.add(self.key, trial)
+        self._tell()
+
+    def _wait(self) -> bool:
+        """Wait while paused; whether to go on."""
+        self._going.wait()
+        return not self._stop
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+    def __str__(self) -> str:
+        best = self.best_trial
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes.items() if count)
+        lines = [f"study of {self.key.problem}: {self.state}, {len(self.trials)} trials ({counts or 'none yet'})"]
+        if best is not None and best.seconds is not None:
+            more = f", {self.speedup:.2f} times as fast as the default" if self.speedup else ""
+            lines.append(f"best: trial {best.number}, {duration(best.seconds)}{more}")
+            lines += [f"  {name}={value}" for name, value in best.point.items()]
+        else:
+            lines.append("best: the default recipe, not measured yet")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def merged(trials: Sequence[Trial]) -> list[Trial]:
+    """Stored trials, each final put into the trial that it confirms."""
+    from workbench.tune.tuner import _confirmed
+
+    finals = {t.number: t for t in trials if t.source == "final"}
+    return [
+        _confirmed(t, finals[t.number]) if t.number in finals else t for t in trials if t.source != "final"
+    ]
+
+
+class _Progress:
+    """A line about a running study, where somebody watches a terminal."""
+
+    EVERY = 0.5
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.shown = sys.stderr is not None and sys.stderr.isatty()
+        self.begun = self.last = time.monotonic()
+        self.already = len(study.trials)
+
+    def update(self) -> None:
+        now = time.monotonic()
+        if not self.shown or now - self.last < self.EVERY:
+            return
+        self.last = now
+        done, budget = self.study.budget - self.study._missing, self.study.budget
+        fresh = len(self.study.trials) - self.already
+        left = (now - self.begun) / fresh * (budget - done) if fresh else None
+        best = self.study.best_trial
+        parts = [f"{done}/{budget} trials"]
+        parts += [f"best {duration(best.seconds)}"] if best is not None and best.seconds else []
+        parts += [f"about {left:.0f} s left"] if left is not None else []
+        filled = round(24 * done / max(1, budget))
+        sys.stderr.write(f"\r[{'#' * filled}{'.' * (24 - filled)}] {', '.join(parts)}   ")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.shown:
+            sys.stderr.write("\n")

@@ -1,0 +1,231 @@
+"""The loop of a study: ask the searcher, measure, keep, tell; and time the finalists again."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
+from workbench.records import record
+from workbench.schedules import Schedule
+from workbench.schedules.sketches.space import Point
+from workbench.tune.measuring.building import Request
+from workbench.tune.measuring.runner import Assignment, Result, Runner
+from workbench.tune.models.features import features_of
+from workbench.tune.models.quality import RankQuality, rank_quality
+from workbench.tune.models.ranker import Group
+from workbench.tune.searching import Searcher, Surroundings, Told
+from workbench.tune.trials import Trial, fastest
+
+ROUND = 8
+"""Points of a round: enough for several builders, few enough to learn often."""
+
+FINALISTS, NEAR, PATIENCE = 4, 1.06, 6.0
+"""So many of the fastest, as near the best, are timed again, so many times as long."""
+
+IN_VAIN = 400
+"""Points in a row that are no new legal schedules, after which a space is given up."""
+
+DEFAULT = -1
+"""The number of the default recipe's request."""
+
+
+@record
+class Round:
+    """What one round of the search was like: points asked for, seconds it took to choose, build and time them, and how
+    good the model's ranking was of what was measured then (None where nothing was predicted).
+    """
+
+    number: int
+    asked: int
+    search_seconds: float
+    measure_seconds: float
+    quality: RankQuality | None
+
+
+class Tuner:
+    """One study's loop; `keep(trial)` is called with each trial as it is there, `going()` between two steps: it waits
+    while the study is paused and says whether to go on.
+    """
+
+    def __init__(
+        self, assignment: Assignment, runner: Runner, make: Callable[[Surroundings], Searcher], *,
+        default: Schedule | None, keep: Callable[[Trial], None], going: Callable[[], bool], others: Iterable[Group] = (),
+    ) -> None:  # fmt: skip
+        self.assignment = assignment
+        self.runner = runner
+        self.default = default
+        self.keep = keep
+        self.going = going
+        surroundings = Surroundings(
+            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others)
+        )
+        self.searcher = make(surroundings)
+        self.trials: list[Trial] = []
+        self.rounds: list[Round] = []
+        self.keys: dict[str, Trial] = {}
+        self.search_seconds = 0.0
+
+    def resume(self, trials: Iterable[Trial]) -> None:
+        """Go on from trials that were made before."""
+        known = list(trials)
+        for trial in known:
+            self._note(trial)
+        space = self.assignment.sketch.space
+        told = [Told(space.full(t.point), t.seconds) for t in known if t.source == "search" and _stands_in(space, t.point)]
+        if told:
+            self.searcher.tell(told)
+
+    def known_elsewhere(self, results: Iterable[Told]) -> None:
+        """What other studies of this problem found at points of this space."""
+        self.searcher.tell(list(results))
+
+    def run(self, budget: int) -> None:
+        """Trials until there are so many, or no others are left.  ScheduleError if no point is a legal schedule."""
+        self.runner.open(self.assignment)
+        self._refer()
+        in_vain = 0
+        while self.searched < budget and self.going():
+            fresh = self._round(min(ROUND, budget - self.searched))
+            if fresh is None:
+                break
+            in_vain = 0 if fresh else in_vain + ROUND
+            if in_vain >= IN_VAIN:
+                break
+        self._require_legal()
+        if self.searched and self.going():
+            self._finals()
+
+    @property
+    def searched(self) -> int:
+        """Trials that count: what was built, or could not be."""
+        return sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+
+    @property
+    def best(self) -> Trial | None:
+        return fastest(self.trials)
+
+    def _refer(self) -> None:
+        """Measure the default recipe, which the others are timed beside; a resumed study measures it once more."""
+        if self.default is None:
+            return
+        for result in self.runner.measure([Request(DEFAULT, {}, self.default)], None):
+            known = next((t for t in self.trials if t.source == "default"), None)
+            if known is None:
+                self._keep(self._trial(result, {}, None, "default"))
+
+    def _round(self, count: int) -> int | None:
+        """One round; how many new schedules were among its points, None if no points are left."""
+        begun = time.perf_counter()
+        points = self.searcher.ask(count)
+        if not points:
+            return None
+        expected = [self._predicted(p) for p in points]
+        numbered = dict(enumerate(points, self._next_number()))
+        predicted = dict(zip(numbered, expected, strict=True))
+        chosen = time.perf_counter() - begun
+        best = self.best
+        measuring = time.perf_counter()
+        told, fresh = [], 0
+        requests = [Request(number, point) for number, point in numbered.items()]
+        for result in self.runner.measure(requests, best.seconds if best else None):
+            trial = self._trial(result, numbered[result.number], predicted[result.number], "search")
+            twin = self.keys.get(result.key) if result.key else None
+            if twin is None or twin.outcome != "measured":
+                self._keep(trial)
+                fresh += trial.outcome != "illegal"
+            elif trial.seconds is not None:
+                self._keep(replace(trial, message=f"the same computation as trial {twin.number}"))
+                fresh += 1
+            told.append(Told(numbered[result.number], trial.seconds))
+            if not self.going():
+                break
+        spent = time.perf_counter() - measuring
+        begun = time.perf_counter()
+        self.searcher.tell(told)
+        chosen += time.perf_counter() - begun
+        self.search_seconds += chosen
+        self.rounds.append(Round(len(self.rounds), len(points), chosen, spent, self._quality(numbered)))
+        return fresh
+
+    def _finals(self) -> None:
+        """The fastest few once more, longer: the best of many short timings is partly luck."""
+        measured = sorted((t for t in self.trials if t.seconds is not None), key=lambda t: t.seconds or 0.0)
+        if not measured:
+            return
+        near = [t for t in measured[:FINALISTS] if (t.seconds or 0.0) <= NEAR * (measured[0].seconds or 0.0)]
+        by_number = {t.number: t for t in near}
+        requests = [
+            Request(t.number, t.point, self.default if t.source == "default" else None) for t in by_number.values()
+        ]
+        for result in self.runner.again(requests, PATIENCE):
+            if result.outcome == "measured":
+                old = by_number[result.number]
+                final = self._trial(result, old.point, old.predicted, "final")
+                self._keep(replace(final, number=old.number, round=old.round))
+
+    def _quality(self, numbered: Mapping[int, Point]) -> RankQuality | None:
+        own = [t for t in self.trials if t.number in numbered and t.predicted is not None and t.seconds is not None]
+        return rank_quality([t.predicted or 0.0 for t in own], [t.seconds or 0.0 for t in own])
+
+    def _require_legal(self) -> None:
+        """ScheduleError if everything that was tried was illegal."""
+        tried = [t for t in self.trials if t.source == "search"]
+        if tried and all(t.outcome == "illegal" for t in tried):
+            raise ScheduleError(
+                f"none of the {len(tried)} points that were tried is a legal schedule; the first: {tried[0].message}"
+            )
+
+    def _features(self, point: Point) -> dict[str, float] | None:
+        """The features of a point; None where it is no legal schedule."""
+        try:
+            schedule = self.assignment.sketch.at(point)
+            return features_of(schedule, self.assignment.target, self.assignment.threads)
+        except (IllegalSchedule, WorkbenchError):
+            return None
+
+    def _predicted(self, point: Point) -> float | None:
+        tell = getattr(self.searcher, "predicted", None)
+        return tell(point) if tell is not None else None
+
+    def _trial(self, result: Result, point: Mapping[str, Any], predicted: float | None, source: str) -> Trial:
+        return Trial(
+            max(0, result.number), dict(point), result.outcome, result.seconds, result.lower, result.upper,
+            result.record, result.steps, result.message, predicted, result.features, result.build_seconds,
+            result.run_seconds, result.began, len(self.rounds), source, uuid.uuid4().hex,
+        )  # fmt: skip
+
+    def _next_number(self) -> int:
+        return max((t.number for t in self.trials), default=0) + 1
+
+    def _keep(self, trial: Trial) -> None:
+        self.keep(trial)
+        self._note(trial)
+
+    def _note(self, trial: Trial) -> None:
+        if trial.source == "final":
+            self.trials = [_confirmed(t, trial) if t.number == trial.number else t for t in self.trials]
+        else:
+            self.trials.append(trial)
+
+
+def _confirmed(first: Trial, final: Trial) -> Trial:
+    """A trial with the times of its final."""
+    return replace(first, seconds=final.seconds, lower=final.lower, upper=final.upper, message="timed again")
+
+
+def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:
+    """Whether a stored point is one of the space."""
+    try:
+        return {d.name for d in space.decisions} == set(point) and bool(space.full(_tuples(point)))
+    except ScheduleError:
+        return False
+
+
+def _tuples(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists, as JSON has them, as tuples."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in point.items()}

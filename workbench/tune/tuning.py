@@ -1,0 +1,129 @@
+"""`autotune`: start a study of an operator or a sketch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workbench.errors import ScheduleError, WorkbenchError, shown
+from workbench.lang.operator import Operator
+from workbench.poly.program import Program
+from workbench.schedules import Schedule, Sketch, autoschedule
+from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
+from workbench.target import Target
+from workbench.tune.database import Database, StudyKey
+from workbench.tune.measuring.local_runner import LocalRunner
+from workbench.tune.measuring.runner import Assignment, Limits, as_runner
+from workbench.tune.models.ranker import Group
+from workbench.tune.problem import Problem, problem_of
+from workbench.tune.searching import Searcher, Surroundings, make_searcher
+from workbench.tune.study import Study, merged
+
+MOST_RELATIVES = 8
+"""Problems of the same operator at other sizes that the model learns from."""
+
+
+def autotune(
+    what: Operator | Program | Sketch,
+    /,
+    sizes: Mapping[str, int] | None = None,
+    target: str | Target = "c",
+    trials: int = 200,
+    searcher: str | Callable[[Surroundings], Searcher] = "xgb",
+    database: str | os.PathLike[str] | Database | None = None,
+    runner: Any = None,
+    seed: int | None = None,
+    *,
+    limits: Limits | None = None,
+) -> Study:
+    """Search for the fastest schedule; returns at once, while the search goes on beside.
+
+    `what` is a sketch, or an operator (or its program) whose space is derived, `sizes` the sizes it is called with.
+    The study ends with so many `trials`: those that the database has of the same study count, so that it is taken up
+    again where it was left, and 0 opens what there is.  `searcher` is one of `wb.tune.searchers()`, `database` a path
+    or a URL of SQLAlchemy (by default the user's own), `runner` measures (by default this machine, see `wb.tune.dask`),
+    `seed` makes the sequence of points repeatable.
+
+    `study.result()` waits; `study.best` is the fastest schedule, `study.trials` are all, with those that failed.
+    """
+    if not isinstance(trials, int) or isinstance(trials, bool) or trials < 0:
+        raise WorkbenchError(f"trials={shown(trials)} does not fit; expected a whole number, 0 or more")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise WorkbenchError(f"seed={shown(seed)} does not fit; expected a whole number, or None")
+    sketch = _sketch(what, sizes, target)
+    problem = problem_of(sketch.schedule.program.original, target)
+    _require_points(sketch)
+    chosen = as_runner(runner) if runner is not None else LocalRunner()
+    _require_searcher(searcher)
+    store = database if isinstance(database, Database) else Database(database)
+    key = _study_key(problem, sketch, searcher, seed)
+    store.add_study(key)
+    assignment = Assignment(
+        sketch, problem.program, problem.target, problem.toolchain, problem.threads, _own_kernels(),
+        limits or Limits(), seed or 0,
+    )  # fmt: skip
+    default = autoschedule(problem.program, problem.target)
+    study = Study(
+        assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
+        runner=chosen, others=_relatives(store, problem),
+    )  # fmt: skip
+    return study.start()
+
+
+def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:
+    if isinstance(what, Sketch):
+        if sizes:
+            known = what.schedule.program.original.sizes
+            if any(known.get(name) != size for name, size in sizes.items()):
+                raise ScheduleError(f"the sketch was made for {known}; make it from a schedule for {dict(sizes)}")
+        return what
+    if isinstance(what, Schedule):
+        raise ScheduleError("autotune takes an operator or a sketch: a schedule with a wb.choose(...) in it")
+    if not isinstance(what, Operator | Program):
+        raise ScheduleError(f"autotune takes an operator or a sketch, not {shown(what)}")
+    from workbench.tune.derived import derived_sketch
+
+    return derived_sketch(what, sizes or {}, target)
+
+
+def _require_points(sketch: Sketch) -> None:
+    if not sketch.space.decisions:
+        raise ScheduleError("the sketch leaves nothing open: give wb.choose(16, 32) in place of an argument")
+    sketch.space.sample(1, 0)  # ScheduleError says which constraints exclude every point
+
+
+def _require_searcher(searcher: Any) -> None:
+    """WorkbenchError for a name that is unknown, before anything starts."""
+    if not callable(searcher):
+        import random
+
+        from workbench.schedules.sketches.space import Decision, Space
+
+        make_searcher(searcher, Surroundings(Space((Decision("x", (0, 1)),)), random.Random(0), lambda _: {}))
+
+
+def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None) -> StudyKey:
+    """Trials of studies with one key are one sequence."""
+    try:
+        text = sketch.to_json()
+    except ScheduleError:  # a constraint that is a function cannot be stored: this session knows it
+        text = str(sketch)
+    name = searcher if isinstance(searcher, str) else getattr(searcher, "__name__", "own")
+    digest = hashlib.sha256("\0".join([problem.key, text, name, str(seed)]).encode()).hexdigest()[:32]
+    return StudyKey(digest, problem, text, name, str(seed))
+
+
+def _own_kernels() -> tuple[Any, ...]:
+    """Micro-kernels that the user registered, for the processes that build."""
+    return tuple(k for k in known_kernels() if not isinstance(k, ProcessorKernel) and type(k).__name__ == "MicroKernel")
+
+
+def _relatives(store: Database, problem: Problem) -> list[Group]:
+    """Trials of the same operator at other sizes."""
+    found = []
+    for key in list(store.relatives(problem))[:MOST_RELATIVES]:
+        own = [t for t in merged(store.of_problem(key)) if t.features and t.outcome != "illegal"]
+        found.append(Group.of([t.features or {} for t in own], [t.seconds for t in own]))
+    return found
