@@ -66,6 +66,29 @@ def date(program: Program, tree: Tree, statement: str, point: tuple[int, ...], s
     return result
 
 
+def dates(program: Program, tree: Tree, sizes: Env) -> dict[tuple[str, tuple[int, ...]], list[Component]]:
+    """Times of all instances, loops inside lanes counted from where they begin in each lane."""
+    found = {at: date(program, tree, *at, sizes) for at in instances(program, sizes)}
+    begins: dict[tuple[object, ...], int] = {}
+    keys = {at: list(_inside_lanes(own)) for at, own in found.items()}
+    for own in keys.values():
+        for _, key, value in own:
+            begins[key] = min(begins.get(key, value), value)
+    for at, own in keys.items():
+        for place, key, value in own:
+            kind, loop, _ = found[at][place]
+            found[at][place] = (kind, loop, value - begins[key])
+    return found
+
+
+def _inside_lanes(own: list[Component]) -> Iterator[tuple[int, tuple[object, ...], int]]:
+    """(place, loop with the times around it, value) of each loop inside lanes."""
+    for place, (kind, loop, value) in enumerate(own):
+        around = own[:place]
+        if kind == "loop" and any(isinstance(x, Loop) and x.kind == "vector" for _, x, _ in around):
+            yield place, (loop, *(v for _, _, v in around)), value
+
+
 def _ids(tree: Tree) -> set[str]:
     match tree:
         case Leaf(s):

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.poly.interpreting import date, instances, judge
+from tests.poly.interpreting import date, dates, instances, judge
 from tests.poly.making import Maker, calc, jacobi, lift, matmul, op, read, seidel, span, statement, tensor
 from tests.poly.test_scanning import tiled
 from tests.poly.trees import scramble
@@ -33,11 +33,10 @@ def verdicts(program: Program, tree: Tree, dependence: Dependence, sizes: dict[s
     s, t = program.statement(dependence.source), program.statement(dependence.target)
     left = {n: v for n, v in sizes.items() if n in program.symbols}
     relation = fix_sizes(isl.parse_map(dependence.relation), left).wrap().flatten()
-    wrong = {}
+    wrong, times = {}, dates(program, tree, sizes)
     for point in unpack.points(relation):
         a, b = point[: len(s.dims)], point[len(s.dims) :]
-        first, second = date(program, tree, s.id, a, sizes), date(program, tree, t.id, b, sizes)
-        verdict = judge(first, second, reduction=dependence.kind == "reduction")
+        verdict = judge(times[s.id, a], times[t.id, b], reduction=dependence.kind == "reduction")
         if verdict is not None:
             wrong[a, b] = verdict
     return wrong

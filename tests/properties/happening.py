@@ -3,7 +3,7 @@
 Two instances are in order if the first time component in which they differ is a position in a sequence or the value
 of a serial or unrolled loop.  A parallel loop orders nothing.  The lanes of a vector loop run in lockstep, as many at
 a time as a register holds: of two instances in different lanes one comes first if its lane does and it would come
-first in one lane, too.  Blocks and threads order nothing either, but a barrier orders what it parts (`barriers.py`).
+first in one lane, too; loops inside are counted from where each lane begins.  Blocks and threads order nothing either, but a barrier orders what it parts (`barriers.py`).
 
 Rows are evaluated with NumPy; nothing is asked of `workbench/poly` or `workbench/schedules`.
 """
@@ -61,6 +61,7 @@ class Times:
         self.instances, self.tree = instances, tree
         self.components: dict[str, list[tuple[Loop | None, Any]]] = {}
         self.atomic: set[str] = set()
+        self.begins: dict[tuple[Any, ...], int] = {}
         self._visit(tree, [])
         self.places = Places.of(tree)
         if self.places.barriers:
@@ -108,6 +109,33 @@ class Times:
             )
         return own  # type: ignore[return-value]
 
+    def counted(self, statement: str) -> list[tuple[Loop | None, np.ndarray]]:
+        """The same with the loops inside lanes counted from where they begin in each."""
+        if not self.begins:
+            for s in self.components:
+                for key, value in self._inside_lanes(s):
+                    self.begins[key] = min(self.begins.get(key, value), value)
+            self.begins[()] = 0
+        own, found = self.values(statement), []
+        for place, (loop, column_) in enumerate(own):
+            if loop is not None and any(x is not None and x.kind == "vector" for x, _ in own[:place]):
+                starts = [self.begins[key] for key in self._keys(own, place)]
+                column_ = column_ - np.array(starts, dtype=np.int64)
+            found.append((loop, column_))
+        return found
+
+    def _inside_lanes(self, statement: str) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """(loop and where it stands, value) for each iteration of a loop inside lanes."""
+        own = self.values(statement)
+        for place, (loop, values) in enumerate(own):
+            if loop is not None and any(x is not None and x.kind == "vector" for x, _ in own[:place]):
+                yield from zip(self._keys(own, place), values.tolist(), strict=True)
+
+    @staticmethod
+    def _keys(own: Sequence[tuple[Loop | None, np.ndarray]], place: int) -> list[tuple[Any, ...]]:
+        rows = zip(*(values.tolist() for _, values in own[:place]), strict=True)
+        return [(own[place][0], *row) for row in rows]
+
     def compare(self, source: str, target: str, a: Ids, b: Ids, *, relaxed: bool = False) -> tuple[Ids, list[str], Ids]:
         """For each pair of events: 1 if `a` comes first, -1 if `b` does, 0 if they run at once.
 
@@ -118,7 +146,9 @@ class Times:
         result, lanes = np.zeros(len(a), dtype=np.int64), np.zeros(len(a), dtype=np.int64)
         open_, names = np.ones(len(a), dtype=bool), [""] * len(a)
         lane_names = [""] * len(a)
-        for place, ((loop, x), (_, y)) in enumerate(zip(self.values(source), self.values(target), strict=False)):
+        for place, ((loop, x), (_, y)) in enumerate(
+            zip(self.counted(source), self.counted(target), strict=False)
+        ):
             sign = np.sign(y[second] - x[first])
             here = open_ & (sign != 0)
             if not here.any():
@@ -169,7 +199,7 @@ class Times:
 
     def _columns(self, statement: str, mixed: Mapping[str, Any]) -> list[np.ndarray]:
         columns, lanes = [], []
-        for loop, values in self.values(statement):
+        for loop, values in self.counted(statement):
             kind = "" if loop is None else loop.kind
             if threaded(kind) and "parallel" in mixed:
                 values = mixed["parallel"](values)

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench import poly
 from workbench.lang.expr import Const
-from workbench.poly import flow, order, timemap
+from workbench.poly import flow, lockstep, order, timemap
 from workbench.poly.program import Dependence
 from workbench.schedules import legality
 from workbench.schedules.legality import Verdict
@@ -136,11 +136,11 @@ MUTANTS = {
     "contributions may arrive at once": Mutant(order, "_forbidden", ruled("parallel", None, reductions=True)),
     "lanes never race": Mutant(order, "_forbidden", ruled("vector", None)),
     "lanes of a reduction race": Mutant(order, "_forbidden", ruled("vector", "!=")),
-    "lanes are not in lockstep": Mutant(order, "_out_of_lockstep", lambda original: lambda _, lanes, *__: lanes, 10),
-    "lanes in lockstep never race": Mutant(order, "_out_of_lockstep", always(None)),
-    "lockstep does not look at the lanes": Mutant(order, "compare", compared(more="<"), 10),
+    "lanes are not in lockstep": Mutant(order, "out_of_lockstep", lambda original: lambda _, lanes, *__: lanes, 10),
+    "lanes in lockstep never race": Mutant(order, "out_of_lockstep", always(None)),
+    "lockstep does not look at the lanes": Mutant(lockstep, "compare", compared(more="<"), 10),
     "lockstep does not look at statements":
-        Mutant(order, "_out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
+        Mutant(order, "out_of_lockstep", lambda original: lambda p, lanes, ends, common, depth: original(
             p, lanes, ends, replace(common, position=-1), depth)),
     "serial loops may run backwards": Mutant(order, "_forbidden", ruled("serial", None)),
     "unrolled loops may run backwards": Mutant(order, "_forbidden", ruled("unroll", None), 140),

@@ -18,8 +18,9 @@ from workbench.errors import ScheduleError, unknown_name
 from workbench.poly import isl
 from workbench.poly.concurrency import atomic_statements
 from workbench.poly.flow import dependences
-from workbench.poly.program import Dependence, Program, ProgramStatement
-from workbench.poly.timemap import Shared, collisions, compare, compare_text, shared
+from workbench.poly.lockstep import out_of_lockstep
+from workbench.poly.program import Dependence, Program
+from workbench.poly.timemap import collisions, compare_text, shared
 from workbench.poly.tree import Loop, Tree, at_once, statements
 from workbench.poly.waiting import parted
 from workbench.poly.witness import Witness, witness
@@ -122,7 +123,7 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         if wrong is not None:
             bad = _alike(dependence.relation, (*alike, compare_text(program, loop, s, t, wrong)))
             if bad is not None and loop.kind == "vector":
-                bad = _out_of_lockstep(program, bad, (s, t), common, depth)
+                bad = out_of_lockstep(program, bad, (s, t), common, depth)
             if bad is not None and at_once(loop.kind):
                 for pairs, why in _parted(program, tree, dependence, bad, depth):
                     yield pairs, why, loop.name
@@ -157,27 +158,6 @@ def _parted(
             return
     if not pairs.is_empty():
         yield pairs, "race"
-
-
-def _out_of_lockstep(
-    program: Program, lanes: isl.Map, ends: tuple[ProgramStatement, ProgramStatement], common: Shared, depth: int
-) -> isl.Map | None:
-    """Of pairs in different lanes of the loop at a depth, those that lockstep does not order; None if there are none.
-
-    Lanes beyond a register come later, so the target's lane must be the later one; in a register each statement ends
-    in all lanes before the next begins.
-    """
-
-    def where(loop: Loop, comparison: str) -> isl.Map:
-        return compare(program, loop, *ends, comparison)
-
-    bad, ahead = lanes.intersect(where(common.loops[depth], ">")), lanes.intersect(where(common.loops[depth], "<"))
-    for loop in common.loops[depth + 1 :]:
-        bad = bad.union(ahead.intersect(where(loop, "!=" if at_once(loop.kind) else ">")))
-        ahead = ahead.intersect(where(loop, "<=" if loop.kind == "vector" else "="))
-    if common.position >= 0:
-        bad = bad.union(ahead)
-    return None if bad.is_empty() else bad
 
 
 @lru_cache(maxsize=8192)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.tune.tuning import autotune
     from workbench.tune.database import Database
     from workbench.tune.measuring.local_runner import LocalRunner
     from workbench.tune.measuring.runner import Limits
     from workbench.tune.searching import searchers
     from workbench.tune.study import Study
     from workbench.tune.trials import Trial
+    from workbench.tune.tuning import autotune
 
 # Which submodule gives a name.
 NAMES = {

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, marked, statements
+from workbench.schedules.decisions import decide
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.scheduled_program import Schedule
@@ -48,7 +49,9 @@ def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
             continue
         for array, (name, loop, cells) in found.items():
             lanes = target.lanes(32) if loop.kind == "vector" else 1
-            schedule = attempt(schedule, prefetch(array, f"{name}/{loop.name}", max(1, ROWS * cells // lanes)))
+            rows = decide(f"{name}_{array}_rows_ahead", ROWS, (0, 1, 2, 3, 4, 8))
+            if rows:
+                schedule = attempt(schedule, prefetch(array, f"{name}/{loop.name}", max(1, rows * cells // lanes)))
     return schedule
 
 

@@ -11,6 +11,7 @@ from workbench.errors import ScheduleError
 from workbench.poly.program import Program
 from workbench.poly.tree import Tree, path
 from workbench.schedules.blocking import Blocking, at_least, blocking
+from workbench.schedules.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.scheduled_program import Schedule
@@ -31,6 +32,7 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
+    plan = _decided(plan, structure(program, identifier), target) if asked() else plan
     ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)
     for way in ways:
         try:
@@ -41,6 +43,25 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         if not poly.violations(program, after.tree, changed(schedule, after)):
             return after
     return schedule
+
+
+def _decided(plan: Blocking, shape: Structure, target: Target) -> Blocking:
+    """The block sizes as they were chosen."""
+    name = shape.statement.name
+    rows = tuple((d, decide(f"{name}_tile_{d}", s, (1, 2, 3, 4, 6, 8, 12, 16))) for d, s in plan.rows)
+    plan = replace(plan, rows=rows)
+    if plan.form == "across":
+        lanes = target.lanes(max(32, *(8 * v.dtype.bytes for v in shape.statement.values)))
+        size = decide(f"{name}_tile_{plan.vector}", plan.vector_size, tuple(lanes * n for n in (1, 2, 3, 4, 6, 8, 16)))
+        plan = replace(plan, vector_size=size)
+    if plan.panel is not None:
+        dim, size = plan.panel
+        most = (shape.trip(dim) or 1024) // 2
+        size = decide(f"{name}_block_{dim}", size, lambda: sizes_near(size, most, unit=8, zero=True))
+        plan = replace(plan, panel=(dim, size) if size else None)
+    if plan.form == "across" and not plan.rows and not plan.strip:
+        plan = replace(plan, terms=decide(f"{name}_terms", plan.terms, (1, 2, 4, 8)))
+    return plan
 
 
 def simple(program: Program, tree: Tree, identifier: str) -> bool:

@@ -6,6 +6,7 @@ from workbench import poly
 from workbench.lang.expr import Binary, Expr, walk
 from workbench.poly.accumulating import added
 from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, path, statements
+from workbench.schedules.decisions import decide
 from workbench.schedules.edit import at
 from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.recipes.lanes import innermost
@@ -49,12 +50,16 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     rows = iterations(schedule, outer.row(identifier), identifier)
     if rows < 2 * AT_ONCE or not _carries(schedule, own, inner):
         return schedule
+    few = decide(f"{own}_chains", AT_ONCE, (0, 2, 4, 8, 16))
+    if not few:
+        return schedule
     place = innermost(schedule.tree, identifier)
     band = at(schedule.tree, place)
     assert isinstance(band, Band)
-    ways = _in_parts(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place), target)
+    ways = _in_parts(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place), target, few)
     if len(band.loops) > 1:
-        jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (AT_ONCE, min(ABREAST, rows // 2)))
+        abreast = decide(f"{own}_abreast", ABREAST, (2, 4, 8, 16))
+        jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (few, min(abreast, rows // 2)))
         behind = [skew(f"{own}/{inner.name}", by=f"{own}/{outer.name}", factor=f) for f in SKEWS]
         ways = [[jam], *([b, many] for b in behind)]
     tried = (attempt(schedule, *way) for way in ways)
@@ -73,13 +78,15 @@ def _parts(tree: Tree, place: tuple[int, ...]) -> tuple[Tree, ...]:
     return parent.children if isinstance(parent, Sequence) else (at(tree, place),)
 
 
-def _in_parts(schedule: Schedule, outer: str, parts: tuple[Tree, ...], target: Target) -> list[list[Transform]]:
+def _in_parts(
+    schedule: Schedule, outer: str, parts: tuple[Tree, ...], target: Target, few: int
+) -> list[list[Transform]]:
     """Ways to take a block of iterations of the outer loop for each part: in lanes where one divides, else unrolled."""
     own = [schedule.program.statement(s) for part in parts for s in statements(part)]
     dividing = [s for s in own if any(_divides(v) for v in s.values)]
     lanes = target.lanes(max((8 * v.dtype.bytes for s in dividing for v in s.values), default=64))
     slow = frozenset(s.id for s in dividing)
-    plain = _steps(schedule, outer, parts, AT_ONCE, frozenset())
+    plain = _steps(schedule, outer, parts, few, frozenset())
     return [_steps(schedule, outer, parts, lanes, slow), plain] if slow and lanes > 1 else [plain]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from workbench.lang.expr import reads
 from workbench.poly.accumulating import added
 from workbench.poly.program import Program, ProgramStatement
+from workbench.schedules.decisions import asked, decide, undecided
 from workbench.schedules.recipes.ahead import asked_ahead
 from workbench.schedules.recipes.blocks import block
 from workbench.schedules.recipes.copies import without_copies
@@ -32,7 +33,9 @@ MOST_STATEMENTS = 80
 
 
 Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: tuple[Way, ...] = (instructed, windowed, packed, block)
+WAYS: dict[str, Way] = {"instructions": instructed, "windows": windowed, "packing": packed, "blocks": block}
+LOOPS = "loops"
+"""The way of what has no use for any of these."""
 
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
@@ -40,9 +43,9 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
     machine = target or Target()
     if len(program.statements) > MOST_STATEMENTS:
         return naive_schedule(program)
-    start = _prepared(naive_schedule(program), machine)
+    start = _prepared(_inlined(naive_schedule(program)), machine)
     chosen = _chosen(start, machine, WAYS)
-    return chosen if chosen.verdict else _chosen(start, machine, tuple(map(_judged, WAYS)))
+    return chosen if chosen.verdict else _chosen(start, machine, {name: _judged(way) for name, way in WAYS.items()})
 
 
 def _prepared(schedule: Schedule, machine: Target) -> Schedule:
@@ -72,13 +75,35 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
     return schedule
 
 
-def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Schedule:
+def _inlined(schedule: Schedule) -> Schedule:
+    """Temporaries that a tuner does not want to be stored, written out where they are read."""
+    if asked():
+        from workbench.schedules.recipes.loop_choices import inlined
+
+        return inlined(schedule)
+    return schedule
+
+
+def _one_way(schedule: Schedule, identifier: str, machine: Target, ways: dict[str, Way]) -> Schedule:
+    """A reduction in the first way that changes it, or in another that was chosen."""
+    if not asked():
+        tried = (way(schedule, identifier, machine) for way in ways.values())
+        return next((s for s in tried if s is not schedule), schedule)
+    with undecided():
+        fitting = [name for name, way in ways.items() if way(schedule, identifier, machine) is not schedule]
+    if not fitting:
+        return schedule
+    name = schedule.program.statement(identifier).name
+    chosen = decide(f"{name}_way", fitting[0], (*fitting, LOOPS), opens=True)
+    return schedule if chosen == LOOPS else ways[chosen](schedule, identifier, machine)
+
+
+def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedule:
     """Each reduction in the first way that changes it, the rest in lanes and among threads."""
     blocked: set[str] = set()
     sums = [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]
     for identifier in sums:
-        tried = (way(schedule, identifier, machine) for way in ways)
-        after = next((s for s in tried if s is not schedule), schedule)
+        after = _one_way(schedule, identifier, machine, ways)
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     for identifier in (s for s in sums if s not in blocked):
@@ -87,11 +112,19 @@ def _chosen(schedule: Schedule, machine: Target, ways: tuple[Way, ...]) -> Sched
         from workbench.schedules.recipes.inside import computed_inside
 
         schedule = computed_inside(schedule, machine)
+    if asked():
+        from workbench.schedules.recipes.loop_choices import reordered
+
+        schedule = reordered(schedule, blocked)
     schedule = vectorized(schedule, blocked, machine)
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
         from workbench.schedules.recipes.chains import overlapped
 
         schedule = overlapped(schedule, machine)
+    if asked():
+        from workbench.schedules.recipes.loop_choices import unrolled
+
+        schedule = unrolled(schedule, machine)
     schedule = asked_ahead(written_past_caches(parallelized(schedule), machine), machine)
     if any(_gathers(s) for s in schedule.program.statements):
         from workbench.schedules.recipes.gathers_ahead import gathers_ahead

@@ -10,6 +10,7 @@ from workbench.poly.accumulating import added
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, statements
 from workbench.schedules.blocking import blocking
+from workbench.schedules.decisions import decide
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
@@ -35,7 +36,7 @@ def fused(schedule: Schedule, target: Target) -> Schedule:
         first, second = statements(a)[-1], statements(b)[0]
         names = [schedule.program.statement(s).name for s in (first, second)]
         parts = tuple(frozenset(statements(nest)) for nest in (a, b))
-        for d in range(depth, 0, -1):
+        for d in range(decide(f"{names[0]}_{names[1]}_fused", depth, range(depth, -1, -1), opens=True), 0, -1):
             after = attempt(schedule, merge(names[0], names[1], depth=d), parts=parts)
             if after is not schedule:
                 schedule = after

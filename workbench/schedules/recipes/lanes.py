@@ -11,6 +11,7 @@ from workbench.poly.addresses import address
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
 from workbench.schedules.blocking import at_least
+from workbench.schedules.decisions import asked, decide
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.recipes.flattening import run_along
@@ -57,8 +58,10 @@ def descend(tree: Tree) -> list[Tree]:
 def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
     """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
     program, ids = schedule.program, statements(band)
-    scored = [(score(program, band, i, ids), i) for i in range(len(band.loops))]
-    for value, position in sorted(scored, reverse=True):
+    scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
+    if asked() and len(scored) > 1:
+        scored = _chosen_first(scored, band, program.statement(ids[-1]).name)
+    for value, position in scored:
         crossing = crossed(program, band, position, ids)
         if value <= 0 and not crossing:
             continue
@@ -68,6 +71,17 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
             if after is not schedule:
                 return after
     return schedule
+
+
+def _chosen_first(scored: list[tuple[int, int]], band: Band, name: str) -> list[tuple[int, int]]:
+    """The loops in the order in which lanes are tried, the one that was chosen first; none if none is wanted."""
+    names = [band.loops[position].name for _, position in scored]
+    wanted = decide(f"{name}_lanes", names[0], (*names, ""))
+    if not wanted:
+        return []
+    first = names.index(wanted)
+    value, position = scored[first]
+    return [(max(1, value) if first else value, position), *(s for n, s in enumerate(scored) if n != first)]
 
 
 def options(

@@ -12,6 +12,7 @@ from workbench.lang.normal_form import constant
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.storage import elements
 from workbench.poly.tree import marked, path
+from workbench.schedules.decisions import asked, decide
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import nontemporal
 from workbench.schedules.steps.bypassing import MARK
@@ -28,12 +29,14 @@ FULL = 0.75
 def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
     """Stores past the caches for large outputs of kernels that go beyond the last cache."""
     program = schedule.program
-    if not beyond_caches(program, target):
+    usual = beyond_caches(program, target)
+    if not usual and not asked():
         return schedule
     done = marked(schedule.tree, MARK)
     for own in program.statements:
         large = (_bytes(program.arrays[own.targets[0][0]]) or 0) > target.cache_bytes[1]
-        if own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target):
+        fits = own.id not in done and large and touched_once(program, own) and _in_whole_vectors(schedule, own, target)
+        if fits and decide(f"{own.name}_past_caches", usual, (False, True)):
             schedule = nontemporal(own.name).on(schedule)
     return schedule
 

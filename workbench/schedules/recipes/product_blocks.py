@@ -6,6 +6,7 @@ from math import prod
 
 from workbench.lang.expr import Read
 from workbench.records import record
+from workbench.schedules.decisions import decide, sizes_near
 from workbench.schedules.register_tiles import shapes, tile_slots
 from workbench.schedules.structure import Structure
 from workbench.target import Target
@@ -80,16 +81,26 @@ def sized(
         return None
     batches = tuple(d for d in shape.free if d not in (*run, row))
     batch = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
-    division = _division((m, n), lanes, 1 if batch else target.cores, target, flat=flat, across=across)
+    cores = 1 if batch else target.cores
+    division = _decided(_division((m, n), lanes, cores, target, flat=flat, across=across), shape, (m, n), lanes, cores,
+                        flat=flat, free=across is None)
     inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
     other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
+    name = shape.statement.name
+    if other is not None and not decide(f"{name}_pack_rows", True, (True, False)):
+        other = None
     depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None)
+    depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
     columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
+    rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
+    columns = decide(
+        f"{name}_block_{column}", columns, lambda: sizes_near(columns, n // 2, unit=division.width, zero=True)
+    )
     if rows and not (flat or depths or columns or division.rows < m):
         columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
     blocks = {column: columns, depth: depths, row: rows}
-    operand = None if flat else reads[0]
+    operand = None if flat or not decide(f"{name}_pack_columns", True, (True, False)) else reads[0]
     threads = batch or (f"{column}_o" if division.across else f"{row}_o")
     sizes = column, division.width, row, division.height, depth, blocks
     return Packing(*sizes, operand, other, batches, threads, run if flat else ())
@@ -130,6 +141,19 @@ class _Division:
     columns: int
     unit: int
     across: bool
+
+
+def _decided(
+    usual: _Division, shape: Structure, cells: tuple[int, int], lanes: int, cores: int, *, flat: bool, free: bool
+) -> _Division:
+    """The tiles and the loop that cores divide, as they were chosen where somebody chose."""
+    name, vectors = shape.statement.name, usual.width // lanes
+    height = decide(f"{name}_tile_rows", usual.height, (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16))
+    wide = decide(f"{name}_tile_vectors", vectors, (1, 2, 3, 4, 6))
+    across = decide(f"{name}_divided", usual.across, (True, False)) if free else usual.across
+    if (height, wide, across) == (usual.height, vectors, usual.across):
+        return usual
+    return _divided(cells, (height, wide), lanes, cores, flat=flat, across=across)
 
 
 def _division(

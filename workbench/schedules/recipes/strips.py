@@ -9,6 +9,7 @@ Rows of a strip are read as they lie in memory, and a strip stays in the second 
 from __future__ import annotations
 
 from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
+from workbench.schedules.decisions import decide
 from workbench.schedules.edit import at, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
@@ -71,4 +72,5 @@ def _size(schedule: Schedule, band: Band, target: Target) -> int:
         row, widest = max(row, width * max((t or 0 for t in trips), default=1)), max(widest, width)
     lanes = target.lanes(8 * widest)
     vectors = target.cache_bytes[1] // 2 // max(1, row * lanes)
-    return lanes * max(LEAST, min(MOST, vectors))
+    name = program.statement(statements(band)[0]).name
+    return lanes * decide(f"{name}_strip_vectors", max(LEAST, min(MOST, vectors)), (0, 1, 2, 4, 8, 16, 32, 64))

@@ -8,6 +8,7 @@ from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Sequence, Tree, loops, path, statements
+from workbench.schedules.decisions import asked, decide
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.attempt import attempt, top
 from workbench.schedules.recipes.waves import in_waves
@@ -69,7 +70,11 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
         options.append((count, qualified(program, site)))
     enough = [name for count, name in options if count >= 8]
     rest = [name for _, name in sorted(options, key=lambda o: -o[0]) if name not in enough]
-    for name in (*enough, *rest):
+    order = [*enough, *rest]
+    if asked() and order:
+        wanted = decide(f"{order[0].partition('/')[0]}_threads", order[0], (*order, ""))
+        order = [wanted, *(name for name in order if name != wanted)] if wanted else []
+    for name in order:
         if poly.can_parallelize(program, schedule.tree, name):
             site = find_loop(program, schedule.tree, name)
             first = qualified(program, sites(nest)[0])

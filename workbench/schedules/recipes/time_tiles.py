@@ -17,6 +17,7 @@ from workbench import poly
 from workbench.poly.advances import shifts
 from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.records import record
+from workbench.schedules.decisions import decide, sizes_near
 from workbench.schedules.recipes.attempt import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import add_unit_loop, distribute, interchange, merge, parallelize, shift, skew, tile
@@ -123,6 +124,8 @@ def _blocks(schedule: Schedule, nest: Band, inner: tuple[Band, ...], row: int, t
     """Blocks that fill the second cache, with the smallest skew that makes them legal."""
     groups = tuple(statements(band) for band in inner)
     rows = target.cache_bytes[1] * 5 // 4 // row // 2 // 4 * 4
+    name, usual = schedule.program.statement(groups[0][0]).name, rows
+    rows = decide(f"{name}_time_rows", usual, lambda: sizes_near(usual, 4 * usual, unit=4, zero=True))
     for factor in range(1, LARGEST_FACTOR + 1):
         axes = [_axis(schedule, nest, inner, (0, rows, factor))]
         if rows < LEAST:  # part of a row at a time

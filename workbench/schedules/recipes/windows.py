@@ -14,6 +14,7 @@ from math import prod
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Read, index_names
 from workbench.records import record
+from workbench.schedules.decisions import asked, decide
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.recipes.company import beside, tiled
 from workbench.schedules.recipes.panels import paneled, plain_read
@@ -70,6 +71,10 @@ def windows(shape: Structure, target: Target) -> Windows | None:
             continue
         pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
         height, vectors = tile_of(trips[pixels] or 1, trips[lanes] or 1, 4 * vector * depth, target)
+        if asked():
+            name = shape.statement.name
+            height = decide(f"{name}_tile_{pixels}", height, range(1, min(trips[pixels] or 1, 16) + 1))
+            vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, (trips[lanes] or 1) // vector)) + 1))
         return Windows(lanes, vectors * vector, pixels, height, weights)
     return None
 

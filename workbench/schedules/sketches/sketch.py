@@ -48,14 +48,18 @@ class Sketch:
         fit, IllegalSchedule where the result would change.
         """
         whole = self.space.full({**(point or {}), **decisions})
-        for one in self.space.constraints:
-            if not one.holds(whole):
-                given = ", ".join(f"{name}={shown(whole[name])}" for name in sorted(one.names))
-                raise ScheduleError(f"the sketch excludes {given}: {one} does not hold")
+        self.require(whole)
         schedule = self.schedule
         for step in self.decided(whole):
             schedule = schedule | step
         return schedule
+
+    def require(self, point: Point) -> None:
+        """ScheduleError for a point that a constraint excludes."""
+        for one in self.space.constraints:
+            if not one.holds(point):
+                given = ", ".join(f"{name}={shown(point[name])}" for name in sorted(one.names))
+                raise ScheduleError(f"the sketch excludes {given}: {one} does not hold")
 
     def can(self, point: Point | None = None, /, **decisions: Any) -> Verdict:
         """The verdict on a point, and no exception: its `reason` says why a step does not fit."""
