@@ -25,7 +25,7 @@ from workbench.poly import (
 )
 from workbench.poly.program import Dependence, Program
 from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
-from workbench.poly.witness import fix_sizes
+from workbench.poly.witness import fix_sizes, witness
 
 
 def verdicts(program: Program, tree: Tree, dependence: Dependence, sizes: dict[str, int]) -> dict:
@@ -167,3 +167,11 @@ def test_malformed_trees_are_refused():
         violations(program, Sequence((Leaf("S0"), Leaf("S1"), Leaf("S7"))))
     with pytest.raises(ScheduleError, match="no row"):
         violations(program, Band((Loop("m", (("S0", lift("m")),)),), Sequence((Leaf("S0"), Leaf("S1")))))
+
+
+def test_a_witness_is_found_where_isl_finds_no_minimum():
+    relation = isl.parse_map(
+        "{ S[j] -> S[k] : j mod 2 = 0 and k mod 2 = 0 and j + 2 <= k <= j + 3 and 2 <= k <= 5 and 3*floor(k/3) > j }"
+    )
+    found = witness(relation, (), ("j",), ("k",))
+    assert (found.source, found.target) == ({"j": 2}, {"k": 4})

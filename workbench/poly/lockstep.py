@@ -73,7 +73,9 @@ def _begun(program: Program, loops: tuple[Loop, ...], lane: int) -> isl.UnionMap
         value = f"{prefix(program)}{{ {instance(own)} -> [{row_text(inner, own, program)}] }}"
         around = around.union(place)
         values = values.union(isl.parse_union_map(value).intersect_domain(domain))
-    first = around.reverse().apply_range(values).lexmin()
+    # The first values are those that come after no other: isl's own minimum is empty for some sets that are not.
+    begun = around.reverse().apply_range(values)
+    first = begun.subtract(begun.apply_range(isl.parse_union_map("{ [u] -> [v] : v > u }")))
     if first.is_empty():
         return None
     alike = isl.Map.from_union_map(first).project_out(isl.dim.in_, lane, 1)

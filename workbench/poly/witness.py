@@ -66,7 +66,9 @@ def fix_sizes(value: V, sizes: dict[str, int]) -> V:
 def _first(points: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point, or any point where there is no first one."""
     minimal = isl.lexmin_or_none(points)
-    found = unpack.point(minimal if minimal is not None else _narrowed(points))
+    found = unpack.point(minimal) if minimal is not None else None
+    if found is None:  # isl's minimum is empty for some sets that are not
+        found = unpack.point(_narrowed(points))
     assert found is not None
     return found
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
+from workbench.errors import ScheduleError
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
-from workbench.tune.measuring.building import Request
+from workbench.tune.measuring.building import Request, features_at
 from workbench.tune.measuring.runner import Assignment, Result, Runner
-from workbench.tune.models.features import features_of
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Searcher, Surroundings, Told
@@ -180,13 +179,12 @@ class Tuner:
                 f"none of the {len(tried)} points that were tried is a legal schedule; the first: {tried[0].message}"
             )
 
-    def _features(self, point: Point) -> dict[str, float] | None:
-        """The features of a point; None where it is no legal schedule."""
-        try:
-            schedule = self.assignment.sketch.at(point)
-            return features_of(schedule, self.assignment.target, self.assignment.threads)
-        except (IllegalSchedule, WorkbenchError):
-            return None
+    def _features(self, points: Sequence[Point]) -> Sequence[dict[str, float] | None]:
+        """The features of points, found by the runner's processes; None for one that is no legal schedule."""
+        own = getattr(self.runner, "features", None)
+        if own is not None:
+            return own(points)
+        return [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
 
     def _predicted(self, point: Point) -> float | None:
         tell = getattr(self.searcher, "predicted", None)

@@ -12,6 +12,8 @@ from workbench.lang.operator import Operator
 from workbench.poly.program import Program
 from workbench.schedules import Schedule, Sketch, autoschedule
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
+from workbench.schedules.scheduled_program import as_program
+from workbench.schedules.sketches.recipe_sketch import recipe_sketch
 from workbench.target import Target
 from workbench.tune.database import Database, StudyKey
 from workbench.tune.measuring.local_runner import LocalRunner
@@ -83,9 +85,8 @@ def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) ->
         raise ScheduleError("autotune takes an operator or a sketch: a schedule with a wb.choose(...) in it")
     if not isinstance(what, Operator | Program):
         raise ScheduleError(f"autotune takes an operator or a sketch, not {shown(what)}")
-    from workbench.tune.derived import derived_sketch
-
-    return derived_sketch(what, sizes or {}, target)
+    program = as_program(what, dict(sizes or {}))
+    return recipe_sketch(program, problem_of(program, target).target)
 
 
 def _require_points(sketch: Sketch) -> None:
@@ -101,7 +102,7 @@ def _require_searcher(searcher: Any) -> None:
 
         from workbench.schedules.sketches.space import Decision, Space
 
-        make_searcher(searcher, Surroundings(Space((Decision("x", (0, 1)),)), random.Random(0), lambda _: {}))
+        make_searcher(searcher, Surroundings(Space((Decision("x", (0, 1)),)), random.Random(0), lambda points: [None for _ in points]))
 
 
 def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None) -> StudyKey:

@@ -59,10 +59,17 @@ class Built:
     seconds: float = 0.0
 
 
+@record
+class Look:
+    """Points whose features are wanted."""
+
+    points: tuple[Mapping[str, Any], ...]
+
+
 _task: Task | None = None
 
 
-def answer(request: Task | Request) -> Built | None:
+def answer(request: Task | Request | Look) -> Built | list[dict[str, float] | None] | None:
     """What the helper process of a builder does."""
     global _task
     if isinstance(request, Task):
@@ -71,7 +78,17 @@ def answer(request: Task | Request) -> Built | None:
             register(kernel)
         return None
     assert _task is not None
+    if isinstance(request, Look):
+        return [features_at(_task.sketch, p, _task.target) for p in request.points]
     return built(_task, request)
+
+
+def features_at(sketch: Any, point: Mapping[str, Any], target: Target) -> dict[str, float] | None:
+    """The features of a point; None where it is no legal schedule."""
+    try:
+        return features_of(sketch.at(point), target)
+    except errors.WorkbenchError:
+        return None
 
 
 def built(task: Task, request: Request) -> Built:

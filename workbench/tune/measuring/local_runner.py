@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.tune.measuring.building import Built, Request, Task
+from workbench.tune.measuring.building import Built, Look, Request, Task
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
@@ -78,6 +79,26 @@ class LocalRunner:
                 best = min(best or result.seconds, result.seconds)
             yield result
 
+    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
+        """The features of points, found by the builders; None for one that is no legal schedule."""
+        if not points:
+            return []
+        found: list[dict[str, float] | None] = [None] * len(points)
+        shares = [list(range(n, len(points), len(self.builders))) for n in range(len(self.builders))]
+        asked = [
+            (helper, own) for helper, own in zip(self.builders, shares, strict=True)
+            if own and self._begin(helper, Request(0, {}), Look(tuple(points[n] for n in own))) is None
+        ]  # fmt: skip
+        for helper, own in asked:
+            try:
+                answer = helper.receive(self.assignment.limits.build_seconds)
+            except (Died, TooLate, WorkbenchError, MemoryError):
+                self._require_open()
+                continue
+            for n, row in zip(own, answer, strict=True):
+                found[n] = row
+        return found
+
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long."""
         for built in sorted(self._built(requests), key=lambda b: b.number):
@@ -111,7 +132,7 @@ class LocalRunner:
                 request, deadline = busy.pop(helper)
                 yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
 
-    def _begin(self, helper: Helper, request: Request) -> Built | None:
+    def _begin(self, helper: Helper, request: Request, look: Look | None = None) -> Built | None:
         """Give a builder something to do; what is wrong if it cannot."""
         self._require_open()
         try:
@@ -119,7 +140,7 @@ class LocalRunner:
             if helper.pid not in self.prepared:
                 helper.ask(self.task, self.assignment.limits.build_seconds)
                 self.prepared.add(helper.pid or 0)
-            helper.send(request)
+            helper.send(look or request)
         except (Died, TooLate) as how:
             self._require_open()
             return Built(request.number, "crashed", f"the builder {how}")

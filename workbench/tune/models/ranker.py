@@ -49,9 +49,10 @@ class Group:
 class Ranker:
     """Predicts log2 of seconds, and how far that may be off; `others` are groups of other problems."""
 
-    def __init__(self, others: Sequence[Group] = (), seed: int = 0) -> None:
+    def __init__(self, others: Sequence[Group] = (), seed: int = 0, models: int = MODELS) -> None:
         self.others = tuple(g for g in others if sum(x == x for x in g.log_seconds) > 1)
         self.seed = seed
+        self.wanted = models
         self.models: list[Any] = []
         self.names: list[str] = []
         self.offset = 0.0
@@ -78,7 +79,7 @@ class Ranker:
         data = xgboost.DMatrix(table, label=aims, weight=weights, nthread=1)
         self.models = [
             xgboost.train({**BOOSTING, "nthread": 1, "seed": self.seed * MODELS + n}, data, num_boost_round=ROUNDS)
-            for n in range(MODELS)
+            for n in range(self.wanted)
         ]
 
     def predict(self, rows: Sequence[Row]) -> tuple[Array, Array]:

@@ -15,7 +15,8 @@ SMALL = 4096
 DRAWS = 50
 """Times as many random points are drawn as are wanted, before it is said that there are no others."""
 
-FeaturesOf = Callable[[Point], "dict[str, float] | None"]
+Row = dict[str, float]
+FeaturesOf = Callable[[Sequence[Point]], "Sequence[Row | None]"]
 Index = tuple[int, ...]
 
 
@@ -29,8 +30,8 @@ class Told:
 
 @record(eq=False)
 class Surroundings:
-    """What a searcher works in: the space, a source of chance, the features of a point (None where it is no legal
-    schedule), and what is known of other problems.
+    """What a searcher works in: the space, a source of chance, a function that gives the features of points (None for
+    one that is no legal schedule), and what is known of other problems.
     """
 
     space: Space

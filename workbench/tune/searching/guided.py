@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.schedules.sketches.space import Point
 from workbench.tune.models.ranker import Group, Ranker
-from workbench.tune.searching.contract import Index, Searcher, Surroundings, Told
+from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
 
 EPSILON = 0.05
 """Of what is proposed so much is random."""
@@ -20,11 +20,11 @@ EPSILON = 0.05
 CURIOSITY = 0.5
 """Standard deviations that a point may be better than predicted."""
 
-POOL = 96
-"""Points that are looked at for one proposal."""
+POOL = 400
+"""Points that the model of decisions chooses among."""
 
-WARM_UP = 2
-"""Rounds at the beginning that follow the analytic model, and spread."""
+FIRST_LOOK, LOOKED_AT = 12, 3
+"""Times as many points as are wanted get features, at first and later."""
 
 
 class Guided(Searcher):
@@ -33,7 +33,8 @@ class Guided(Searcher):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.model = Ranker(self.others, self.draw.randrange(1 << 20))
-        self.known: dict[Index, dict[str, float] | None] = {}
+        self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1)
+        self.known: dict[Index, Row | None] = {}
         self.fresh_results = 0
         self.fitted = False
 
@@ -45,30 +46,44 @@ class Guided(Searcher):
         if self.fitted and not self.fresh_results:
             return
         rows, seconds = [], []
-        for told in self.results:
-            row = self.row(told.point)
+        for told, row in zip(self.results, self.rows([t.point for t in self.results]), strict=True):
             if row is not None:
                 rows.append(row)
                 seconds.append(told.seconds)
         self.model.fit(Group.of(rows, seconds))
+        decided = [self._decisions(self.space.index(t.point)) for t in self.results]
+        self.sieve.fit(Group.of(decided, [t.seconds for t in self.results]))
         self.fresh_results, self.fitted = 0, True
 
-    def row(self, point: Point) -> dict[str, float] | None:
-        """The features of a point with its decisions; None where it is no legal schedule."""
-        index = self.space.index(point)
-        if index not in self.known:
-            found = self.features(point)
-            if found is not None:
-                found = {**found, **self._decisions(index)}
-            self.known[index] = found
-        return self.known[index]
+    def rows(self, points: Sequence[Point]) -> list[Row | None]:
+        """The features of points with their decisions; None for one that is no legal schedule."""
+        indices = [self.space.index(p) for p in points]
+        missing = {i: p for i, p in zip(indices, points, strict=True) if i not in self.known}
+        for index, row in zip(missing, self.features(list(missing.values())), strict=True):
+            self.known[index] = None if row is None else {**row, **self._decisions(index)}
+        return [self.known[i] for i in indices]
 
-    def _decisions(self, index: Index) -> dict[str, float]:
-        return {f"decision {d.name}": float(place) for d, place in zip(self.space.decisions, index, strict=True)}
+    def _decisions(self, index: Index) -> Row:
+        """What was decided, as numbers: the option where it is one, its place where it is none."""
+        return {
+            f"decision {d.name}": float(d.options[place]) if d.ordered else float(place)
+            for d, place in zip(self.space.decisions, index, strict=True)
+        }
+
+    def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
+        """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
+        unique = list({i: p for p in points if (i := self.space.index(p)) not in self.seen}.values())
+        known = [p for p in unique if self.space.index(p) in self.known]
+        unknown = [p for p in unique if self.space.index(p) not in self.known]
+        if len(unknown) > count and self.sieve.models:
+            scores = self.sieve.predict([self._decisions(self.space.index(p)) for p in unknown])[0].tolist()
+            order = sorted(range(len(unknown)), key=lambda n: scores[n])
+            unknown = [unknown[n] for n in order]
+        return [*known, *unknown[:count]]
 
     def scores(self, points: Sequence[Point]) -> list[float]:
         """What the model expects, less for what it is not sure of; infinite for what is no schedule."""
-        rows = [self.row(p) for p in points]
+        rows = self.rows(points)
         legal = [row for row in rows if row is not None]
         mean, deviation = self.model.predict(legal)
         found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
@@ -76,7 +91,7 @@ class Guided(Searcher):
 
     def predicted(self, point: Point) -> float | None:
         """Seconds that the model expects; None before it has learned anything."""
-        row = self.row(point)
+        (row,) = self.rows([point])
         if row is None or not self.model.count:
             return None
         return float(2.0 ** self.model.predict([row])[0][0])
@@ -103,8 +118,7 @@ class Guided(Searcher):
 
     def propose(self, count: int) -> Iterable[Point]:
         self.refit()
-        pool = [p for p in self.pool(count) if self.space.index(p) not in self.seen]
-        unique = list({self.space.index(p): p for p in pool}.values())
+        unique = self.sifted(self.pool(count), (LOOKED_AT if self.results else FIRST_LOOK) * count)
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         good = self.diverse(unique, self.scores(unique), count - chance)
         return [*good, *self.random(chance)]
@@ -143,7 +157,7 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.random(2 * POOL)
+            return self.random(POOL)
         return [*self.neighbours(best, POOL * 2 // 3), *self.random(POOL // 3)]
 
 
