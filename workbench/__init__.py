@@ -21,7 +21,7 @@ from workbench.deferred import uncollected
 from workbench.errors import unknown_name
 from workbench.face import METHODS, NAMES, SHOWN
 from workbench.lang.operator import Operator
-from workbench.settings import settings
+from workbench.settings import current, settings
 from workbench.target import Target
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def _load(where: str) -> Any:
     _give_pictures()
     _let_programs_be_called()
     _let_kernels_be_examined()
+    _let_calls_ask_the_tuner()
     return found
 
 
@@ -144,6 +145,21 @@ def _let_programs_be_called() -> None:
     module = sys.modules.get("workbench.poly.program")
     if module is not None and "__call__" not in vars(module.Program):
         module.Program.__call__ = _call_program
+
+
+def _let_calls_ask_the_tuner() -> None:
+    """A call runs the best schedule that is known, once calls are loaded."""
+    module = sys.modules.get("workbench.runtime.preparing")
+    if module is not None and module.known_best is None:
+        module.known_best = _best_known
+
+
+def _best_known(*facts: Any) -> Any:
+    """See `workbench.tune.best_known`; where nothing was ever tuned nothing is loaded."""
+    own = current()
+    if not own.tuned or (own.database is None and not _load("workbench.runtime.storage:default_database")().is_file()):
+        return None
+    return _load("workbench.tune.best_known:best_known")(*facts)
 
 
 def _let_kernels_be_examined() -> None:

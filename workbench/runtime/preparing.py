@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from workbench import poly
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
+from workbench.poly.program import Program
 from workbench.records import record
 from workbench.runtime.building import build, build_target
 from workbench.runtime.discovery import preferred_toolchain
@@ -23,14 +24,22 @@ from workbench.target import Target
 
 Array = np.ndarray[Any, Any]
 
+DEFAULT = "the default recipe"
+
+known_best: Callable[[Program, Target, Toolchain, int], tuple[Schedule, str] | None] | None = None
+"""What the tuner knows of a program on a machine with so many threads: a schedule, and where it comes from.
+
+The face puts it here: the tuner's room stands after this one.
+"""
+
 
 @record(eq=False, repr=False)
 class Plan:
     """What a call will run: `op.plan(*arrays)`.
 
     `op` has its type variables fixed; `sizes` are those of the arrays, `strides` (in elements) those of
-    arrays that are not dense.  `schedule` is the default recipe's for `target`, and its trace says which
-    steps were taken.
+    arrays that are not dense.  `schedule` is the best that the tuner knows for them, else the default
+    recipe's for `target` (`source` says which), and its trace says which steps were taken.
     """
 
     op: Operator
@@ -40,6 +49,7 @@ class Plan:
     target: Target
     toolchain: Toolchain
     unchecked: bool
+    source: str = DEFAULT
 
     def build(self) -> CompiledKernel:
         """The kernel of this plan."""
@@ -53,6 +63,7 @@ class Plan:
         return "\n".join([
             f"{self.op.name}({', '.join(self.op.parameters)}) for {sizes}",
             f"arrays:   {'; '.join(layouts) or 'dense, row after row'}",
+            f"from:     {self.source}",
             "schedule:",
             *(f"  {step}: {why}" for step, why in reasons(self.schedule)),
             f"machine:  {machine}, parallel loops by {target.parallel}",
@@ -77,8 +88,14 @@ def make_plan(op: Operator, arrays: tuple[Any, ...], scalars: Mapping[str, Any],
     _refuse_outside(op, program, unchecked=unchecked)
     toolchain = preferred_toolchain()
     target = replace(build_target("c", toolchain), cores=thread_count())
-    schedule = default_schedule(program, target)
-    return Plan(bound.op, bound.sizes, strides, schedule, target, toolchain, unchecked)
+    schedule, source = _chosen(program, target, toolchain)
+    return Plan(bound.op, bound.sizes, strides, schedule, target, toolchain, unchecked, source)
+
+
+def _chosen(program: Program, target: Target, toolchain: Toolchain) -> tuple[Schedule, str]:
+    """The schedule of a call, and where it comes from: what the tuner knows, else the default recipe's."""
+    known = None if known_best is None else known_best(program, target, toolchain, target.cores)
+    return (default_schedule(program, target), DEFAULT) if known is None else known
 
 
 def _strides(array: Array) -> tuple[int, ...] | None:

@@ -48,7 +48,7 @@ def run_limited(
 ) -> Finished:
     """Run a program in `folder`; its whole process group is killed after `seconds`.
 
-    Without a group of its `own_group` it belongs to ours, and what ends us all ends it; then the clock only ends itself.
+    Without a group of its own it belongs to ours, and what ends us all ends it; the clock then ends only itself.
 
     Output goes to a file and not to a pipe: a grandchild that outlives its parent cannot keep us waiting.
     Raises CannotStart if the program cannot be run, OSError if `folder` cannot be written.

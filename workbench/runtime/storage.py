@@ -95,6 +95,11 @@ def default_directory() -> Path:
     return (Path(base) if os.path.isabs(base) else _home() / ".cache") / "tensor-workbench"
 
 
+def default_database() -> Path:
+    """The user's own database of tuned schedules; it need not exist."""
+    return (current().cache or default_directory()) / "tuning.sqlite"
+
+
 def write_file(path: Path, content: bytes) -> None:
     """Write a file so that no reader ever sees half of it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")

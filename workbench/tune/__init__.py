@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.tune.database import Database
     from workbench.tune.measuring.local_runner import LocalRunner
     from workbench.tune.measuring.runner import Limits
     from workbench.tune.searching import searchers
+    from workbench.tune.storing.database import Database
     from workbench.tune.study import Study
     from workbench.tune.trials import Trial
     from workbench.tune.tuning import autotune
 
 # Which submodule gives a name.
 NAMES = {
-    "autotune": "tuning", "Database": "database", "LocalRunner": "measuring.local_runner",
+    "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
     "Limits": "measuring.runner", "searchers": "searching", "Study": "study", "Trial": "trials",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A problem: an operator at known sizes and layouts, on a machine.  Its key says which trials are about the same thing."""
+"""A problem: an operator at known sizes and layouts, on a machine; its key says which trials are about one thing."""
 
 from __future__ import annotations
 

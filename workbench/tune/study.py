@@ -7,17 +7,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.errors import WorkbenchError
 from workbench.runtime.timing import duration
 from workbench.schedules import Schedule
-from workbench.tune.database import Database, StudyKey
 from workbench.tune.measuring.local_runner import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Searcher, Surroundings
-from workbench.tune.trials import OUTCOMES, Trial, fastest
+from workbench.tune.storing.database import Database, StudyKey
+from workbench.tune.trials import OUTCOMES, Trial, fastest, merged
 from workbench.tune.tuner import Round, Tuner
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
@@ -28,8 +28,8 @@ LOOK_SECONDS = 0.05
 class Study:
     """The trials of one problem, and the search that makes them; `wb.autotune` starts one.
 
-    `state` is "running", "paused", "finished", "stopped" or "failed".  `trials` are those so far, `best` the schedule of
-    the fastest, `rounds` what each round of the search was like.
+    `state` is "running", "paused", "finished", "stopped" or "failed".  `trials` are those so far, `best` is the
+    schedule of the fastest; `rounds` say what each round of the search was like.
     """
 
     def __init__(
@@ -205,8 +205,15 @@ class Study:
                 self._error = error
         finally:
             self._runner.close()
+            self._forget_calls()
             self._ended.set()
             self._tell()
+
+    def _forget_calls(self) -> None:
+        """The operator's next call looks again for the best schedule."""
+        definition = self.assignment.program.original.definition
+        if definition is not None:
+            definition.__dict__.pop("calls", None)
 
     def _keep(self, trial: Trial) -> None:
         self.database.add(self.key, trial)
@@ -235,16 +242,6 @@ class Study:
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def merged(trials: Sequence[Trial]) -> list[Trial]:
-    """Stored trials, each final put into the trial that it confirms."""
-    from workbench.tune.tuner import _confirmed
-
-    finals = {t.number: t for t in trials if t.source == "final"}
-    return [
-        _confirmed(t, finals[t.number]) if t.number in finals else t for t in trials if t.source != "final"
-    ]
 
 
 class _Progress:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from workbench.records import record
@@ -16,12 +17,13 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 class Trial:
     """One point of a space, and what came of it.
 
-    `seconds` is the time of one call (None unless measured), `lower` and `upper` its quartiles, all of them beside a
-    reference kernel that was timed in turn with it, so that trials of a noisy machine can be compared.  `schedule` is
+    `seconds` is the time of one call (None unless measured): the lower quartile of several batches, `lower` the least
+    and `upper` the upper quartile, all of them beside a reference kernel that was timed in turn with it, so that trials
+    of a noisy machine can be compared.  `schedule` is
     the record of the schedule (JSON), `steps` the same in one line; `message` says what went wrong.  `predicted` are
     the seconds that the cost model expected before, `features` what it saw; `build_seconds` and `run_seconds` what the
     trial took, `began` when it began (seconds since 1970), `round` which round of the search asked for it, `source` who
-    ("search", "default", or "seed").
+    ("search", "default", or "seed"); a `confirmed` trial was timed again, longer, after the search.
     """
 
     number: int
@@ -41,6 +43,7 @@ class Trial:
     round: int = 0
     source: str = "search"
     uid: str = ""
+    confirmed: bool = False
 
     @property
     def measured(self) -> bool:
@@ -56,9 +59,24 @@ class Trial:
         return f"<{self}>"
 
 
-def fastest(trials: list[Trial] | tuple[Trial, ...]) -> Trial | None:
-    """The measured trial that took the least time; the first of several."""
-    return min((t for t in trials if t.seconds is not None), key=lambda t: t.seconds or 0.0, default=None)
+def fastest(trials: Iterable[Trial]) -> Trial | None:
+    """The measured trial that took the least time, among the confirmed ones if there are any."""
+    measured = [t for t in trials if t.seconds is not None]
+    confirmed = [t for t in measured if t.confirmed]
+    return min(confirmed or measured, key=lambda t: t.seconds or 0.0, default=None)
+
+
+def with_final(trial: Trial, final: Trial) -> Trial:
+    """A trial with the times of its final."""
+    return replace(trial, seconds=final.seconds, lower=final.lower, upper=final.upper, confirmed=True)
+
+
+def merged(trials: Iterable[Trial]) -> list[Trial]:
+    """Trials as they are stored, each final put into the trial that it confirms."""
+    known = list(trials)
+    finals = {t.number: t for t in known if t.source == "final"}
+    plain = [t for t in known if t.source != "final"]
+    return [with_final(t, finals[t.number]) if t.number in finals else t for t in plain]
 
 
 def first_line(text: str) -> str:

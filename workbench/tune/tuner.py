@@ -18,13 +18,13 @@ from workbench.tune.measuring.runner import Assignment, Result, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Searcher, Surroundings, Told
-from workbench.tune.trials import Trial, fastest
+from workbench.tune.trials import Trial, fastest, with_final
 
 ROUND = 8
 """Points of a round: enough for several builders, few enough to learn often."""
 
-FINALISTS, NEAR, PATIENCE = 4, 1.06, 6.0
-"""So many of the fastest, as near the best, are timed again, so many times as long."""
+FINALISTS, PATIENCE = 5, 6.0
+"""So many of the fastest are timed again, so many times as long, and the default recipe beside them."""
 
 IN_VAIN = 400
 """Points in a row that are no new legal schedules, after which a space is given up."""
@@ -53,7 +53,8 @@ class Tuner:
 
     def __init__(
         self, assignment: Assignment, runner: Runner, make: Callable[[Surroundings], Searcher], *,
-        default: Schedule | None, keep: Callable[[Trial], None], going: Callable[[], bool], others: Iterable[Group] = (),
+        default: Schedule | None, keep: Callable[[Trial], None], going: Callable[[], bool],
+        others: Iterable[Group] = (),
     ) -> None:  # fmt: skip
         self.assignment = assignment
         self.runner = runner
@@ -75,9 +76,9 @@ class Tuner:
         for trial in known:
             self._note(trial)
         space = self.assignment.sketch.space
-        told = [Told(space.full(t.point), t.seconds) for t in known if t.source == "search" and _stands_in(space, t.point)]
-        if told:
-            self.searcher.tell(told)
+        own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
+        if own:
+            self.searcher.tell([Told(space.full(_tuples(t.point)), t.seconds) for t in own])
 
     def known_elsewhere(self, results: Iterable[Told]) -> None:
         """What other studies of this problem found at points of this space."""
@@ -154,10 +155,10 @@ class Tuner:
     def _finals(self) -> None:
         """The fastest few once more, longer: the best of many short timings is partly luck."""
         measured = sorted((t for t in self.trials if t.seconds is not None), key=lambda t: t.seconds or 0.0)
-        if not measured:
+        default = [t for t in measured if t.source == "default"]
+        by_number = {t.number: t for t in (*measured[:FINALISTS], *default)}
+        if all(t.confirmed for t in by_number.values()):
             return
-        near = [t for t in measured[:FINALISTS] if (t.seconds or 0.0) <= NEAR * (measured[0].seconds or 0.0)]
-        by_number = {t.number: t for t in near}
         requests = [
             Request(t.number, t.point, self.default if t.source == "default" else None) for t in by_number.values()
         ]
@@ -206,14 +207,9 @@ class Tuner:
 
     def _note(self, trial: Trial) -> None:
         if trial.source == "final":
-            self.trials = [_confirmed(t, trial) if t.number == trial.number else t for t in self.trials]
+            self.trials = [with_final(t, trial) if t.number == trial.number else t for t in self.trials]
         else:
             self.trials.append(trial)
-
-
-def _confirmed(first: Trial, final: Trial) -> Trial:
-    """A trial with the times of its final."""
-    return replace(first, seconds=final.seconds, lower=final.lower, upper=final.upper, message="timed again")
 
 
 def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,14 +15,16 @@ from workbench.schedules import Schedule, Sketch, autoschedule
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
 from workbench.schedules.sketches.recipe_sketch import recipe_sketch
+from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target
-from workbench.tune.database import Database, StudyKey
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Limits, as_runner
 from workbench.tune.models.ranker import Group
 from workbench.tune.problem import Problem, problem_of
 from workbench.tune.searching import Searcher, Surroundings, make_searcher
-from workbench.tune.study import Study, merged
+from workbench.tune.storing.database import Database, StudyKey
+from workbench.tune.study import Study
+from workbench.tune.trials import merged
 
 MOST_RELATIVES = 8
 """Problems of the same operator at other sizes that the model learns from."""
@@ -98,11 +101,8 @@ def _require_points(sketch: Sketch) -> None:
 def _require_searcher(searcher: Any) -> None:
     """WorkbenchError for a name that is unknown, before anything starts."""
     if not callable(searcher):
-        import random
-
-        from workbench.schedules.sketches.space import Decision, Space
-
-        make_searcher(searcher, Surroundings(Space((Decision("x", (0, 1)),)), random.Random(0), lambda points: [None for _ in points]))
+        space = Space((Decision("x", (0, 1)),))
+        make_searcher(searcher, Surroundings(space, random.Random(0), lambda points: [None] * len(points)))
 
 
 def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None) -> StudyKey:

@@ -130,13 +130,11 @@ def _tiled(schedule: Schedule, name: str, identifier: str) -> Schedule:
     """Blocks of some of the loops, outside in the same order."""
     sizes = {}
     for loop in path(schedule.tree, identifier):
-        trip = poly.extent(schedule.program, identifier, loop.name) if loop.name in _dims(schedule, identifier) else None
+        own = loop.name in schedule.program.statement(identifier).dims
+        trip = poly.extent(schedule.program, identifier, loop.name) if own else None
         options = (0, *(b for b in BLOCKS if trip is None or 2 * b <= trip))
         size = decide(f"{name}_block_{loop.name}", 0, options) if len(options) > 1 else 0
         if size:
             sizes[f"{name}/{loop.name}"] = size
     return attempt(schedule, tile(sizes)) if sizes else schedule
 
-
-def _dims(schedule: Schedule, identifier: str) -> tuple[str, ...]:
-    return schedule.program.statement(identifier).dims

@@ -74,7 +74,8 @@ def windows(shape: Structure, target: Target) -> Windows | None:
         if asked():
             name = shape.statement.name
             height = decide(f"{name}_tile_{pixels}", height, range(1, min(trips[pixels] or 1, 16) + 1))
-            vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, (trips[lanes] or 1) // vector)) + 1))
+            most = max(1, min(4, (trips[lanes] or 1) // vector))
+            vectors = decide(f"{name}_tile_vectors", vectors, range(1, most + 1))
         return Windows(lanes, vectors * vector, pixels, height, weights)
     return None
 

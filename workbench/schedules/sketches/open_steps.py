@@ -100,6 +100,8 @@ def mapped(step: Transform, change: Callable[[Choice], Any]) -> Transform | None
         case Open(function, arguments, keywords):
             given = _mapped_value(arguments, change)
             named = {name: _mapped_value(value, change) for name, value in keywords}
+            if function not in FUNCTIONS:  # a sketch that came from another process, which had loaded them
+                len(Transform.known)
             return FUNCTIONS[function](*given, **named)
         case Alternative(choice):
             found = change(choice)

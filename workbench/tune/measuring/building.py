@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Request:
 
 @record
 class Built:
-    """A candidate that was built (`outcome` is None), or why not; `key` is equal for schedules that are one computation."""
+    """A candidate that was built (`outcome` is None), or why not; `key` is equal for schedules of one computation."""
 
     number: int
     outcome: Outcome | None = None
@@ -95,8 +96,8 @@ def built(task: Task, request: Request) -> Built:
     """Build one candidate; whatever is wrong with it is part of the answer."""
     begun = time.perf_counter()
 
-    def refused(outcome: Outcome, error: Exception, **known: Any) -> Built:
-        return Built(request.number, outcome, _said(error), seconds=time.perf_counter() - begun, **known)
+    def refused(outcome: Outcome, error: Exception) -> Built:
+        return Built(request.number, outcome, _said(error), seconds=time.perf_counter() - begun)
 
     try:
         schedule = request.schedule or task.sketch.at(request.point)
@@ -106,19 +107,18 @@ def built(task: Task, request: Request) -> Built:
         return refused("not built", error)
     except errors.ScheduleError as error:
         return refused("illegal", error)
-    known = {"key": schedule.key, "record": schedule.to_json(), "steps": schedule.steps()}
+    known = Built(request.number, None, "", schedule.key, schedule.to_json(), schedule.steps())
     try:
         kernel = generate(schedule, task.target, unchecked=task.unchecked)
         folder = Path(task.folder) / str(request.number)
         folder.mkdir(exist_ok=True)
         library = build_bare(kernel, task.toolchain, folder)
-        known["features"] = features_of(schedule, task.target)
+        known = replace(known, features=features_of(schedule, task.target))
     except errors.WorkbenchError as error:
-        return refused("not built", error, **known)
-    return Built(
-        request.number, library=str(library), signature=kernel.signature, sizes=kernel.sizes,
-        seconds=time.perf_counter() - begun, **known,
-    )  # fmt: skip
+        return replace(known, outcome="not built", message=_said(error), seconds=time.perf_counter() - begun)
+    return replace(
+        known, library=str(library), signature=kernel.signature, sizes=kernel.sizes, seconds=time.perf_counter() - begun
+    )
 
 
 def _said(error: Exception) -> str:

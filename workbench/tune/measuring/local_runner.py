@@ -6,17 +6,18 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from workbench.errors import WorkbenchError
 from workbench.tune.measuring.building import Built, Look, Request, Task
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import workload
+from workbench.tune.trials import Outcome
 
 BUILDER = "workbench.tune.measuring.building:answer"
 RUNNER = "workbench.tune.measuring.timing:answer"
@@ -24,12 +25,18 @@ RUNNER = "workbench.tune.measuring.timing:answer"
 SLOWEST = 60
 """Calls as slow as the best one that a candidate may take time for, before it is given up."""
 
+FIRST_PATIENCE = 4.0
+"""A reference is timed so many times as long as others: all are measured by it."""
+
+MOST_DRIFT = 3.0
+"""What a machine gets slower or faster, as the reference shows; more is a mistake of the clock."""
+
 SLOW_REFERENCE = 4.0
 """A reference so many times slower than the best gives way to it: every timing waits for it."""
 
 
-class Closed(Exception):
-    """The runner was closed while it measured."""
+class Closed(BaseException):
+    """The runner was closed while it measured: nothing on the way may take it for a fault of a candidate."""
 
 
 class LocalRunner:
@@ -92,7 +99,7 @@ class LocalRunner:
         for helper, own in asked:
             try:
                 answer = helper.receive(self.assignment.limits.build_seconds)
-            except (Died, TooLate, WorkbenchError, MemoryError):
+            except Exception:  # no features, then
                 self._require_open()
                 continue
             for n, row in zip(own, answer, strict=True):
@@ -169,8 +176,8 @@ class LocalRunner:
         except Died as how:
             self._require_open()
             return Built(request.number, "crashed", f"the builder {how}")
-        except (WorkbenchError, MemoryError) as error:
-            return Built(request.number, "not built", str(error))
+        except Exception as error:  # a mistake of ours in making a candidate costs that candidate
+            return Built(request.number, "not built", f"{type(error).__name__}: {error}")
 
     # -- timing --
 
@@ -178,35 +185,38 @@ class LocalRunner:
         """One candidate in the runner's process; the first one that is right becomes the reference."""
         begun, wall = time.perf_counter(), time.time()
         first = self.reference is None
-        outcome, message, timed = self._run(built, best, patience, reference=first)
+        outcome, message, timed = self._run(built, best, FIRST_PATIENCE if first else patience, reference=first)
         spent = time.perf_counter() - begun
         if timed is None:
-            return _result(built, outcome, message, run_seconds=spent, began=wall)
+            return replace(_result(built, outcome, message), run_seconds=spent, began=wall)
         scale = 1.0
         if first:
             self.reference, self.reference_seconds = built, timed.seconds
             self.overhead = spent
         elif timed.reference and self.reference_seconds:
-            scale = self.reference_seconds / timed.reference
-        result = _result(
-            built, "measured", "", seconds=timed.seconds * scale, lower=timed.lower * scale,
-            upper=timed.upper * scale, run_seconds=spent, began=wall,
-        )  # fmt: skip
+            scale = min(MOST_DRIFT, max(1 / MOST_DRIFT, self.reference_seconds / timed.reference))
+        seconds, lower, upper = (value * scale for value in (timed.seconds, timed.lower, timed.upper))
+        result = replace(
+            _result(built, "measured", ""), seconds=seconds, lower=lower, upper=upper, run_seconds=spent, began=wall
+        )
         self._refer_to(built, result.seconds)
         return result
 
     def _refer_to(self, built: Built, seconds: float | None) -> None:
-        """A much faster candidate becomes the reference."""
-        if seconds and self.reference_seconds and seconds * SLOW_REFERENCE < self.reference_seconds:
-            outcome, _, _ = self._run(built, None, 1.0, reference=True)
-            if outcome == "measured":
-                self.reference, self.reference_seconds = built, seconds
+        """A much faster candidate becomes the reference, if it is that the second time, too."""
+        if not (seconds and self.reference_seconds and seconds * SLOW_REFERENCE < self.reference_seconds):
+            return
+        outcome, _, timed = self._run(built, None, FIRST_PATIENCE, reference=True)
+        if outcome == "measured" and timed is not None and timed.reference:
+            again = self.reference_seconds * timed.seconds / timed.reference
+            self.reference, self.reference_seconds = built, max(seconds, again)
 
     def _run(
         self, built: Built, best: float | None, patience: float, *, reference: bool = False
-    ) -> tuple[str, str, Timed | None]:
+    ) -> tuple[Outcome, str, Timed | None]:
         """(outcome, what was wrong, times)."""
-        assert self.runner is not None and built.signature is not None
+        assert self.runner is not None
+        assert built.signature is not None
         load = Load(built.library, built.signature, built.sizes or {}, best, patience, reference)
         try:
             self._ready()
@@ -219,8 +229,8 @@ class LocalRunner:
             return "crashed", f"the process that ran it {how}", None
         except MemoryError:
             return "crashed", "it took more memory than it may", None
-        except (WorkbenchError, OSError) as error:
-            return "not built", str(error), None
+        except Exception as error:  # a library that cannot be loaded, or a mistake of ours
+            return "not built", f"{type(error).__name__}: {error}", None
         if isinstance(answer, Wrong):
             return "wrong", answer.message, None
         return "measured", "", answer
@@ -254,11 +264,11 @@ class LocalRunner:
 
 def _refused(built: Built) -> Result:
     assert built.outcome is not None
-    return _result(built, built.outcome, built.message, began=time.time())
+    return replace(_result(built, built.outcome, built.message), began=time.time())
 
 
-def _result(built: Built, outcome: str, message: str, **known: float | None) -> Result:
+def _result(built: Built, outcome: Outcome, message: str) -> Result:
     return Result(
         built.number, outcome, message, key=built.key, record=built.record, steps=built.steps,
-        features=built.features, build_seconds=built.seconds, **known,
-    )  # type: ignore[arg-type]  # fmt: skip
+        features=built.features, build_seconds=built.seconds,
+    )  # fmt: skip

@@ -71,9 +71,11 @@ class Runner(Protocol):
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
         """Build, check and time; `best` are the seconds of the best so far."""
+        ...
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time the finalists once more, so many times as long."""
+        ...
 
     def close(self) -> None:
         """End everything; may be called from another thread while `measure` runs, which then ends."""

@@ -56,7 +56,10 @@ class Load:
 
 @record(slots=True)
 class Timed:
-    """What a candidate took: median seconds of a call and quartiles, and the median of the reference beside it."""
+    """What a candidate took: seconds of a call, their quartiles, and the seconds of the reference beside it.
+
+    `seconds` and `reference` are lower quartiles: what else runs on a machine only ever adds.
+    """
 
     seconds: float
     lower: float
@@ -172,8 +175,9 @@ class _Runner:
                 break
             if spent >= MOST_SECONDS * request.patience and len(own) >= 2:
                 break
-        lower, middle, upper = _quartiles(own)
-        return Timed(middle, lower, upper, statistics.median(others) if others else None, len(own) * size)
+        lower, _, upper = _quartiles(own)
+        reference = _quartiles(others)[0] if len(others) > 1 else None
+        return Timed(lower, min(own), upper, reference, len(own) * size)
 
     def _batch(self, kernel: _Callable) -> tuple[int, float]:
         """(calls of a batch, seconds of a call); warms up."""
@@ -195,7 +199,7 @@ class _Runner:
 
 def _quartiles(times: list[float]) -> tuple[float, float, float]:
     lower, middle, upper = statistics.quantiles(times, n=4)
-    return min(lower, middle), middle, max(upper, middle)
+    return max(lower, min(times)), middle, max(upper, middle)
 
 
 _runner = _Runner()

@@ -45,10 +45,7 @@ def workload(program: Program, seed: int = 0) -> Workload:
     arrays = _laid_out(program, op, sample_arrays(op, seed, **program.sizes))
     out = sample_out(op, seed + 1, **program.sizes)
     left = {n: v for n, v in program.sizes.items() if n not in op.parameters}
-    if op.language == "c":
-        known = expected_of_text(program, arrays, out, {})
-    else:
-        known = expected(op, arrays, out, left)
+    known = expected_of_text(program, arrays, out, {}) if op.language == "c" else expected(op, arrays, out, left)
     given = several(out) if out is not None else (None,) * len(op.outputs)
     named = {name: value for name, value in zip(op.parameters, arrays, strict=True) if name not in op.scalars}
     return Workload(named, dict(zip(op.outputs, given, strict=True)), known)

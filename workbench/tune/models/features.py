@@ -1,8 +1,8 @@
 """Features of a schedule: the numbers that a cost model learns from.
 
-For each statement: its loops, lanes and registers, and for each access how much it touches, how often that is used again,
-and at what distance (the context of AutoTVM, Chen et al. 2018, and Ansor, Zheng et al. 2020), together with the cycles
-of `working_sets`.  Statements are added up by the cycles they take, so that operators of any number of them have the
+For each statement: its loops, lanes and registers, and for each access how much it touches and how often that is used
+again (the context of AutoTVM, Chen et al. 2018, and Ansor, Zheng et al. 2020), together with the cycles of
+`working_sets`.  Statements are added up by the cycles they take, so that operators of any number of them have the
 same features; the curve is the work done on each byte, loop by loop.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from math import prod
 
@@ -16,6 +17,10 @@ from workbench.schedules.structure import structure
 
 UNKNOWN_TRIP = 64
 """Iterations of a loop whose extent is symbolic."""
+
+ARITHMETIC = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
 
 
 @record(slots=True)
@@ -184,7 +189,7 @@ def _value(expr: Expr, dims: Mapping[str, int]) -> int | None:
             a, b = _value(left, dims), _value(right, dims)
             if a is None or b is None or (op in "/%" and b == 0):
                 return None
-            return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a // b if op == "/" else a % b
+            return ARITHMETIC[op](a, b)
     return None
 
 

@@ -1,8 +1,8 @@
 """A learned cost model: boosted trees on the features of schedules, on top of the analytic cycles.
 
 It learns how far the measured seconds are from the analytic ones, so that it is as good as those before it has seen
-anything.  Trials of other problems (sizes, operators, machines) are groups of their own: what they share with this one
-is the order inside a group, so each group is centred.  Several models, each grown on other rows, tell how sure they are.
+anything.  Trials of other problems (sizes, operators, machines) are groups of their own: what they share with this is
+the order inside a group, so each group is centred.  Several models, each grown on other rows, tell how sure they are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Row = Mapping[str, float]
 MODELS = 4
 """Models whose difference is the uncertainty."""
 
-BOOSTING = {"max_depth": 5, "eta": 0.15, "subsample": 0.8, "colsample_bynode": 0.6, "min_child_weight": 1.0, "lambda": 1.0}
+BOOSTING = {
+    "max_depth": 5, "eta": 0.15, "subsample": 0.8, "colsample_bynode": 0.6, "min_child_weight": 1.0, "lambda": 1.0,
+}  # fmt: skip
 ROUNDS = 60
 
 FAILED = 2.0
@@ -63,7 +65,8 @@ class Ranker:
         self.count = sum(x == x for x in own.log_seconds)
         self.names = sorted({name for g in (own, *self.others) for row in g.rows for name in row})
         parts = [self._prepared(g) for g in (own, *self.others) if g.rows]
-        known = [(r - y) for r, y in zip((x.get("cycles", 0.0) for x in own.rows), own.log_seconds, strict=True) if y == y]
+        analytic = [row.get("cycles", 0.0) for row in own.rows]
+        known = [a - y for a, y in zip(analytic, own.log_seconds, strict=True) if y == y]
         self.offset = -float(np.mean(known)) if known else 0.0
         rows = sum(len(x) for x, _ in parts)
         if rows < 4:

@@ -1,4 +1,4 @@
-"""Searchers that a cost model guides: the learned one ("xgb"), AutoTVM's annealing, Ansor's evolution, PolyDL's ranking.
+"""Searchers that a model guides: the learned one ("xgb"), AutoTVM's annealing, Ansor's evolution, PolyDL's ranking.
 
 All of them look for points that the model takes for fast, and differ in how they look.
 """
@@ -19,6 +19,9 @@ EPSILON = 0.05
 
 CURIOSITY = 0.5
 """Standard deviations that a point may be better than predicted."""
+
+NOVELTY = 0.35
+"""What it counts to decide all as no other point of a batch does, in parts of the best prediction's advantage."""
 
 POOL = 400
 """Points that the model of decisions chooses among."""
@@ -100,20 +103,21 @@ class Guided(Searcher):
         """The best points, some of which give way to others that decide what is not decided so yet (AutoTVM)."""
         order = sorted(range(len(points)), key=lambda n: scores[n])
         order = [n for n in order if scores[n] != float("inf")][: 3 * count]
-        chosen: list[int] = []
-        covered: set[tuple[str, object]] = set()
         if not order:
             return []
-        low, high = scores[order[0]], scores[order[-1]]
-        spread = max(high - low, 1e-9)
+        high, spread = scores[order[-1]], max(scores[order[-1]] - scores[order[0]], 1e-9)
+        decided = {n: {(name, str(value)) for name, value in points[n].items()} for n in order}
+        chosen: list[int] = []
+        covered: set[tuple[str, str]] = set()
         while order and len(chosen) < count:
-            def gain(n: int) -> float:
-                new = sum((name, str(value)) not in covered for name, value in points[n].items())
-                return (high - scores[n]) / spread + 0.35 * new / max(1, len(points[n]))
-            best = max(order, key=gain)
+            gains = {
+                n: (high - scores[n]) / spread + NOVELTY * len(decided[n] - covered) / max(1, len(decided[n]))
+                for n in order
+            }
+            best = max(order, key=gains.__getitem__)
             order.remove(best)
             chosen.append(best)
-            covered |= {(name, str(value)) for name, value in points[best].items()}
+            covered |= decided[best]
         return [points[n] for n in chosen]
 
     def propose(self, count: int) -> Iterable[Point]:

@@ -1,0 +1,134 @@
+"""The contract of searchers, for every one of them, on spaces with and without constraints and illegal points."""
+
+from __future__ import annotations
+
+import random
+from importlib.util import find_spec
+
+import pytest
+
+from workbench.errors import WorkbenchError
+from workbench.schedules.sketches.constraints import constraint
+from workbench.schedules.sketches.space import Decision, Point, Space
+from workbench.tune.models.ranker import Group
+from workbench.tune.searching import Surroundings, Told, make_searcher, searchers
+
+NAMES = [n for n in searchers() if n != "optuna" or find_spec("optuna")]
+MODELS = ("xgb", "annealing", "evolutionary")
+DECISIONS = (
+    Decision("m", (1, 2, 4, 8, 16, 32)), Decision("n", (16, 1, 4, 64)), Decision("order", ("ij", "ji")),
+    Decision("unroll", (True, False)), Decision("pair", ((1, 2), (3, 4), (0, 0))),
+)  # fmt: skip
+PLAIN = Space(DECISIONS)
+BOUND = Space(DECISIONS, (constraint("m * n <= 64", ["m", "n"]),))
+LARGE = Space(tuple(Decision(f"d{n}", tuple(range(9))) for n in range(9)))
+
+
+def seconds(point: Point) -> float | None:
+    """A landscape with one best valley; some points fail."""
+    if "m" not in point:
+        return 1e-3 * (1 + sum(abs(value - 4) for value in point.values()))
+    if point["pair"] == (0, 0) and point["unroll"]:
+        return None
+    return 1e-3 * (1 + abs(point["m"] - 8) + abs(point["n"] - 4) / 4 + (point["order"] == "ij") + point["unroll"])
+
+
+def features(points: list[Point]) -> list[dict[str, float] | None]:
+    """What a schedule would show of a point: something near its time; illegal points show nothing."""
+    found: list[dict[str, float] | None] = []
+    for point in points:
+        value = seconds(point)
+        found.append(None if value is None else {"cycles": 10 + value * 500, "trips": float(point.get("m", 1))})
+    return found
+
+
+def made(name: str, space: Space, seed: int = 1):
+    return make_searcher(name, Surroundings(space, random.Random(seed), features))
+
+
+def run(name: str, space: Space, rounds: int, count: int = 8, seed: int = 1) -> list[Point]:
+    searcher, asked = made(name, space, seed), []
+    for _ in range(rounds):
+        points = searcher.ask(count)
+        asked += points
+        searcher.tell([Told(p, seconds(p)) for p in points])
+    return asked
+
+
+@pytest.mark.parametrize("space", [PLAIN, BOUND, LARGE], ids=["plain", "bound", "large"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_point_is_asked_twice_and_all_are_of_the_space(name, space):
+    asked = run(name, space, 6)
+    assert len(asked) == 48
+    assert len({space.index(p) for p in asked}) == len(asked)
+    assert all(p in space for p in asked)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_space_is_exhausted_and_then_nothing_is_asked(name):
+    size = BOUND.size
+    searcher, asked = made(name, BOUND), []
+    while points := searcher.ask(7):
+        asked += points
+        searcher.tell([Told(p, seconds(p)) for p in points])
+        assert len(asked) <= size
+    # Guided searchers leave out what they know to be illegal, until nothing else is left.
+    assert len({BOUND.index(p) for p in asked}) == len(asked) == size
+    assert searcher.ask(3) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_seed_gives_one_sequence_and_another_another(name):
+    first, again, other = (run(name, PLAIN, 3, seed=s) for s in (5, 5, 6))
+    assert first == again
+    assert first != other or name in ("grid", "polydl")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_may_be_told_of_points_it_never_asked_for_and_in_any_order(name):
+    searcher = made(name, PLAIN)
+    known = PLAIN.sample(6, 3)
+    searcher.tell([Told(p, seconds(p)) for p in known])
+    asked = searcher.ask(5)
+    assert not {PLAIN.index(p) for p in known} & {PLAIN.index(p) for p in asked}
+    searcher.tell([Told(p, seconds(p)) for p in reversed(asked)])
+    more = searcher.ask(5)
+    assert not {PLAIN.index(p) for p in (*known, *asked)} & {PLAIN.index(p) for p in more}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_failures_alone_do_not_end_the_search(name):
+    searcher = made(name, LARGE)
+    for _ in range(4):
+        points = searcher.ask(6)
+        assert len(points) == 6
+        searcher.tell([Told(p, None) for p in points])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_guided_searchers_find_the_valley_sooner_than_chance(name):
+    def best(searcher: str, seed: int) -> float:
+        return min(s for p in run(searcher, LARGE, 6, seed=seed) if (s := seconds(p)) is not None)
+
+    guided, chance = (sorted(best(s, seed) for seed in range(3))[1] for s in (name, "random"))
+    assert guided < chance
+
+
+def test_what_other_problems_showed_guides_the_first_round():
+    rows = [f for f in features(list(PLAIN)) if f is not None]
+    other = Group.of([{**r, "cycles": 0.0} for r in rows], [r["trips"] * 1e-3 for r in rows])
+
+    def flat(points: list[Point]) -> list[dict[str, float] | None]:
+        return [{"cycles": 0.0, "trips": float(p["m"])} for p in points]
+
+    searcher = make_searcher("xgb", Surroundings(PLAIN, random.Random(0), flat, (other,)))
+    asked = searcher.ask(8)
+    assert sum(p["m"] <= 4 for p in asked) >= 6
+
+
+def test_names_that_are_unknown_list_the_known_ones():
+    with pytest.raises(WorkbenchError, match="unknown searcher 'xgboost'.*known: xgb, annealing"):
+        made("xgboost", PLAIN)
+    with pytest.raises(WorkbenchError, match="has no ask and tell"):
+        make_searcher(lambda _: object(), Surroundings(PLAIN, random.Random(0), features))
+    assert set(searchers()) >= {"xgb", "random", "grid", "genetic", "annealing", "evolutionary", "polydl", "optuna"}

@@ -1,0 +1,166 @@
+"""Studies: they return at once, can be paused, stopped and taken up again, and end with the best schedule."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.tune.support import SIZES, SMALL, descendants, sketch, waited
+from workbench.errors import ScheduleError, WorkbenchError
+
+
+def test_a_study_of_a_sketch_measures_every_point_and_gives_the_fastest_schedule(database):
+    study = wb.autotune(sketch(), trials=100, database=database, seed=1).result()
+    assert study.state == "finished"
+    assert [t.number for t in study.trials] == list(range(9))
+    assert study.outcomes["measured"] == 9
+    assert study.trials[0].source == "default"
+    assert study.best_trial is not None
+    assert study.best_trial.confirmed
+    best = study.best
+    A, w = (np.random.default_rng(0).random(s).astype("f4") for s in ((24, 40), 40))
+    assert wb.verify(wb.build(best), A, w)
+    assert study.best_trial.seconds == min(t.seconds for t in study.trials if t.confirmed)
+    assert all(t.lower <= t.seconds <= t.upper for t in study.trials)
+    assert "finished, 9 trials (9 measured)" in str(study)
+
+
+def test_an_operator_is_tuned_without_a_sketch(database):
+    study = wb.autotune(SMALL, sizes=SIZES, trials=10, database=database, seed=1).result()
+    assert len(study.trials) == 11
+    assert study.outcomes["measured"] == 11, [t for t in study.trials if not t.measured]
+    assert len(study.rounds) == 2
+    assert study.rounds[1].quality is not None
+    assert study.speedup >= 1
+    for trial in study.trials:
+        assert study.schedule(trial).verdict
+
+
+def test_it_returns_at_once_and_the_best_before_the_first_measurement_is_the_default_recipe(database):
+    begun = time.perf_counter()
+    study = wb.autotune(SMALL, sizes=SIZES, trials=8, database=database)
+    assert time.perf_counter() - begun < 5
+    if not study.measured:
+        assert study.best == wb.autoschedule(SMALL, study.assignment.target, sizes=SIZES)
+    study.stop()
+    assert study.state == "stopped"
+
+
+def test_pause_resume_and_stop_keep_what_was_measured(database):
+    study = wb.autotune(SMALL, sizes=SIZES, trials=60, database=database, seed=2)
+    assert waited(lambda: len(study.trials) > 2)
+    study.pause()
+    assert study.state == "paused"
+    time.sleep(1.5)  # what was being measured is finished
+    count = len(study.trials)
+    time.sleep(1.0)
+    assert len(study.trials) == count < 61
+    study.resume()
+    assert waited(lambda: len(study.trials) > count)
+    study.stop()
+    assert study.state == "stopped"
+    kept = len(study.trials)
+    assert waited(lambda: not [p for p in descendants(os.getpid()) if _is_helper(p)])
+    again = wb.autotune(SMALL, sizes=SIZES, trials=0, database=database, seed=2)
+    assert len(again.trials) == kept
+    assert again.state == "finished"
+    study.budget = kept + 2
+    study.resume()
+    study.result()
+    assert study.state == "finished"
+    assert sum(t.source == "search" for t in study.trials) == kept + 2
+
+
+def _is_helper(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"workbench.tune.measuring" in file.read()
+    except OSError:
+        return False
+
+
+def test_a_study_is_taken_up_where_it_was_left_and_the_same_trials_are_not_measured_again(database):
+    first = wb.autotune(SMALL, sizes=SIZES, trials=6, database=database, seed=3).result()
+    known = {t.uid for t in first.trials}
+    more = wb.autotune(SMALL, sizes=SIZES, trials=10, database=database, seed=3).result()
+    assert known <= {t.uid for t in more.trials}
+    points = [tuple(t.point.items()) for t in more.trials if t.source == "search"]
+    assert len(points) == len(set(points)) == 10
+    same = wb.autotune(SMALL, sizes=SIZES, trials=10, database=database, seed=3)
+    assert same.state == "finished"
+    other = wb.autotune(SMALL, sizes=SIZES, trials=0, database=database, seed=4)
+    assert other.trials == ()
+
+
+def test_an_interrupt_while_waiting_pauses(database):
+    study = wb.autotune(SMALL, sizes=SIZES, trials=80, database=database)
+    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        study.result()
+    assert study.state == "paused"
+    study.stop()
+
+
+def test_calls_run_the_best_schedule_that_is_known_and_the_plan_says_so(tmp_path):
+    op = wb.operator("def own(float(N,M) A) -> (R) { R(n) +=! A(n,m) * A(n,m) }")
+    A = np.random.default_rng(1).random((20, 70)).astype("f4")
+    before = op(A)
+    assert op.plan(A).source == "the default recipe"
+    with wb.settings(database=tmp_path / "calls.sqlite"):
+        study = wb.autotune(op, sizes={"N": 20, "M": 70}, trials=6, seed=0).result()
+        plan = op.plan(A)
+        assert plan.source.startswith(f"trial {study.best_trial.number} of a study")
+        assert plan.schedule == study.best
+        np.testing.assert_allclose(op(A), before, rtol=1e-5)
+        assert op.plan(A[:10].copy()).source == "the default recipe"
+        with wb.settings(tuned=False):
+            assert op.plan(A).source == "the default recipe"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"trials": -1}, "trials=-1 does not fit; expected a whole number, 0 or more"),
+        ({"trials": True}, "trials=True does not fit"),
+        ({"seed": "x"}, "seed='x' does not fit"),
+        ({"searcher": "xbg"}, "unknown searcher 'xbg'; did you mean 'xgb'?"),
+        ({"runner": object}, "is no runner; expected None for this machine"),
+        ({"sizes": {}}, r'N, M of odd have none: give sizes={"N": ..., "M": ...}'),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_starts(arguments, message, database):
+    given = {"sizes": SIZES, "trials": 3, "database": database, **arguments}
+    with pytest.raises(WorkbenchError, match=message.replace("(", r"\(").replace("{", r"\{").replace("}", r"\}")):
+        wb.autotune(SMALL, **given)
+
+
+def test_spaces_without_points_and_without_decisions_are_refused(database):
+    with pytest.raises(ScheduleError, match="the space is empty"):
+        wb.autotune(wb.where(sketch(), "rows > 100"), database=database)
+    with pytest.raises(ScheduleError, match="a schedule with a wb.choose"):
+        wb.autotune(wb.schedule(SMALL, **SIZES), database=database)
+    with pytest.raises(ScheduleError, match="autotune takes an operator or a sketch, not 3"):
+        wb.autotune(3, database=database)
+
+
+def test_a_space_in_which_all_points_are_illegal_is_an_error_that_says_why(database):
+    recurrence = wb.operator("def run(float(N) A) -> (Y) { Y(i) = A(i) for t in 1:N { Y(t) = Y(t - 1) * 0.5 + A(t) } }")
+    start = wb.schedule(recurrence, N=40)
+    loop = next(n for n in ("Y.1/t", "Y/t") if _has(start, n))
+    study = wb.autotune(
+        start | wb.choose(wb.parallelize(loop), wb.vectorize(loop)), database=database, searcher="random", trials=5
+    )
+    with pytest.raises(ScheduleError, match="none of the 2 points that were tried is a legal schedule"):
+        study.result()
+    assert study.state == "failed"
+    assert study.outcomes["illegal"] == 2
+
+
+def _has(schedule, name):
+    return schedule.can(wb.unroll(name)).reason == "" or bool(schedule.can(wb.unroll(name)))

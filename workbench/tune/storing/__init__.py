@@ -1,0 +1,1 @@
+"""Keeping: trials in a database that nothing is ever lost from."""
