@@ -36,7 +36,8 @@ FOLDERS = ("tests", "tools", "bench")
 def requirements(*extras: str) -> dict[str, SpecifierSet]:
     """Package → versions that pyproject.toml asks for, with the given extras."""
     texts = [*PROJECT["dependencies"], *(text for extra in extras for text in EXTRAS[extra])]
-    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, texts)}
+    here = [r for r in map(Requirement, texts) if r.marker is None or r.marker.evaluate({"sys_platform": "linux"})]
+    return {canonicalize_name(r.name): r.specifier for r in here}
 
 
 def conda(path: Path) -> dict[str, SpecifierSet]:

@@ -30,8 +30,7 @@ EXTRAS = {
     "onnxruntime": ("onnx", "MIT", ""),
     "pycuda": ("cuda", "MIT", "uses the CUDA toolkit, which is NVIDIA's own licence"),
     "torch": ("torch", "BSD-3-Clause", "its CUDA builds bring NVIDIA's libraries under NVIDIA's licence"),
-    "xgboost": ("tune", "Apache-2.0", "outside Linux"),
-    "xgboost-cpu": ("tune", "Apache-2.0", "on Linux: the build without CUDA"),
+    "xgboost": ("outside Linux", "Apache-2.0", "what xgboost-cpu is on Linux: the build without CUDA"),
 }
 
 NOTES = {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.poly.program import Program
     from workbench.runtime.gpu_compiling import Resources
     from workbench.schedules.scheduled_program import Schedule
+    from workbench.tune.study import Study
 
 __version__ = "0.1.0"
 
@@ -137,6 +138,7 @@ def _load(where: str) -> Any:
     _let_programs_be_called()
     _let_kernels_be_examined()
     _let_calls_ask_the_tuner()
+    _let_studies_be_drawn()
     return found
 
 
@@ -160,6 +162,18 @@ def _best_known(*facts: Any) -> Any:
     if not own.tuned or (own.database is None and not _load("workbench.runtime.storage:default_database")().is_file()):
         return None
     return _load("workbench.tune.best_known:best_known")(*facts)
+
+
+def _let_studies_be_drawn() -> None:
+    """A study draws itself, once its module is loaded."""
+    module = sys.modules.get("workbench.tune.study")
+    if module is not None and "figure" not in vars(module.Study):
+        module.Study.figure = _draw_study
+
+
+def _draw_study(self: Study, /, *charts: str, theme: str = "light", baselines: Mapping[str, float] | None = None) -> Any:
+    """The study's charts as a Matplotlib Figure; see `workbench.viz.tuning.study_figure`."""
+    return _load("workbench.viz.tuning.study_figure:study_figure")(self, *charts, theme=theme, baselines=baselines)
 
 
 def _let_kernels_be_examined() -> None:

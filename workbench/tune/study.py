@@ -14,6 +14,7 @@ from workbench.runtime.timing import duration
 from workbench.schedules import Schedule
 from workbench.tune.measuring.local_runner import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
+from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database, StudyKey
@@ -83,6 +84,19 @@ class Study:
     @property
     def rounds(self) -> tuple[Round, ...]:
         return tuple(self._tuner.rounds) if self._tuner is not None else ()
+
+    @property
+    def ranking(self) -> dict[int, RankQuality]:
+        """How well the model ranked the trials of each round before they were measured, by round."""
+        rounds: dict[int, list[Trial]] = {}
+        for trial in self.trials:
+            if trial.predicted is not None and trial.seconds is not None:
+                rounds.setdefault(trial.round, []).append(trial)
+        found = {
+            number: rank_quality([t.predicted or 0.0 for t in own], [t.seconds or 0.0 for t in own])
+            for number, own in sorted(rounds.items())
+        }
+        return {number: quality for number, quality in found.items() if quality is not None}
 
     @property
     def best_trial(self) -> Trial | None:

@@ -48,10 +48,12 @@ sql.Index("wb_fastest", TRIALS.c.problem, TRIALS.c.seconds)
 
 
 def primary(table: sql.Table) -> str:
+    """The column whose value a table has once."""
     return next(iter(table.primary_key.columns)).name
 
 
 def row_of(study: str, problem: str, trial: Trial) -> dict[str, Any]:
+    """A trial as it is stored."""
     return {
         "uid": trial.uid or uuid.uuid4().hex, "study": study, "problem": problem, "number": trial.number,
         "outcome": trial.outcome, "seconds": trial.seconds, "lower": trial.lower, "upper": trial.upper,

@@ -1,0 +1,1 @@
+"""Views of tuning: a study as charts."""
