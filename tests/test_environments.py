@@ -27,7 +27,7 @@ PIP_ONLY = {"ziglang", "editables", "tensor-workbench"}
 CONDA_ONLY = {"python", "c-compiler", "make", "pip"}
 
 IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython", "websocket-client": "websocket"}
-IMPORT_NAMES |= {"pytest-xdist": "xdist"}
+IMPORT_NAMES |= {"pytest-xdist": "xdist", "xgboost-cpu": "xgboost"}
 IMPORT_NAMES |= {"cuda-bindings": "cuda", **MODULES}
 WITH_TORCH = {"triton"}
 FOLDERS = ("tests", "tools", "bench")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbench.poly.program import Program
     from workbench.runtime.gpu_compiling import Resources
     from workbench.schedules.scheduled_program import Schedule
+    from workbench.schedules.sketches.sketch import Sketch
     from workbench.tune.study import Study
 
 __version__ = "0.1.0"
@@ -49,6 +50,7 @@ __all__ = [
     "lower",
     "rewrites",
     "settings",
+    "sketch",
     *sorted(NAMES),
     *ROOMS,
 ]
@@ -79,6 +81,22 @@ def autoschedule(
     """
     chosen = _load("workbench.schedules:autoschedule")
     return chosen(operator, _here(target), fusion=fusion, sizes=sizes, **symbols)
+
+
+def sketch(
+    operator: Operator | Program, /, sizes: Mapping[str, int] | None = None, target: str | Target = "c", **symbols: int
+) -> Sketch:
+    """The default recipe for this machine (or for a `Target`) as a sketch: every decision that it takes is open.
+
+    `sketch.space` lists the decisions, the recipe's own choices first; `sketch.at(C_tile_rows=4)` takes others.
+    """
+    made = _load("workbench.schedules:recipe_sketch")
+    return made(operator, _machine(target), sizes, **symbols)
+
+
+def _machine(target: str | Target) -> Target:
+    found = _here(target)
+    return found if isinstance(found, Target) else _load("workbench.codegen:as_target")(found)
 
 
 def generate(
@@ -151,7 +169,7 @@ def _let_programs_be_called() -> None:
 
 def _let_calls_ask_the_tuner() -> None:
     """A call runs the best schedule that is known, once calls are loaded."""
-    module = sys.modules.get("workbench.runtime.preparing")
+    module: Any = sys.modules.get("workbench.runtime.preparing")
     if module is not None and module.known_best is None:
         module.known_best = _best_known
 
@@ -171,7 +189,9 @@ def _let_studies_be_drawn() -> None:
         module.Study.figure = _draw_study
 
 
-def _draw_study(self: Study, /, *charts: str, theme: str = "light", baselines: Mapping[str, float] | None = None) -> Any:
+def _draw_study(
+    self: Study, /, *charts: str, theme: str = "light", baselines: Mapping[str, float] | None = None
+) -> Any:
     """The study's charts as a Matplotlib Figure; see `workbench.viz.tuning.study_figure`."""
     return _load("workbench.viz.tuning.study_figure:study_figure")(self, *charts, theme=theme, baselines=baselines)
 

@@ -25,6 +25,10 @@ class DType:
     bits: int
     c_name: str
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A type that was sent to another process, or copied, is the same object as there: types are compared so."""
+        return _of_name, (self.name,)
+
     @property
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype (bfloat16 comes from ml_dtypes, imported on first use)."""
@@ -103,3 +107,7 @@ def from_numpy(np_dtype: np.dtype[Any]) -> DType | None:
     if not np_dtype.isnative:
         return None
     return DTYPES.get(np_dtype.name)
+
+
+def _of_name(name: str) -> DType:
+    return DTYPES[name]

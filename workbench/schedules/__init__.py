@@ -79,6 +79,7 @@ NAMES = {
     "check": "scheduled_program",
     "choose": "choices",
     "Sketch": "sketches.sketch",
+    "recipe_sketch": "sketches.recipe_sketch",
     "where": "sketches.sketch",
     "compute_at": "steps",
     "decompose_reduction": "steps",
@@ -127,7 +128,8 @@ __all__ = [
     "add_unit_loop", "affine", "arrange", "atomic", "autoschedule", "barrier", "bind", "check", "choose",
     "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer", "fold_storage",
     "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "nontemporal", "pad",
-    "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "register", "replace", "replay",
+    "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "recipe_sketch", "register",
+    "replace", "replay",
     "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
     "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize", "where",
 ]  # fmt: skip

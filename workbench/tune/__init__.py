@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
+    from workbench.tune.measuring.dask_runner import dask
     from workbench.tune.measuring.local_runner import LocalRunner
     from workbench.tune.measuring.runner import Limits
     from workbench.tune.searching import searchers
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 # Which submodule gives a name.
 NAMES = {
     "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
-    "Limits": "measuring.runner", "searchers": "searching", "Study": "study", "Trial": "trials",
+    "Limits": "measuring.runner", "dask": "measuring.dask_runner", "searchers": "searching", "Study": "study", "Trial": "trials",
 }  # fmt: skip
 
-__all__ = ["Database", "Limits", "LocalRunner", "Study", "Trial", "autotune", "searchers"]
+__all__ = ["Database", "Limits", "LocalRunner", "Study", "Trial", "autotune", "dask", "searchers"]
 
 __getattr__ = deferred(__name__, NAMES)

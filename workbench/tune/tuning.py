@@ -11,10 +11,9 @@ from typing import Any
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
-from workbench.schedules import Schedule, Sketch, autoschedule
+from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
-from workbench.schedules.sketches.recipe_sketch import recipe_sketch
 from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target
 from workbench.tune.measuring.local_runner import LocalRunner

@@ -12,9 +12,9 @@ from workbench.lang.operator import Operator
 from workbench.poly.binding import given_sizes
 from workbench.poly.program import Program
 from workbench.records import record
+from workbench.schedules.automatic import autoschedule
 from workbench.schedules.decisions import Deciding, deciding
 from workbench.schedules.legality import Verdict
-from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recording import write_record
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.sketches.sketch import Sketch
@@ -42,7 +42,7 @@ class RecipeSketch(Sketch):
         whole = self.space.full({**(point or {}), **decisions})
         self.require(whole)
         with deciding(whole):
-            schedule = default_schedule(self.schedule.program, self.target)
+            schedule = autoschedule(self.schedule.program, self.target)
         for step in self.decided(whole):
             schedule = schedule | step
         return schedule
@@ -100,7 +100,7 @@ def recipe_space(program: Program, target: Target) -> Space:
 
 def _asked(program: Program, target: Target, chosen: Mapping[str, Any]) -> Deciding:
     with deciding(chosen) as asked:
-        default_schedule(program, target)
+        autoschedule(program, target)
     return asked
 
 

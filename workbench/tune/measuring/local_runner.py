@@ -53,6 +53,7 @@ class LocalRunner:
         self.prepared: set[int] = set()
         self.reference: Built | None = None
         self.reference_seconds: float | None = None
+        self.first_seconds: float | None = None
         self.overhead = 0.0
         self.folder: TemporaryDirectory[str] | None = None
 
@@ -191,7 +192,7 @@ class LocalRunner:
             return replace(_result(built, outcome, message), run_seconds=spent, began=wall)
         scale = 1.0
         if first:
-            self.reference, self.reference_seconds = built, timed.seconds
+            self.reference, self.reference_seconds, self.first_seconds = built, timed.seconds, timed.seconds
             self.overhead = spent
         elif timed.reference and self.reference_seconds:
             scale = min(MOST_DRIFT, max(1 / MOST_DRIFT, self.reference_seconds / timed.reference))

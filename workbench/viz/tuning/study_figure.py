@@ -50,8 +50,9 @@ def study_figure(
 def _places(figure: Figure, wanted: Sequence[str]) -> list[Axes]:
     if len(wanted) == len(CHARTS):
         grid = figure.add_gridspec(
-            3, 3, height_ratios=(1.3, 1.15, 1.1), left=0.075, right=0.985, top=0.905, bottom=0.055, wspace=0.3, hspace=0.5
-        )
+            3, 3, height_ratios=(1.3, 1.15, 1.1), left=0.075, right=0.985, top=0.905, bottom=0.055, wspace=0.3,
+            hspace=0.5,
+        )  # fmt: skip
         spots = [grid[0, :2], grid[0, 2], grid[1, 0], grid[1, 1], grid[1, 2], grid[2, :]]
         return [figure.add_subplot(spot) for spot in spots]
     grid = figure.add_gridspec(1, len(wanted), left=0.085, right=0.985, top=0.83, bottom=0.14, wspace=0.3)
@@ -155,8 +156,9 @@ def _prediction(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str
     known = [(t.seconds, t.predicted, t.round) for t in study.trials if t.seconds and t.predicted]
     if not known:
         return _empty(axes, ink, "no predictions")
-    shades = [0.25 + 0.75 * r / max(1, known[-1][2]) for _, _, r in known]
-    axes.scatter([s for s, _, _ in known], [p for _, p, _ in known], s=12, color=ink["s2"], alpha=shades)
+    for seconds, predicted, number in known:  # later rounds are darker
+        shade = 0.25 + 0.75 * number / max(1, known[-1][2])
+        axes.plot(seconds, predicted, "o", ms=3.5, color=ink["s2"], alpha=shade)
     both = [v for s, p, _ in known for v in (s, p)]
     axes.plot([min(both), max(both)], [min(both), max(both)], color=ink["grid"], lw=1)
     _seconds(axes, "x")

@@ -1,0 +1,107 @@
+"""The default recipe as a sketch: its decisions are named, the default is the recipe itself, every point is right."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.support import examples
+from workbench.errors import ScheduleError
+from workbench.ops.samples import sample_arrays
+from workbench.schedules.decisions import decide, deciding, sizes_near
+from workbench.target import Target
+
+MACHINE = Target(cores=2, vector_bits=256, vector_registers=16, cache_bytes=(32 << 10, 1 << 20, 8 << 20))
+PROBLEMS = {
+    "product": ("def f(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }", dict(M=90, N=100, K=70)),
+    "convolution": (
+        "def f(float(C,H,W) X, float(F,C,KH,KW) K) -> (Y) { Y(f,h,w) +=! X(c,h+kh,w+kw) * K(f,c,kh,kw) }",
+        dict(C=16, H=20, W=22, F=32, KH=3, KW=3),
+    ),
+    "softmax": (
+        "def f(float(M,N) X) -> (top, total, Y) { top(m) max=! X(m,n) total(m) +=! exp(X(m,n) - top(m)) "
+        "Y(m,n) = exp(X(m,n) - top(m)) / total(m) }", dict(M=40, N=70),
+    ),
+    "chain": (
+        "def f(float(N,M) A) -> (V) { T(i,j) = exp(A(i,j)) U(i,j) = T(i,j) * A(i,j) V(j,i) = U(i,j) - T(i,j) }",
+        dict(N=30, M=50),
+    ),
+    "odd reduction": ("def f(float(N,M) A, float(M) w) -> (R) { R(n) max=! fabs(A(n,m)) * w(m) }", dict(N=50, M=64)),
+    "sum of columns": ("def f(float(N,M) A) -> (R) { R(m) +=! A(n,m) }", dict(N=200, M=300)),
+    "scan": (
+        "def f(float(N,M) A) -> (Y) { Y(i,j) = A(i,j) for t in 1:M { Y(i,t) = Y(i,t-1) * 0.5 + A(i,t) where i in 0:N } }",
+        dict(N=32, M=40),
+    ),
+    "stencil": (
+        "def f(float(N,M) A) -> (B) { B(i,j) = 0.25 * (A(i,j) + A(i+1,j) + A(i,j+1) + A(i+1,j+1)) }", dict(N=70, M=90)
+    ),
+    "gather": ("def f(float(V,D) T, int32(N) I) -> (Y) { Y(d) +=! T(I(n), d) where n in 0:N, d in 0:D }",
+               dict(V=20, D=40, N=60)),
+}  # fmt: skip
+
+
+def problem(name: str):
+    text, sizes = PROBLEMS[name]
+    return wb.operator(text), sizes
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_default_point_is_the_recipe(name):
+    op, sizes = problem(name)
+    found = wb.sketch(op, sizes, MACHINE)
+    assert found.space.size > 1
+    assert found.at() == wb.autoschedule(op, MACHINE, sizes=sizes)
+    assert all(d.name.isidentifier() for d in found.space.decisions)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_random_points_are_legal_and_differ(name):
+    op, sizes = problem(name)
+    found = wb.sketch(op, sizes, MACHINE)
+    points = found.space.sample(examples(quick=8, ci=16, full=100), 3)
+    schedules = [found.at(p) for p in points]
+    assert all(s.verdict for s in schedules)
+    assert len({s.key for s in schedules}) > 1
+    for schedule in schedules[:4]:
+        assert wb.Schedule.from_json(op, schedule.to_json()) == schedule
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_random_points_give_the_results_of_the_operator(name):
+    op, sizes = problem(name)
+    found = wb.sketch(op, sizes)
+    arrays = sample_arrays(op, 1, **sizes)
+    for point in found.space.sample(examples(quick=2, ci=4, full=40), 5):
+        assert wb.verify(wb.build(found.at(point)), *arrays), point
+
+
+def test_decisions_are_taken_by_name():
+    op, sizes = problem("product")
+    found = wb.sketch(op, sizes, MACHINE)
+    usual, chosen = found.at().steps(), found.at(C_tile_rows=2).steps()
+    assert "'C/m_i': 6" in usual
+    assert "'C/m_i': 2" in chosen
+    with pytest.raises(ScheduleError, match="unknown decision 'C_rows'; did you mean 'C_tile_rows'"):
+        found.at(C_rows=2)
+    with pytest.raises(ScheduleError, match="C_tile_rows=7 is no option"):
+        found.at(C_tile_rows=7)
+
+
+def test_a_recipes_sketch_takes_more_steps_and_constraints():
+    op, sizes = problem("product")
+    found = wb.where(wb.sketch(op, sizes, MACHINE), "C_tile_rows * C_tile_vectors <= 8")
+    assert all(p["C_tile_rows"] * p["C_tile_vectors"] <= 8 for p in found.space.sample(20, 0))
+    with pytest.raises(ScheduleError, match="the sketch excludes C_tile_rows=16"):
+        found.at(C_tile_rows=16)
+    with pytest.raises(ScheduleError, match="sketch takes an operator, or its program, not 3"):
+        wb.sketch(3)
+
+
+def test_outside_nobody_decides_and_inside_the_nearest_number_is_taken():
+    assert decide("C.rows", 6, (1, 2, 4)) == 6
+    with deciding({"C_rows": 5, "other": "no"}) as asked:
+        assert decide("C.rows", 6, (1, 2, 4)) == 6  # 4 and 6 are as near
+        assert decide("C.rows", 8, lambda: (1, 2, 4)) == 4
+        assert decide("other", "a", ("a", "b")) == "a"
+    assert asked.asked["C_rows"] == (6, 1, 2, 4)
+    assert sizes_near(24, 96, unit=8, zero=True) == (0, 8, 16, 24, 32, 48, 64, 96)

@@ -1,0 +1,51 @@
+"""Studies on the workers of a Dask cluster: trials of workers that die are made elsewhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+import workbench as wb
+from tests.tune.support import SIZES, SMALL, waited
+from workbench.errors import WorkbenchError
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            memory_limit=0,
+        ) as cluster,
+        Client(cluster) as found,
+    ):
+        yield found
+
+
+def test_workers_measure_a_study(client, database):
+    study = wb.autotune(SMALL, sizes=SIZES, trials=10, database=database, runner=wb.tune.dask(client), seed=1).result()
+    assert study.outcomes["measured"] == 11, [t for t in study.trials if not t.measured]
+    assert study.best.verdict
+    assert study.speedup >= 1
+
+
+def test_the_trial_of_a_worker_that_is_killed_is_made_elsewhere(client, database):
+    study = wb.autotune(SMALL, sizes=SIZES, trials=24, database=database, runner=wb.tune.dask(client), seed=2)
+    assert waited(lambda: len(study.trials) > 3, 60)
+    killed = next(iter(client.run(os.getpid).values()))
+    os.kill(killed, signal.SIGKILL)
+    study.result()
+    assert sum(t.source == "search" for t in study.trials) == 24
+    assert study.outcomes["measured"] == 25, [t for t in study.trials if not t.measured]
+
+
+def test_what_is_no_client_is_refused():
+    with pytest.raises(WorkbenchError, match="dask takes a distributed.Client, not 'x'"):
+        wb.tune.dask("x")
