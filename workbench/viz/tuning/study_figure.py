@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, unknown_name
@@ -29,8 +31,6 @@ def study_figure(
 
     Names: trials, outcomes, importance, prediction, ranking, decisions.  The figure is no part of pyplot's state.
     """
-    from matplotlib.figure import Figure
-
     wanted = charts or tuple(CHARTS)
     for name in wanted:
         if name not in CHARTS:
@@ -38,13 +38,27 @@ def study_figure(
     if theme not in ("light", "dark"):
         raise WorkbenchError(f"figure: {unknown_name('theme', theme, ['light', 'dark'])}")
     ink = {role: pair[theme == "dark"] for role, pair in COLOURS.items()}
-    figure = Figure(figsize=SIZE if len(wanted) > 2 else (SIZE[0], SIZE[1] / 2.2), facecolor=ink["ground"])
+    figure = _shown()(figsize=SIZE if len(wanted) > 2 else (SIZE[0], SIZE[1] / 2.2), facecolor=ink["ground"])
     lines = {"default recipe": _default(study), **(baselines or {})}
     for axes, name in zip(_places(figure, wanted), wanted, strict=True):
         _dress(axes, ink)
         CHARTS[name](axes, study, ink, {n: s for n, s in lines.items() if s})
     figure.suptitle(_title(study), color=ink["ink"], fontsize=11, x=0.012, ha="left")
     return figure
+
+
+@cache
+def _shown() -> type[Figure]:
+    """A Figure that a notebook shows as it is, without pyplot."""
+    from matplotlib.figure import Figure
+
+    class StudyFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            written = BytesIO()
+            self.savefig(written, format="png", dpi=100)
+            return written.getvalue()
+
+    return StudyFigure
 
 
 def _places(figure: Figure, wanted: Sequence[str]) -> list[Axes]:
