@@ -3,7 +3,8 @@
 Two instances are in order if the first time component in which they differ is a position in a sequence or the value
 of a serial or unrolled loop.  A parallel loop orders nothing.  The lanes of a vector loop run in lockstep, as many at
 a time as a register holds: of two instances in different lanes one comes first if its lane does and it would come
-first in one lane, too; loops inside are counted from where each lane begins.  Blocks and threads order nothing either, but a barrier orders what it parts (`barriers.py`).
+first in one lane, too; loops inside are counted from where each lane begins.  Blocks and threads order nothing either,
+but a barrier orders what it parts (`barriers.py`).
 
 Rows are evaluated with NumPy; nothing is asked of `workbench/poly` or `workbench/schedules`.
 """

@@ -29,7 +29,8 @@ PROBLEMS = {
     "odd reduction": ("def f(float(N,M) A, float(M) w) -> (R) { R(n) max=! fabs(A(n,m)) * w(m) }", dict(N=50, M=64)),
     "sum of columns": ("def f(float(N,M) A) -> (R) { R(m) +=! A(n,m) }", dict(N=200, M=300)),
     "scan": (
-        "def f(float(N,M) A) -> (Y) { Y(i,j) = A(i,j) for t in 1:M { Y(i,t) = Y(i,t-1) * 0.5 + A(i,t) where i in 0:N } }",
+        "def f(float(N,M) A) -> (Y) { Y(i,j) = A(i,j) "
+        "for t in 1:M { Y(i,t) = Y(i,t-1) * 0.5 + A(i,t) where i in 0:N } }",
         dict(N=32, M=40),
     ),
     "stencil": (

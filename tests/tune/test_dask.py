@@ -47,5 +47,5 @@ def test_the_trial_of_a_worker_that_is_killed_is_made_elsewhere(client, database
 
 
 def test_what_is_no_client_is_refused():
-    with pytest.raises(WorkbenchError, match="dask takes a distributed.Client, not 'x'"):
+    with pytest.raises(WorkbenchError, match=r"dask takes a distributed.Client, not 'x'"):
         wb.tune.dask("x")

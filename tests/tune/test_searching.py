@@ -127,7 +127,7 @@ def test_what_other_problems_showed_guides_the_first_round():
 
 
 def test_names_that_are_unknown_list_the_known_ones():
-    with pytest.raises(WorkbenchError, match="unknown searcher 'xgboost'.*known: xgb, annealing"):
+    with pytest.raises(WorkbenchError, match=r"unknown searcher 'xgboost'.*known: xgb, annealing"):
         made("xgboost", PLAIN)
     with pytest.raises(WorkbenchError, match="has no ask and tell"):
         make_searcher(lambda _: object(), Surroundings(PLAIN, random.Random(0), features))

@@ -122,7 +122,8 @@ def test_nothing_in_a_malicious_database_is_executed(database, tmp_path):
     with closing(sqlite3.connect(database)) as connection, connection:
         for n, value in enumerate([evil, pickled, "[" * 100_000, '{"steps": "x"}', "x" * 11_000_000]):
             connection.execute(
-                "INSERT INTO wb_trials (uid, study, problem, number, outcome, seconds, source, point, schedule, features)"
+                "INSERT INTO wb_trials"
+                " (uid, study, problem, number, outcome, seconds, source, point, schedule, features)"
                 " VALUES (?, 'study', ?, ?, ?, ?, 'search', ?, ?, ?)",
                 (f"evil{n}", PROBLEM.key, 50 + n, "measured", 1e-9, value, value, value),
             )

@@ -143,7 +143,7 @@ def test_bad_arguments_are_refused_before_anything_starts(arguments, message, da
 def test_spaces_without_points_and_without_decisions_are_refused(database):
     with pytest.raises(ScheduleError, match="the space is empty"):
         wb.autotune(wb.where(sketch(), "rows > 100"), database=database)
-    with pytest.raises(ScheduleError, match="a schedule with a wb.choose"):
+    with pytest.raises(ScheduleError, match=r"a schedule with a wb\.choose"):
         wb.autotune(wb.schedule(SMALL, **SIZES), database=database)
     with pytest.raises(ScheduleError, match="autotune takes an operator or a sketch, not 3"):
         wb.autotune(3, database=database)
@@ -164,3 +164,18 @@ def test_a_space_in_which_all_points_are_illegal_is_an_error_that_says_why(datab
 
 def _has(schedule, name):
     return schedule.can(wb.unroll(name)).reason == "" or bool(schedule.can(wb.unroll(name)))
+
+
+def test_the_best_point_of_other_sizes_is_tried_first_and_their_trials_teach_the_model(database):
+    first = wb.autotune(SMALL, sizes={"N": 30, "M": 64}, trials=12, database=database, seed=1).result()
+    own = [t for t in first.trials if t.measured and t.source == "search"]
+    best = min(own, key=lambda t: (not t.confirmed, t.seconds))
+    second = wb.autotune(SMALL, sizes={"N": 36, "M": 64}, trials=6, database=database, seed=1)
+    assert [len(group.rows) for group in second._others] == [13]
+    second.result()
+    start = second.schedule(next(t for t in second.trials if t.number == 1))
+    names = set(best.point) & set(second.trials[1].point)
+    assert names
+    assert sum(best.point[n] == second.trials[1].point[n] for n in names) >= len(names) - 1
+    assert start.verdict
+    assert second.trials[1].predicted is None or second.trials[1].predicted > 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.schedules.recipes import default_schedule, reasons
     from workbench.schedules.replaying import replay
     from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
+    from workbench.schedules.sketches.recipe_sketch import recipe_sketch
     from workbench.schedules.sketches.sketch import Sketch, where
     from workbench.schedules.steps import (
         add_unit_loop,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Which submodule gives a name.
 NAMES = {
     "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
-    "Limits": "measuring.runner", "dask": "measuring.dask_runner", "searchers": "searching", "Study": "study", "Trial": "trials",
+    "Limits": "measuring.runner", "dask": "measuring.dask_runner",
+    "searchers": "searching", "Study": "study", "Trial": "trials",
 }  # fmt: skip
 
 __all__ = ["Database", "Limits", "LocalRunner", "Study", "Trial", "autotune", "dask", "searchers"]

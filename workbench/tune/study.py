@@ -12,6 +12,7 @@ from typing import Literal
 from workbench.errors import WorkbenchError
 from workbench.runtime.timing import duration
 from workbench.schedules import Schedule
+from workbench.schedules.sketches.space import Point
 from workbench.tune.measuring.local_runner import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
@@ -36,6 +37,7 @@ class Study:
     def __init__(
         self, assignment: Assignment, key: StudyKey, database: Database, budget: int, *,
         default: Schedule, make: Callable[[Surroundings], Searcher], runner: Runner, others: Sequence[Group] = (),
+        starts: Sequence[Point] = (),
     ) -> None:  # fmt: skip
         self.assignment = assignment
         self.key = key
@@ -45,6 +47,7 @@ class Study:
         self._make = make
         self._runner = runner
         self._others = others
+        self._starts = starts
         self._going = threading.Event()
         self._going.set()
         self._ended = threading.Event()
@@ -208,7 +211,7 @@ class Study:
         try:
             self._tuner = tuner = Tuner(
                 self.assignment, self._runner, self._make, default=self.default, keep=self._keep, going=self._wait,
-                others=self._others,
+                others=self._others, starts=self._starts,
             )  # fmt: skip
             tuner.resume(self._stored)
             tuner.run(self.budget)

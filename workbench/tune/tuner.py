@@ -54,7 +54,7 @@ class Tuner:
     def __init__(
         self, assignment: Assignment, runner: Runner, make: Callable[[Surroundings], Searcher], *,
         default: Schedule | None, keep: Callable[[Trial], None], going: Callable[[], bool],
-        others: Iterable[Group] = (),
+        others: Iterable[Group] = (), starts: Iterable[Point] = (),
     ) -> None:  # fmt: skip
         self.assignment = assignment
         self.runner = runner
@@ -62,7 +62,7 @@ class Tuner:
         self.keep = keep
         self.going = going
         surroundings = Surroundings(
-            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others)
+            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others), tuple(starts)
         )
         self.searcher = make(surroundings)
         self.trials: list[Trial] = []

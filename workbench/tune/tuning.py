@@ -18,15 +18,11 @@ from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Limits, as_runner
-from workbench.tune.models.ranker import Group
 from workbench.tune.problem import Problem, problem_of
+from workbench.tune.relatives import others, starts
 from workbench.tune.searching import Searcher, Surroundings, make_searcher
 from workbench.tune.storing.database import Database, StudyKey
 from workbench.tune.study import Study
-from workbench.tune.trials import merged
-
-MOST_RELATIVES = 8
-"""Problems of the same operator at other sizes that the model learns from."""
 
 
 def autotune(
@@ -71,7 +67,7 @@ def autotune(
     default = autoschedule(problem.program, problem.target)
     study = Study(
         assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
-        runner=chosen, others=_relatives(store, problem),
+        runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
     )  # fmt: skip
     return study.start()
 
@@ -118,12 +114,3 @@ def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None
 def _own_kernels() -> tuple[Any, ...]:
     """Micro-kernels that the user registered, for the processes that build."""
     return tuple(k for k in known_kernels() if not isinstance(k, ProcessorKernel) and type(k).__name__ == "MicroKernel")
-
-
-def _relatives(store: Database, problem: Problem) -> list[Group]:
-    """Trials of the same operator at other sizes."""
-    found = []
-    for key in list(store.relatives(problem))[:MOST_RELATIVES]:
-        own = [t for t in merged(store.of_problem(key)) if t.features and t.outcome != "illegal"]
-        found.append(Group.of([t.features or {} for t in own], [t.seconds for t in own]))
-    return found

@@ -31,13 +31,15 @@ class Told:
 @record(eq=False)
 class Surroundings:
     """What a searcher works in: the space, a source of chance, a function that gives the features of points (None for
-    one that is no legal schedule), and what is known of other problems.
+    one that is no legal schedule), and what is known of other problems: their trials, and points that were their best,
+    which are tried first.
     """
 
     space: Space
     draw: random.Random
     features: FeaturesOf
     others: tuple[Group, ...] = ()
+    starts: tuple[Point, ...] = ()
 
 
 class Searcher:
@@ -55,13 +57,16 @@ class Searcher:
         self.draw = surroundings.draw
         self.features = surroundings.features
         self.others = surroundings.others
+        self.starts = list(surroundings.starts)
         self.seen: set[Index] = set()
         self.results: list[Told] = []
         self._left: list[Point] | None = None
 
     def ask(self, count: int) -> list[Point]:
         """Points to try next."""
-        found = self.fresh(self.propose(count), count)
+        found = self.fresh(self.starts, count)
+        self.starts = []
+        found += self.fresh(self.propose(count - len(found)), count - len(found))
         if len(found) < count:
             found += self.fresh(self.random(count - len(found)), count - len(found))
         return found
