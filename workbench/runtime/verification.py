@@ -190,16 +190,29 @@ def _estimated(
     """A multiple of the largest change over an output, plus some units in the last place."""
     declared = several(evaluate(op, *arrays, accumulate=None, out=out, **scalars))
     nudged = several(evaluate(op, *(_nudged(a) for a in arrays), out=out, **scalars))
-    return [_estimate(*triple) for triple in zip(expected, declared, nudged, strict=True)]
+    known = zip(expected, declared, nudged, _orders(op, arrays, scalars, out), strict=True)
+    return [_estimate(*each) for each in known]
 
 
-def _estimate(exact: Array, declared: Array, nudged: Array) -> Array:
+def _orders(op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any) -> list[float]:
+    """How many times as far off another order of the sums of each output may be: the oracle adds in pairs, where errors
+    hardly grow; one after the other they grow as the square root of their number.
+    """
+    known = bind(op, arrays, scalars, out)
+    try:
+        found = depths(known.op, known.sizes)
+    except NotPolynomial:
+        return [1.0] * len(op.outputs)
+    return [max(1.0, found[name].arithmetic ** 0.5 / 4) for name in op.outputs]
+
+
+def _estimate(exact: Array, declared: Array, nudged: Array, order: float) -> Array:
     with np.errstate(all="ignore"):
         reference = exact.astype(np.float64)
         changes = [abs(other.astype(np.float64) - reference) for other in (declared, nudged)]
         largest = sum(float(np.max(c, initial=0.0, where=np.isfinite(c))) for c in changes)
         unit = 0.0 if exact.dtype.kind in "biu" else _unit(exact.dtype)
-        return ESTIMATE_FACTOR * (largest + unit * abs(reference))
+        return ESTIMATE_FACTOR * order * (largest + unit * abs(reference))
 
 
 def _unit(dtype: np.dtype[Any]) -> float:

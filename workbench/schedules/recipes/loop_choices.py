@@ -13,6 +13,7 @@ from workbench.poly.tree import Band, Leaf, Tree, path, statements
 from workbench.schedules.decisions import decide
 from workbench.schedules.edit import at, children
 from workbench.schedules.recipes.attempt import attempt
+from workbench.schedules.recipes.lanes import innermost
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import inline, interchange, split, tile, unroll, unroll_jam, vectorize
 from workbench.schedules.structure import structure
@@ -43,11 +44,11 @@ def inlined(schedule: Schedule) -> Schedule:
 
 def reordered(schedule: Schedule, blocked: set[str]) -> Schedule:
     """The order of the loops of each nest that has no blocks of its own, and blocks for caches."""
-    for place in _perfect(schedule.tree):
-        band = at(schedule.tree, place)
-        assert isinstance(band, Band)
-        own = statements(band)
-        if blocked & {*own} or any(x.kind != "serial" for x in band.loops) or len(band.loops) < 2:
+    for own in [statements(at(schedule.tree, place)) for place in _perfect(schedule.tree)]:
+        band = at(schedule.tree, innermost(schedule.tree, own[-1]))
+        if not isinstance(band, Band) or blocked & {*own} or len(band.loops) < 2:
+            continue
+        if any(x.kind != "serial" for x in band.loops):
             continue
         name = schedule.program.statement(own[-1]).name
         schedule = _ordered(schedule, name, [x.name for x in band.loops])

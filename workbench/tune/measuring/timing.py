@@ -106,7 +106,7 @@ class _Callable:
         """Fill what a call has to write with bytes that are no results."""
         for array, before, zeroed in zip(self.outputs, self.before, self.zeroed, strict=True):
             if before is None and not zeroed:
-                array.view(np.uint8).fill(0xA5) if array.flags.c_contiguous else array.fill(0)
+                array.reshape(-1).view(np.uint8).fill(0xA5) if array.flags.c_contiguous else array.fill(0)
 
     def calls(self, times: int) -> tuple[float, int]:
         """(seconds, status) of so many calls."""
