@@ -7,13 +7,16 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from tests.support import examples
 from tests.tune.support import SIZES, SMALL, alive, descendants, waited
+from workbench.tune.measuring.local_runner import PREFIX, remove_left_behind
 from workbench.tune.storing.database import Database
 
 pytestmark = pytest.mark.slow
@@ -69,6 +72,8 @@ def test_a_notebook_that_is_killed_loses_no_trial_and_leaves_nothing_running(dat
         stored = {t.uid for t in _all(database)}
         assert said | known <= stored
         known = stored
+    remove_left_behind()
+    assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{process.pid}-*"))
     study = wb.autotune(SMALL, sizes=SIZES, trials=0, database=database, seed=7)
     assert {t.uid for t in study.trials} <= known
     assert len(study.trials) > 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from workbench.tune.measuring.building import Built, Look, Request, Task
@@ -18,6 +20,8 @@ from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import workload
 from workbench.tune.trials import Outcome
+
+PREFIX = "tensor-workbench-study-"
 
 BUILDER = "workbench.tune.measuring.building:answer"
 RUNNER = "workbench.tune.measuring.timing:answer"
@@ -60,7 +64,8 @@ class LocalRunner:
     def open(self, assignment: Assignment) -> None:
         """Start the processes, and compute what results are expected."""
         self.assignment = assignment
-        self.folder = TemporaryDirectory(prefix="tensor-workbench-study-")
+        remove_left_behind()
+        self.folder = TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
         home = Path(self.folder.name)
         self.task = Task(
             assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels
@@ -261,6 +266,24 @@ class LocalRunner:
     def _require_open(self) -> None:
         if self.closed:
             raise Closed
+
+
+def remove_left_behind() -> None:
+    """Folders of studies whose process was killed: nobody else removes them."""
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*-*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if number.isdigit() and not _runs(int(number)):
+            rmtree(folder, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 def _refused(built: Built) -> Result:
