@@ -22,7 +22,7 @@ INITDB = shutil.which("initdb", path=f"{BINARIES}{os.pathsep}{os.environ.get('PA
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(INITDB is None, reason="install postgresql, Debian's package, for the tests of a team's database"),
+    pytest.mark.skipif(INITDB is None, reason="install postgresql, for the tests of a database that a team shares"),
 ]
 
 
@@ -57,7 +57,8 @@ def _as_user(folder: Path):
 
     def run(command: list[str]) -> None:
         environment = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
-        done = subprocess.run([*prefix, *command], cwd="/", capture_output=True, text=True, timeout=120, env=environment)
+        whole = [*prefix, *command]
+        done = subprocess.run(whole, cwd="/", capture_output=True, text=True, timeout=120, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
 
     return run

@@ -138,15 +138,22 @@ def _access(
     *, written: bool,
 ) -> NestAccess:  # fmt: skip
     array = program.arrays[name]
-    steps = _steps(array)
+    places = list(zip(subscripts, _steps(array), strict=False))
     origin = dict.fromkeys(own.dims, 0)
-    at_origin = _offset(subscripts, steps, origin)
-    strides: list[int | None] = []
-    for loop in loops:
-        moved = _offset(subscripts, steps, {**origin, **dict(loop.moves)}) if at_origin is not None else None
-        depends = any(any(_mentions(s, d) for s in subscripts) for d, _ in loop.moves)
-        strides.append((moved - at_origin if moved is not None and at_origin is not None else None) if depends else 0)
-    return NestAccess(name, array.dtype.bytes, tuple(strides), written, array.scope != "global")
+    strides = tuple(_stride(places, origin, loop) for loop in loops)
+    return NestAccess(name, array.dtype.bytes, strides, written, array.scope != "global")
+
+
+def _stride(places: list[tuple[Expr, int]], origin: Mapping[str, int], loop: NestLoop) -> int | None:
+    """Elements that an iteration of a loop moves an access; None where data decide."""
+    total, moved = 0, {**origin, **dict(loop.moves)}
+    for subscript, step in places:
+        if any(_mentions(subscript, dim) for dim, _ in loop.moves):
+            before, after = _value(subscript, origin), _value(subscript, moved)
+            if before is None or after is None:
+                return None
+            total += (after - before) * step
+    return total
 
 
 def _steps(array: Array) -> list[int]:
@@ -159,16 +166,6 @@ def _steps(array: Array) -> list[int]:
         steps.append(cells)
         cells *= max(1, constant(extent) or UNKNOWN_TRIP)
     return [0] * array.times + steps[::-1]  # the first dimensions name the iteration, and have no places
-
-
-def _offset(subscripts: tuple[Expr, ...], steps: list[int], dims: Mapping[str, int]) -> int | None:
-    total = 0
-    for subscript, step in zip(subscripts, steps, strict=False):
-        value = _value(subscript, dims)
-        if value is None:
-            return None
-        total += value * step
-    return total
 
 
 def _value(expr: Expr, dims: Mapping[str, int]) -> int | None:

@@ -26,7 +26,7 @@ class RankQuality:
 
 def rank_quality(predicted: Sequence[float], measured: Sequence[float]) -> RankQuality | None:
     """The quality of predicted times; None with fewer than two.  Any increasing function of the times will do."""
-    pairs = [(p, m) for p, m in zip(predicted, measured, strict=True) if isfinite(p) and isfinite(m)]
+    pairs = [(float(p), float(m)) for p, m in zip(predicted, measured, strict=True) if isfinite(p) and isfinite(m)]
     if len(pairs) < 2:
         return None
     best = max(1, round(len(pairs) / 10))
