@@ -37,7 +37,7 @@ def study(tmp_path_factory):
     steps = wb.choose(*(wb.replace("C/i", f"wb_test_{name}") for name in BODIES), None, name="by")
     found = wb.autotune(
         start | steps, searcher="grid", database=tmp_path_factory.mktemp("injected") / "trials.sqlite",
-        limits=Limits(run_seconds=4.0, memory_bytes=2 << 30),
+        limits=Limits(run_seconds=4.0, memory_bytes=1 << 30),
     )  # fmt: skip
     return found.result()
 

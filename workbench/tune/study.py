@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.runtime.timing import duration
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
-from workbench.tune.measuring.local_runner import Closed
+from workbench.tune.measuring.builders import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
@@ -176,7 +176,6 @@ class Study:
             self._stored, self._tuner = list(self.trials), None
             self._stop = False
             self._ended.clear()
-            self._runner = type(self._runner)() if hasattr(self._runner, "closed") else self._runner
             self._going.set()
             self.start()
         self._going.set()

@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
+from workbench.tune.measuring.builders import Closed
 from workbench.tune.measuring.building import Request, features_at
-from workbench.tune.measuring.local_runner import Closed, LocalRunner
+from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Result
 
 RETRIES = 3

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing.connection import wait
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from workbench.tune.measuring.building import Built, Look, Request, Task
+from workbench.tune.measuring.builders import Builders, Closed
+from workbench.tune.measuring.building import Built, Request, Task
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
@@ -23,7 +22,6 @@ from workbench.tune.trials import Outcome
 
 PREFIX = "tensor-workbench-study-"
 
-BUILDER = "workbench.tune.measuring.building:answer"
 RUNNER = "workbench.tune.measuring.timing:answer"
 
 SLOWEST = 60
@@ -39,10 +37,6 @@ SLOW_REFERENCE = 4.0
 """A reference so many times slower than the best gives way to it: every timing waits for it."""
 
 
-class Closed(BaseException):
-    """The runner was closed while it measured: nothing on the way may take it for a fault of a candidate."""
-
-
 class LocalRunner:
     """Builds with `builders` processes (by default one a core) and times in another.
 
@@ -51,7 +45,10 @@ class LocalRunner:
 
     def __init__(self, builders: int | None = None) -> None:
         self.count = builders
-        self.builders: list[Helper] = []
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self.builders: Builders | None = None
         self.runner: Helper | None = None
         self.closed = False
         self.prepared: set[int] = set()
@@ -62,26 +59,25 @@ class LocalRunner:
         self.folder: TemporaryDirectory[str] | None = None
 
     def open(self, assignment: Assignment) -> None:
-        """Start the processes, and compute what results are expected."""
+        """Start the processes, and compute what results are expected.  A closed runner may be opened again."""
+        self._begin_anew()
         self.assignment = assignment
         remove_left_behind()
         self.folder = TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
         home = Path(self.folder.name)
-        self.task = Task(
-            assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels
-        )
-        count = self.count or max(1, min(8, assignment.target.cores))
-        self.builders = [Helper(BUILDER, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
-        self.runner = Helper(RUNNER, memory=memory_limit(assignment.limits.memory_bytes))
-        for helper in (*self.builders, self.runner):
-            helper.start()
+        limits = assignment.limits
+        task = Task(assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels)
+        self.builders = Builders(task, self.count or max(1, min(8, assignment.target.cores)), limits.build_seconds)
+        self.runner = Helper(RUNNER, memory=memory_limit(limits.memory_bytes))
+        self.builders.start()
+        self.runner.start()
         self.workload = home / "workload"
         workload(assignment.program, assignment.seed).save(self.workload)
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
         """Build all of them, then time those that could be built."""
         ready: list[Built] = []
-        for built in self._built(requests):
+        for built in self._building.built(requests):
             if built.outcome is not None:
                 yield _refused(built)
             else:
@@ -94,98 +90,28 @@ class LocalRunner:
 
     def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
         """The features of points, found by the builders; None for one that is no legal schedule."""
-        if not points:
-            return []
-        found: list[dict[str, float] | None] = [None] * len(points)
-        shares = [list(range(n, len(points), len(self.builders))) for n in range(len(self.builders))]
-        asked = [
-            (helper, own) for helper, own in zip(self.builders, shares, strict=True)
-            if own and self._begin(helper, Request(0, {}), Look(tuple(points[n] for n in own))) is None
-        ]  # fmt: skip
-        for helper, own in asked:
-            try:
-                answer = helper.receive(self.assignment.limits.build_seconds)
-            except Exception:  # no features, then
-                self._require_open()
-                continue
-            for n, row in zip(own, answer, strict=True):
-                found[n] = row
-        return found
+        return self._building.features(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long."""
-        for built in sorted(self._built(requests), key=lambda b: b.number):
+        for built in sorted(self._building.built(requests), key=lambda b: b.number):
             yield _refused(built) if built.outcome is not None else self._timed(built, None, patience)
 
     def close(self) -> None:
         """End the processes, and remove what was built."""
         self.closed = True
-        for helper in (*self.builders, *([self.runner] if self.runner else [])):
-            helper.stop()
+        if self.builders is not None:
+            self.builders.close()
+        if self.runner is not None:
+            self.runner.stop()
         if self.folder is not None:
             with suppress(OSError):
                 self.folder.cleanup()
 
-    # -- building --
-
-    def _built(self, requests: Sequence[Request]) -> Iterator[Built]:
-        """What each builder makes of the next request, as it is there."""
-        waiting, limit = deque(requests), self.assignment.limits.build_seconds
-        busy: dict[Helper, tuple[Request, float]] = {}
-        while waiting or busy:
-            for helper in self.builders:
-                if waiting and helper not in busy:
-                    request = waiting.popleft()
-                    failed = self._begin(helper, request)
-                    if failed is not None:
-                        yield failed
-                    else:
-                        busy[helper] = request, time.monotonic() + limit
-            for helper in self._answering(busy):
-                request, deadline = busy.pop(helper)
-                yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
-
-    def _begin(self, helper: Helper, request: Request, look: Look | None = None) -> Built | None:
-        """Give a builder something to do; what is wrong if it cannot."""
-        self._require_open()
-        try:
-            helper.start()
-            if helper.pid not in self.prepared:
-                helper.ask(self.task, self.assignment.limits.build_seconds)
-                self.prepared.add(helper.pid or 0)
-            helper.send(look or request)
-        except (Died, TooLate) as how:
-            self._require_open()
-            return Built(request.number, "crashed", f"the builder {how}")
-        return None
-
-    def _answering(self, busy: dict[Helper, tuple[Request, float]]) -> list[Helper]:
-        """Builders that have an answer, or took too long, or are gone."""
-        if not busy:
-            return []
-        first = min(deadline for _, deadline in busy.values())
-        connections = {h.connection: h for h in busy if h.connection is not None}
-        try:
-            found = wait(list(connections), max(0.0, first - time.monotonic()))
-        except OSError:  # closed meanwhile
-            self._require_open()
-            return list(busy)
-        gone = [h for h in busy if h.connection is None]
-        late = [h for h, (_, deadline) in busy.items() if time.monotonic() >= deadline]
-        return list(dict.fromkeys([*(connections[c] for c in found), *gone, *late]))  # type: ignore[index]
-
-    def _received(self, helper: Helper, request: Request, seconds: float) -> Built:
-        try:
-            return helper.receive(seconds)
-        except TooLate as how:
-            return Built(request.number, "timed out", f"the builder {how}")
-        except Died as how:
-            self._require_open()
-            return Built(request.number, "crashed", f"the builder {how}")
-        except Exception as error:  # a mistake of ours in making a candidate costs that candidate
-            return Built(request.number, "not built", f"{type(error).__name__}: {error}")
-
-    # -- timing --
+    @property
+    def _building(self) -> Builders:
+        assert self.builders is not None
+        return self.builders
 
     def _timed(self, built: Built, best: float | None, patience: float) -> Result:
         """One candidate in the runner's process; the first one that is right becomes the reference."""

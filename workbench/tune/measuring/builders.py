@@ -1,0 +1,121 @@
+"""Builders: several processes that make libraries of candidates, or find their features, at the same time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from multiprocessing.connection import wait
+from typing import Any
+
+from workbench.tune.measuring.building import Built, Look, Request, Task
+from workbench.tune.measuring.helpers import Died, Helper, TooLate
+
+ANSWERING = "workbench.tune.measuring.building:answer"
+
+
+class Closed(BaseException):
+    """The runner was closed while it measured: nothing on the way may take it for a fault of a candidate."""
+
+
+class Builders:
+    """`count` helper processes for one task, each with so many `seconds` for a candidate."""
+
+    def __init__(self, task: Task, count: int, seconds: float) -> None:
+        self.task = task
+        self.seconds = seconds
+        self.helpers = [Helper(ANSWERING, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
+        self.prepared: set[int] = set()
+        self.closed = False
+
+    def start(self) -> None:
+        """Start the processes, which takes a moment."""
+        for helper in self.helpers:
+            helper.start()
+
+    def close(self) -> None:
+        """End them, also while another thread waits for them, which then meets `Closed`."""
+        self.closed = True
+        for helper in self.helpers:
+            helper.stop()
+
+    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
+        """The features of points; None for one that is no legal schedule."""
+        if not points:
+            return []
+        found: list[dict[str, float] | None] = [None] * len(points)
+        shares = [list(range(n, len(points), len(self.helpers))) for n in range(len(self.helpers))]
+        asked = [
+            (helper, own) for helper, own in zip(self.helpers, shares, strict=True)
+            if own and self._begin(helper, Request(0, {}), Look(tuple(points[n] for n in own))) is None
+        ]  # fmt: skip
+        for helper, own in asked:
+            try:
+                answer = helper.receive(self.seconds)
+            except Exception:  # no features, then
+                self._require_open()
+                continue
+            for n, row in zip(own, answer, strict=True):
+                found[n] = row
+        return found
+
+    def built(self, requests: Sequence[Request]) -> Iterator[Built]:
+        """What each builder makes of the next request, as it is there."""
+        waiting, limit = deque(requests), self.seconds
+        busy: dict[Helper, tuple[Request, float]] = {}
+        while waiting or busy:
+            for helper in self.helpers:
+                if waiting and helper not in busy:
+                    request = waiting.popleft()
+                    failed = self._begin(helper, request)
+                    if failed is not None:
+                        yield failed
+                    else:
+                        busy[helper] = request, time.monotonic() + limit
+            for helper in self._answering(busy):
+                request, deadline = busy.pop(helper)
+                yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
+
+    def _begin(self, helper: Helper, request: Request, look: Look | None = None) -> Built | None:
+        """Give a builder something to do; what is wrong if it cannot."""
+        self._require_open()
+        try:
+            helper.start()
+            if helper.pid not in self.prepared:
+                helper.ask(self.task, self.seconds)
+                self.prepared.add(helper.pid or 0)
+            helper.send(look or request)
+        except (Died, TooLate) as how:
+            self._require_open()
+            return Built(request.number, "crashed", f"the builder {how}")
+        return None
+
+    def _answering(self, busy: dict[Helper, tuple[Request, float]]) -> list[Helper]:
+        """Builders that have an answer, or took too long, or are gone."""
+        if not busy:
+            return []
+        first = min(deadline for _, deadline in busy.values())
+        connections = {h.connection: h for h in busy if h.connection is not None}
+        try:
+            found = wait(list(connections), max(0.0, first - time.monotonic()))
+        except OSError:  # closed meanwhile
+            self._require_open()
+            return list(busy)
+        gone = [h for h in busy if h.connection is None]
+        late = [h for h, (_, deadline) in busy.items() if time.monotonic() >= deadline]
+        return list(dict.fromkeys([*(connections[c] for c in found), *gone, *late]))  # type: ignore[index]
+
+    def _received(self, helper: Helper, request: Request, seconds: float) -> Built:
+        try:
+            return helper.receive(seconds)
+        except TooLate as how:
+            return Built(request.number, "timed out", f"the builder {how}")
+        except Died as how:
+            self._require_open()
+            return Built(request.number, "crashed", f"the builder {how}")
+        except Exception as error:  # a mistake of ours in making a candidate costs that candidate
+            return Built(request.number, "not built", f"{type(error).__name__}: {error}")
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise Closed
