@@ -9,9 +9,10 @@ from itertools import permutations
 
 from workbench import poly
 from workbench.errors import ScheduleError
-from workbench.poly.tree import Band, Leaf, Tree, path, statements
+from workbench.poly.tree import Band, Leaf, Tree, marked, path, statements
 from workbench.schedules.decisions import decide
 from workbench.schedules.edit import at, children
+from workbench.schedules.micro_kernels import MARK
 from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.recipes.lanes import innermost
 from workbench.schedules.scheduled_program import Schedule
@@ -58,9 +59,10 @@ def reordered(schedule: Schedule, blocked: set[str]) -> Schedule:
 
 def unrolled(schedule: Schedule, target: Target) -> Schedule:
     """Several vectors of an innermost loop at once, and several iterations of the loop around it."""
+    replaced = set(marked(schedule.tree, MARK))
     for s in schedule.program.statements:
         loops = path(schedule.tree, s.id)
-        if not loops or any(x.kind == "unroll" for x in loops):
+        if s.id in replaced or not loops or any(x.kind == "unroll" for x in loops):
             continue
         last = loops[-1]
         if last.kind == "vector" and last.name in s.dims:
