@@ -8,10 +8,12 @@ outermost loop without dependences is divided among threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from workbench.lang.expr import reads
 from workbench.poly.accumulating import added
 from workbench.poly.program import Program, ProgramStatement
+from workbench.poly.tree import Tree
 from workbench.schedules.decisions import asked, decide, undecided
 from workbench.schedules.recipes.ahead import asked_ahead
 from workbench.schedules.recipes.blocks import block
@@ -89,13 +91,20 @@ def _one_way(schedule: Schedule, identifier: str, machine: Target, ways: dict[st
     if not asked():
         tried = (way(schedule, identifier, machine) for way in ways.values())
         return next((s for s in tried if s is not schedule), schedule)
-    with undecided():
-        fitting = [name for name, way in ways.items() if way(schedule, identifier, machine) is not schedule]
+    fitting = _fitting(schedule.program, schedule.tree, identifier, machine, ways is WAYS)
     if not fitting:
         return schedule
     name = schedule.program.statement(identifier).name
     chosen = decide(f"{name}_way", fitting[0], (*fitting, LOOPS), opens=True)
     return schedule if chosen == LOOPS else ways[chosen](schedule, identifier, machine)
+
+
+@lru_cache(maxsize=256)
+def _fitting(program: Program, tree: Tree, identifier: str, machine: Target, plain: bool) -> tuple[str, ...]:
+    """The ways that change a reduction, as the recipe itself would take them; remembered, as a tuner asks again."""
+    schedule, ways = Schedule(program, tree), WAYS if plain else {name: _judged(way) for name, way in WAYS.items()}
+    with undecided():
+        return tuple(name for name, way in ways.items() if way(schedule, identifier, machine) is not schedule)
 
 
 def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedule:

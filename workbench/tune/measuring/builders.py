@@ -29,9 +29,9 @@ class Builders:
         self.closed = False
 
     def start(self) -> None:
-        """Start the processes, which takes a moment."""
+        """Start the processes, which takes a moment; nobody waits for them yet."""
         for helper in self.helpers:
-            helper.start()
+            helper.spawn()
 
     def close(self) -> None:
         """End them, also while another thread waits for them, which then meets `Closed`."""

@@ -43,6 +43,7 @@ class Helper:
         self.memory = memory
         self.process: subprocess.Popen[bytes] | None = None
         self.connection: Connection[Any, Any] | None = None
+        self.ready = False
         self.lock = threading.Lock()
 
     @property
@@ -81,11 +82,25 @@ class Helper:
         return answer
 
     def start(self) -> None:
-        """Start the process if it does not run."""
+        """Start the process if it does not run, and wait until it listens."""
+        self.spawn()
+        with self.lock:
+            if self.ready or self.connection is None:
+                return
+            if not self.connection.poll(START_SECONDS):
+                self._kill()
+                raise WorkbenchError("a process for the tuner does not start")
+            with suppress(EOFError, OSError):
+                self.connection.recv_bytes()
+            self.ready = True
+
+    def spawn(self) -> None:
+        """Start the process if it does not run; several start at the same time."""
         with self.lock:
             if self.pid is not None:
                 return
             self._release()
+            self.ready = False
             ours, theirs = Pipe()
             program = PROGRAM.format(theirs.fileno(), self.answering, self.memory)
             path = os.pathsep.join(p for p in sys.path if p)
@@ -96,11 +111,6 @@ class Helper:
             )  # fmt: skip
             theirs.close()
             self.connection = ours
-            if not ours.poll(START_SECONDS):
-                self._kill()
-                raise WorkbenchError("a process for the tuner does not start")
-            with suppress(EOFError, OSError):
-                ours.recv_bytes()
 
     def stop(self) -> None:
         """End the process and everything that it started."""

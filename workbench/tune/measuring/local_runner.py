@@ -70,7 +70,7 @@ class LocalRunner:
         self.builders = Builders(task, self.count or max(1, min(8, assignment.target.cores)), limits.build_seconds)
         self.runner = Helper(RUNNER, memory=memory_limit(limits.memory_bytes))
         self.builders.start()
-        self.runner.start()
+        self.runner.spawn()
         self.workload = home / "workload"
         workload(assignment.program, assignment.seed).save(self.workload)
 

@@ -26,7 +26,7 @@ NOVELTY = 0.35
 POOL = 400
 """Points that the model of decisions chooses among."""
 
-FIRST_LOOK, LOOKED_AT = 12, 3
+FIRST_LOOK, LOOKED_AT = 6, 2
 """Times as many points as are wanted get features, at first and later."""
 
 

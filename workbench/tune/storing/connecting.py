@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ from workbench.settings import current
 from workbench.tune.storing.tables import primary
 
 BUSY_SECONDS = 30.0
+
+WRITING = "workbench_writing"
+"""The option of a connection that is going to write."""
 
 
 def database_url(location: str | os.PathLike[str] | None = None) -> str:
@@ -50,14 +55,32 @@ def engine_of(url: str, *, writable: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _: Any) -> None:
-        cursor = connection.cursor()
+        connection.isolation_level = None  # transactions begin where we say, see `begin`
         if writable:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.execute("PRAGMA trusted_schema=OFF")
-        cursor.close()
+            _patiently(connection, "PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA trusted_schema=OFF")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # One that reads first and writes then is refused at once when another wrote between; this one waits its turn.
+        writing = connection.get_execution_options().get(WRITING)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
+
+
+def _patiently(connection: Any, statement: str) -> None:
+    """Execute what SQLite does not wait for by itself while others use the file."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def insert_new(connection: Connection, table: sql.Table, row: Mapping[str, Any]) -> int:

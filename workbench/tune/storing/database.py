@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from workbench.errors import WorkbenchError, shown
 from workbench.records import record
 from workbench.tune.problem import Problem
-from workbench.tune.storing.connecting import database_url, engine_of, insert_new, reason
+from workbench.tune.storing.connecting import WRITING, database_url, engine_of, insert_new, reason
 from workbench.tune.storing.tables import (
     FACTS,
     PROBLEMS,
@@ -164,7 +164,7 @@ class Database:
 
     def _prepare(self) -> None:
         if self.writable:
-            with self.lock, self.engine.begin() as connection:
+            with self.lock, self._writing() as connection:
                 TABLES.create_all(connection)
                 insert_new(connection, FACTS, {"name": "version", "value": str(VERSION)})
         with self._reading() as connection:
@@ -185,7 +185,7 @@ class Database:
     def _writing(self) -> Any:
         if not self.writable:
             raise WorkbenchError(f"the database {self.shown} was opened to be read")
-        return _Guarded(self, self.engine.begin())
+        return _Guarded(self, self.engine.execution_options(**{WRITING: True}).begin())
 
 
 class _Guarded:
