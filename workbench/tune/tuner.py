@@ -124,7 +124,7 @@ class Tuner:
         points = self.searcher.ask(count)
         if not points:
             return None
-        expected = [self._predicted(p) for p in points]
+        expected = self._predicted(points)
         numbered = dict(enumerate(points, self._next_number()))
         predicted = dict(zip(numbered, expected, strict=True))
         chosen = time.perf_counter() - begun
@@ -187,9 +187,10 @@ class Tuner:
             return own(points)
         return [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
 
-    def _predicted(self, point: Point) -> float | None:
+    def _predicted(self, points: Sequence[Point]) -> Sequence[float | None]:
+        """Seconds that the searcher's model expects, if it has one."""
         tell = getattr(self.searcher, "predicted", None)
-        return tell(point) if tell is not None else None
+        return tell(points) if tell is not None else [None] * len(points)
 
     def _trial(self, result: Result, point: Mapping[str, Any], predicted: float | None, source: str) -> Trial:
         return Trial(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from workbench.errors import ScheduleError, shown, unknown_name
@@ -28,8 +29,17 @@ class Decision:
         """Whether the options are numbers, so that some are nearer to one another."""
         return all(isinstance(o, int | float) and not isinstance(o, bool) for o in self.options)
 
+    @cached_property
+    def _places(self) -> dict[tuple[type, Any], int]:
+        """Option, told apart by its type (1 is not True) → its place; without those that have no hash."""
+        return {(type(o), o): n for n, o in reversed(list(enumerate(self.options))) if isinstance(o, Hashable)}
+
     def place(self, option: Any) -> int:
         """Where an option stands; ScheduleError for what is none."""
+        try:
+            return self._places[type(option), option]
+        except (KeyError, TypeError):
+            pass
         for place, own in enumerate(self.options):
             if type(own) is type(option) and own == option:
                 return place

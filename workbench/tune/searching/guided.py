@@ -92,12 +92,13 @@ class Guided(Searcher):
         found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
         return [next(found) if row is not None else float("inf") for row in rows]
 
-    def predicted(self, point: Point) -> float | None:
-        """Seconds that the model expects; None before it has learned anything."""
-        (row,) = self.rows([point])
-        if row is None or not self.model.count:
-            return None
-        return float(2.0 ** self.model.predict([row])[0][0])
+    def predicted(self, points: Sequence[Point]) -> list[float | None]:
+        """Seconds that the model expects of each point; None before it has learned anything."""
+        rows = self.rows(points)
+        if not self.model.count:
+            return [None] * len(points)
+        found = iter(self.model.predict([row for row in rows if row is not None])[0].tolist())
+        return [None if row is None else 2.0 ** next(found) for row in rows]
 
     def diverse(self, points: Sequence[Point], scores: Sequence[float], count: int) -> list[Point]:
         """The best points, some of which give way to others that decide what is not decided so yet (AutoTVM)."""
