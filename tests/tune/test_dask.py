@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 def client():
     from distributed import Client, LocalCluster
 
+    # Dask changes the environment of this process (OMP_NUM_THREADS=1) and how it takes signals.
+    environment, handler = dict(os.environ), signal.getsignal(signal.SIGINT)
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
@@ -27,6 +29,9 @@ def client():
         Client(cluster) as found,
     ):
         yield found
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, handler)
 
 
 def test_workers_measure_a_study(client, database):

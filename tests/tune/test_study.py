@@ -100,9 +100,20 @@ def test_a_study_is_taken_up_where_it_was_left_and_the_same_trials_are_not_measu
 
 def test_an_interrupt_while_waiting_pauses(database):
     study = wb.autotune(SMALL, sizes=SIZES, trials=80, database=database)
-    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        study.result()
+
+    def interrupt() -> None:
+        time.sleep(0.5)
+        while study.state == "running":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            study.result()
+    finally:
+        signal.signal(signal.SIGINT, usual)
     assert study.state == "paused"
     study.stop()
 
