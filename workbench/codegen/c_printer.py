@@ -9,6 +9,7 @@ from workbench.codegen.accumulators import SCALAR, Lane
 from workbench.codegen.c_lanes import Lanes
 from workbench.codegen.c_lines import indented, unbraced
 from workbench.codegen.c_names import comment
+from workbench.codegen.c_neighbours import neighbours_copied
 from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_stops import BEGAN, STOPS, has_few, looks
@@ -68,8 +69,7 @@ class Printer:
             case If():
                 return self.guard(nest, lane)
             case Define(variable, value, body):
-                name = self.values.names("index", variable)
-                head = f"const int64_t {name} = {self.values.text(value)};"
+                head = f"const int64_t {self.values.names('index', variable)} = {self.values.text(value)};"
                 return ["{", *indented([head, *self.scoped(variable, body, lane)]), "}"]
             case Hold():
                 return self.hold(nest, lane)
@@ -115,17 +115,17 @@ class Printer:
         if not lane.variable:
             return comment + scalar_write(self.values, write)
         lanes = Lanes(self.values, lane)
-        lines = lane_write(lanes, write)
+        comment += lane_write(lanes, write)
         self.slow_lanes += lanes.slow
-        return comment + lines
+        return comment
 
     def comment(self, write: Write) -> list[str]:
         """One comment line a statement, where it is first executed."""
         if not write.statement or write.statement in self.commented:
             return []
         self.commented.add(write.statement)
-        statement = self.program.statement(write.statement)
-        return [f"/* {comment(f'{statement.name}: {statement.text}' if statement.text else statement.name)} */"]
+        own = self.program.statement(write.statement)
+        return [f"/* {comment(f'{own.name}: {own.text}' if own.text else own.name)} */"]
 
     def guard(self, node: If, lane: Lane) -> list[str]:
         head = f"if ({self.values.text(node.condition)}) {{"
@@ -139,8 +139,7 @@ class Printer:
         lines: list[str] = []
         nest: Nest = node
         while isinstance(nest, Hold):
-            text = self.values.text(nest.value)
-            name = self.values.names("array", nest.name)
+            text, name = self.values.text(nest.value), self.values.names("array", nest.name)
             self.values.by_value.add(nest.name)
             lines.append(f"const {nest.value.dtype.c_name} {name} = {text};")
             nest = nest.body
@@ -197,6 +196,8 @@ class Printer:
         copy = transposed_copy(self.values, loop) if not lane.variable else None
         if copy is not None:
             return self.in_squares(loop, copy)
+        if moved := [] if lane.variable else self.moved(loop):
+            return moved
         lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
         if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
@@ -222,6 +223,11 @@ class Printer:
         whole = all(x.kind == "unroll" for x in walk(loop.body) if isinstance(x, For))
         return whole and (constant(loop.upper) or TAPS + 1) <= TAPS * loop.step
 
+    def moved(self, loop: For) -> list[str]:
+        """An unrolled loop that only copies neighbours, as one move of memory."""
+        copied = neighbours_copied(self.values, loop)
+        return [*self.comment(copied[0]), copied[1]] if copied else []
+
     def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
         """Iterations of a copy by squares, those that are left by four, then one by one."""
         self.vector_loops += 1
@@ -235,8 +241,8 @@ class Printer:
             head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
             lines += [head, *self.turned(loop, way), "}"]
         if not complete:
-            rest = indented(unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop)))
-            lines += [f"for (; {name} < {upper}; {name}++) {{", *rest, "}"]
+            rest = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
+            lines += [f"for (; {name} < {upper}; {name}++) {{", *indented(rest), "}"]
         return ["{", *indented(lines), "}"]
 
     def turned(self, loop: For, copy: TransposedCopy) -> list[str]:
@@ -282,8 +288,8 @@ class Printer:
         return lines
 
     def pragma(self, loop: For) -> list[str]:
-        body = self.iteration(loop, leave="continue")
-        return with_pragma(self.values, loop, [f"{self.head(loop)} {{", *indented(body), "}"])
+        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, leave="continue")), "}"]
+        return with_pragma(self.values, loop, lines)
 
     def outline(self, loop: For) -> list[str]:
         number, context, looks = len(self.outlined), [*self.parameters, *self.scope], self.looks

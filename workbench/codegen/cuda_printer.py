@@ -165,6 +165,10 @@ class CudaPrinter(Printer):
         """Never: compilers of CUDA unroll short loops by themselves."""
         return False
 
+    def moved(self, loop: For) -> list[str]:
+        """Never: a thread's neighbours lie in one memory, its copy in another."""
+        return []
+
     def loop(self, loop: For, lane: Lane) -> list[str]:
         if loop.lanes > 1:
             return self.wide(loop)
