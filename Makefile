@@ -32,8 +32,8 @@ setup:           ## the environment alone
 lab: setup       ## JupyterLab, opened at the first notebook
 	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(NOTEBOOK)" $(LAB_FLAGS)
 
-test: setup      ## every test, of one with many cases a third; no GPU, browser or torch needed
-	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) --sample 3 $(TEST_FLAGS)
+test: setup      ## every test, of one with many cases a quarter; no GPU, browser or torch needed
+	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) --sample 4 $(TEST_FLAGS)
 
 quick: setup     ## what to run while writing, of a test with many cases a twelfth: under three minutes
 	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" --sample 12 $(TEST_FLAGS)

@@ -35,8 +35,11 @@ DEFAULT = -1
 
 @record
 class Round:
-    """What one round of the search was like: points asked for, seconds it took to choose, build and time them, and how
-    good the model's ranking was of what was measured then (None where nothing was predicted).
+    """What one round of the search was like: points asked for, seconds it took to choose them, to build and time them,
+    and how good the model's ranking was of what was measured then (None where nothing was predicted).
+
+    Deriving the schedules of points that are measured then is part of building them, also where the model looked at
+    them first; deriving those of others is part of choosing.
     """
 
     number: int
@@ -69,6 +72,7 @@ class Tuner:
         self.rounds: list[Round] = []
         self.keys: dict[str, Trial] = {}
         self.search_seconds = 0.0
+        self.look_seconds, self.looked = 0.0, 0
 
     def resume(self, trials: Iterable[Trial]) -> None:
         """Go on from trials that were made before."""
@@ -121,13 +125,15 @@ class Tuner:
     def _round(self, count: int) -> int | None:
         """One round; how many new schedules were among its points, None if no points are left."""
         begun = time.perf_counter()
+        self.look_seconds, self.looked = 0.0, 0
         points = self.searcher.ask(count)
         if not points:
             return None
         expected = self._predicted(points)
         numbered = dict(enumerate(points, self._next_number()))
         predicted = dict(zip(numbered, expected, strict=True))
-        chosen = time.perf_counter() - begun
+        derived = self.look_seconds * min(1.0, len(points) / max(1, self.looked))
+        chosen = time.perf_counter() - begun - derived
         best = self.best
         measuring = time.perf_counter()
         told, fresh = [], 0
@@ -144,7 +150,7 @@ class Tuner:
             told.append(Told(numbered[result.number], trial.seconds))
             if not self.going():
                 break
-        spent = time.perf_counter() - measuring
+        spent = time.perf_counter() - measuring + derived
         begun = time.perf_counter()
         self.searcher.tell(told)
         chosen += time.perf_counter() - begun
@@ -182,10 +188,15 @@ class Tuner:
 
     def _features(self, points: Sequence[Point]) -> Sequence[dict[str, float] | None]:
         """The features of points, found by the runner's processes; None for one that is no legal schedule."""
+        begun = time.perf_counter()
         own = getattr(self.runner, "features", None)
         if own is not None:
-            return own(points)
-        return [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
+            found = own(points)
+        else:
+            found = [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
+        self.look_seconds += time.perf_counter() - begun
+        self.looked += len(points)
+        return found
 
     def _predicted(self, points: Sequence[Point]) -> Sequence[float | None]:
         """Seconds that the searcher's model expects, if it has one."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing.connection import wait
 from typing import Any
 
-from workbench.tune.measuring.building import Built, Look, Request, Task
+from workbench.tune.measuring.building import Built, Look, Request, Task, named
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 
 ANSWERING = "workbench.tune.measuring.building:answer"
@@ -26,6 +25,7 @@ class Builders:
         self.seconds = seconds
         self.helpers = [Helper(ANSWERING, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
         self.prepared: set[int] = set()
+        self.looked: dict[str, Helper] = {}
         self.closed = False
 
     def start(self) -> None:
@@ -57,16 +57,17 @@ class Builders:
                 continue
             for n, row in zip(own, answer, strict=True):
                 found[n] = row
+                self.looked[named(points[n])] = helper
         return found
 
     def built(self, requests: Sequence[Request]) -> Iterator[Built]:
         """What each builder makes of the next request, as it is there."""
-        waiting, limit = deque(requests), self.seconds
+        waiting, limit = list(requests), self.seconds
         busy: dict[Helper, tuple[Request, float]] = {}
         while waiting or busy:
             for helper in self.helpers:
                 if waiting and helper not in busy:
-                    request = waiting.popleft()
+                    request = waiting.pop(self._suited(helper, waiting))
                     failed = self._begin(helper, request)
                     if failed is not None:
                         yield failed
@@ -75,6 +76,11 @@ class Builders:
             for helper in self._answering(busy):
                 request, deadline = busy.pop(helper)
                 yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
+
+    def _suited(self, helper: Helper, waiting: Sequence[Request]) -> int:
+        """The place of the request for a builder: what it looked at, else what nobody did, else the first."""
+        lookers = [self.looked.get(named(r.point)) for r in waiting]
+        return next((n for wanted in (helper, None) for n, own in enumerate(lookers) if own is wanted), 0)
 
     def _begin(self, helper: Helper, request: Request, look: Look | None = None) -> Built | None:
         """Give a builder something to do; what is wrong if it cannot."""

@@ -69,38 +69,67 @@ class Look:
 
 _task: Task | None = None
 
+KEPT = 256
+"""Schedules that a builder keeps after it looked at them, for when one is to be built."""
+
+Looked = tuple[Schedule, dict[str, float]]
+_kept: dict[str, Looked] = {}
+
 
 def answer(request: Task | Request | Look) -> Built | list[dict[str, float] | None] | None:
     """What the helper process of a builder does."""
     global _task
     if isinstance(request, Task):
         _task = request
+        _kept.clear()
         for kernel in request.kernels:
             register(kernel)
         return None
     assert _task is not None
     if isinstance(request, Look):
-        return [features_at(_task.sketch, p, _task.target) for p in request.points]
-    return built(_task, request)
+        return [_looked_and_kept(_task, p) for p in request.points]
+    return built(_task, request, _kept.get(named(request.point)) if request.schedule is None else None)
 
 
 def features_at(sketch: Any, point: Mapping[str, Any], target: Target) -> dict[str, float] | None:
     """The features of a point; None where it is no legal schedule."""
+    found = _looked_at(sketch, point, target)
+    return None if found is None else found[1]
+
+
+def _looked_at(sketch: Any, point: Mapping[str, Any], target: Target) -> Looked | None:
     try:
-        return features_of(sketch.at(point), target)
+        schedule = sketch.at(point)
+        return schedule, features_of(schedule, target)
     except errors.WorkbenchError:
         return None
 
 
-def built(task: Task, request: Request) -> Built:
-    """Build one candidate; whatever is wrong with it is part of the answer."""
+def _looked_and_kept(task: Task, point: Mapping[str, Any]) -> dict[str, float] | None:
+    """The features of a point, whose schedule is kept for when it is to be built."""
+    found = _looked_at(task.sketch, point, task.target)
+    if found is None:
+        return None
+    while len(_kept) >= KEPT:
+        del _kept[next(iter(_kept))]
+    _kept[named(point)] = found
+    return found[1]
+
+
+def named(point: Mapping[str, Any]) -> str:
+    """A point as a text that is equal for equal points."""
+    return repr(sorted(point.items()))
+
+
+def built(task: Task, request: Request, looked: Looked | None = None) -> Built:
+    """Build one candidate, whose schedule may be known; whatever is wrong with it is part of the answer."""
     begun = time.perf_counter()
 
     def refused(outcome: Outcome, error: Exception) -> Built:
         return Built(request.number, outcome, _said(error), seconds=time.perf_counter() - begun)
 
     try:
-        schedule = request.schedule or task.sketch.at(request.point)
+        schedule = request.schedule or (looked[0] if looked else task.sketch.at(request.point))
         if not schedule.verdict:
             raise errors.IllegalSchedule(schedule.verdict.explain())
     except errors.BudgetExceeded as error:
@@ -113,7 +142,7 @@ def built(task: Task, request: Request) -> Built:
         folder = Path(task.folder) / str(request.number)
         folder.mkdir(exist_ok=True)
         library = build_bare(kernel, task.toolchain, folder)
-        known = replace(known, features=features_of(schedule, task.target))
+        known = replace(known, features=looked[1] if looked else features_of(schedule, task.target))
     except errors.WorkbenchError as error:
         return replace(known, outcome="not built", message=_said(error), seconds=time.perf_counter() - begun)
     return replace(

@@ -65,7 +65,8 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
     inner = _register_depth(nest)
     registers, loads, stores, chains = _registers(nest, inner, target)
     lanes = _lanes(nest)
-    vectors = nest.instances / lanes
+    width = target.lanes(8 * max((a.bytes for a in nest.accesses), default=4))
+    vectors = nest.instances / min(lanes, width)
     work = max(_arithmetic(nest) / 2, loads / 2 + stores, (LATENCY / chains if chains else 0.0))
     spilled = max(0.0, registers - target.vector_registers) / max(1.0, registers)
     compute = vectors * (work + 2.0 * spilled)
