@@ -100,7 +100,7 @@ def test_a_study_is_taken_up_where_it_was_left_and_the_same_trials_are_not_measu
 def test_an_interrupt_while_waiting_pauses(database, monkeypatch):
     study = wb.autotune(SMALL, sizes=SIZES, trials=80, database=database)
     # While it waits, not before and not twice, however busy the machine is.
-    monkeypatch.setattr("workbench.tune.study._Progress.update", lambda progress: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("workbench.tune.study.Progress.update", lambda progress: signal.raise_signal(signal.SIGINT))
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.tune.searching import searchers
     from workbench.tune.storing.database import Database
     from workbench.tune.study import Study
+    from workbench.tune.task_scheduler import Studies, many
     from workbench.tune.trials import Trial
     from workbench.tune.tuning import autotune
 
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 NAMES = {
     "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
     "Limits": "measuring.runner", "dask": "measuring.dask_runner",
-    "searchers": "searching", "Study": "study", "Trial": "trials",
+    "many": "task_scheduler", "searchers": "searching", "Studies": "task_scheduler",
+    "Study": "study", "Trial": "trials",
 }  # fmt: skip
 
-__all__ = ["Database", "Limits", "LocalRunner", "Study", "Trial", "autotune", "dask", "searchers"]
+__all__ = ["Database", "Limits", "LocalRunner", "Studies", "Study", "Trial", "autotune", "dask", "many", "searchers"]
 
 __getattr__ = deferred(__name__, NAMES)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -17,6 +15,7 @@ from workbench.tune.measuring.builders import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
+from workbench.tune.progress import Progress
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database, StudyKey
 from workbench.tune.trials import OUTCOMES, Trial, fastest, merged
@@ -37,7 +36,7 @@ class Study:
     def __init__(
         self, assignment: Assignment, key: StudyKey, database: Database, budget: int, *,
         default: Schedule, make: Callable[[Surroundings], Searcher], runner: Runner, others: Sequence[Group] = (),
-        starts: Sequence[Point] = (),
+        starts: Sequence[Point] = (), shared: bool = False,
     ) -> None:  # fmt: skip
         self.assignment = assignment
         self.key = key
@@ -56,11 +55,13 @@ class Study:
         self._listeners: list[Callable[[], None]] = []
         self._tuner: Tuner | None = None
         self._stored = merged(database.trials(key.key))
+        self._shares = threading.Condition() if shared else None
+        self.waits = False
         self._thread: threading.Thread | None = None
 
     def start(self) -> Study:
         """Begin, in a thread of its own; a study that has all its trials already is finished at once."""
-        if self._missing <= 0:
+        if self._missing <= 0 and self._shares is None:
             self._ended.set()
             return self
         context = contextvars.copy_context()
@@ -114,7 +115,6 @@ class Study:
 
     @property
     def measured(self) -> bool:
-        """Whether `best` was measured."""
         return self.best_trial is not None
 
     @property
@@ -143,13 +143,24 @@ class Study:
         program = self.assignment.program.original
         return Schedule.from_json(program, trial.schedule)
 
+    @property
+    def done(self) -> int:
+        """Trials that count: what was built, or could not be."""
+        return sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+
+    @property
+    def headline(self) -> str:
+        """The best so far, in a few words; empty before there is one."""
+        best = self.best_trial
+        return f"best {duration(best.seconds)}" if best is not None and best.seconds else ""
+
     # -- what may be done with it --
 
     def result(self) -> Study:
         """Wait until the study ends, and return it.  An interrupt pauses it (`resume` goes on); what made it fail is
         raised.
         """
-        show = _Progress(self)
+        show = Progress(self)
         try:
             while not self._ended.wait(LOOK_SECONDS):
                 show.update()
@@ -185,6 +196,7 @@ class Study:
         """End the study now: what is being measured is given up, what was measured is kept."""
         self._stop = True
         self._going.set()
+        self.conclude()
         if self._thread is not None and self._thread.is_alive():
             self._runner.close()
             if threading.current_thread() is not self._thread:
@@ -196,11 +208,39 @@ class Study:
         """Call a function, from the study's thread, after each trial and each change of state."""
         self._listeners.append(listener)
 
+    # -- one of many, which is given its trials by and by --
+
+    def grant(self, trials: int) -> None:
+        """So many more trials."""
+        if (shares := self._shares) is not None:
+            with shares:
+                self.budget = max(self.budget, self.done) + trials
+                self.waits = False
+                shares.notify_all()
+
+    def conclude(self) -> None:
+        """No more trials will be granted: the finalists are timed again, and the study ends."""
+        shares, self._shares = self._shares, None
+        if shares is not None:
+            with shares:
+                shares.notify_all()
+
+    def _granted(self) -> int:
+        """Trials that may be made; where they are granted by and by, it waits for more or for the end of them."""
+        while (shares := self._shares) is not None and not self._stop:
+            with shares:
+                if self._missing > 0:
+                    break
+                self.waits = True
+                shares.wait(LOOK_SECONDS)
+        self.waits = False
+        return self.budget
+
     # -- how --
 
     @property
     def _missing(self) -> int:
-        return self.budget - sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+        return self.budget - self.done
 
     @property
     def _default_trial(self) -> Trial | None:
@@ -213,7 +253,7 @@ class Study:
                 others=self._others, starts=self._starts,
             )  # fmt: skip
             tuner.resume(self._stored)
-            tuner.run(self.budget)
+            tuner.run(self._granted)
         except Closed:
             pass
         except BaseException as error:  # shown by result()
@@ -258,35 +298,3 @@ class Study:
 
     def __repr__(self) -> str:
         return str(self)
-
-
-class _Progress:
-    """A line about a running study, where somebody watches a terminal."""
-
-    EVERY = 0.5
-
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.shown = sys.stderr is not None and sys.stderr.isatty()
-        self.begun = self.last = time.monotonic()
-        self.already = len(study.trials)
-
-    def update(self) -> None:
-        now = time.monotonic()
-        if not self.shown or now - self.last < self.EVERY:
-            return
-        self.last = now
-        done, budget = self.study.budget - self.study._missing, self.study.budget
-        fresh = len(self.study.trials) - self.already
-        left = (now - self.begun) / fresh * (budget - done) if fresh else None
-        best = self.study.best_trial
-        parts = [f"{done}/{budget} trials"]
-        parts += [f"best {duration(best.seconds)}"] if best is not None and best.seconds else []
-        parts += [f"about {left:.0f} s left"] if left is not None else []
-        filled = round(24 * done / max(1, budget))
-        sys.stderr.write(f"\r[{'#' * filled}{'.' * (24 - filled)}] {', '.join(parts)}   ")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        if self.shown:
-            sys.stderr.write("\n")

@@ -88,13 +88,15 @@ class Tuner:
         """What other studies of this problem found at points of this space."""
         self.searcher.tell(list(results))
 
-    def run(self, budget: int) -> None:
-        """Trials until there are so many, or no others are left.  ScheduleError if no point is a legal schedule."""
+    def run(self, budget: Callable[[], int]) -> None:
+        """Trials until there are so many, asked before each round, or no others are left.  ScheduleError if no point is
+        a legal schedule.
+        """
         self.runner.open(self.assignment)
         self._refer()
         in_vain = 0
-        while self.searched < budget and self.going():
-            fresh = self._round(min(ROUND, budget - self.searched))
+        while (allowed := budget()) > self.searched and self.going():
+            fresh = self._round(min(ROUND, allowed - self.searched))
             if fresh is None:
                 break
             in_vain = 0 if fresh else in_vain + ROUND

@@ -48,6 +48,16 @@ def autotune(
 
     `study.result()` waits; `study.best` is the fastest schedule, `study.trials` are all, with those that failed.
     """
+    return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits).start()
+
+
+def made_study(
+    what: Any, sizes: Mapping[str, int] | None, target: str | Target, trials: int, searcher: Any, database: Any,
+    runner: Any, seed: int | None, limits: Limits | None, *, shared: bool = False,
+) -> Study:  # fmt: skip
+    """A study that was not started; a `shared` one is granted its trials by and by.  WorkbenchError for what does not
+    fit.
+    """
     if not isinstance(trials, int) or isinstance(trials, bool) or trials < 0:
         raise WorkbenchError(f"trials={shown(trials)} does not fit; expected a whole number, 0 or more")
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
@@ -65,11 +75,11 @@ def autotune(
         limits or Limits(), seed or 0,
     )  # fmt: skip
     default = autoschedule(problem.program, problem.target)
-    study = Study(
+    return Study(
         assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
         runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
+        shared=shared,
     )  # fmt: skip
-    return study.start()
 
 
 def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:
