@@ -21,7 +21,7 @@ BODIES = {
     "slow": "for (volatile int64_t n = 0; n < 100000; n++) ;",
     "crash": "*(volatile int *)8 = 1;",
     "hang": "for (volatile int64_t n = 1; n; n |= 1) ;",
-    "hungry": "for (;;) { char *p = malloc(1 << 28); memset(p, 1, 1 << 28); }",
+    "hungry": "for (;;) memset(malloc(1 << 28), 1, 1 << 16);",  # some pages of each: soon over beside other work
     "wrong": "if (N) { for (int64_t i = 0; i < N; i++) C[i*c] = A[i*a] * B[i*b] * 1.01f; return; }",
     "leaves": "exit(0);",
     "gone": "#error not C at all",
