@@ -187,6 +187,7 @@ def _let_studies_be_drawn() -> None:
     module = sys.modules.get("workbench.tune.study")
     if module is not None and "figure" not in vars(module.Study):
         module.Study.figure = _draw_study
+        module.Study._repr_mimebundle_ = _show_study
 
 
 def _draw_study(
@@ -194,6 +195,14 @@ def _draw_study(
 ) -> Any:
     """The study's charts as a Matplotlib Figure; see `workbench.viz.tuning.study_figure`."""
     return _load("workbench.viz.tuning.study_figure:study_figure")(self, *charts, theme=theme, baselines=baselines)
+
+
+def _show_study(self: Study, include: Any = None, exclude: Any = None) -> Any:
+    """A notebook shows a study as a panel with its trials, which goes on as they arrive."""
+    panel = vars(self).get("panel")
+    if panel is None:
+        panel = vars(self)["panel"] = _load("workbench.viz.panels.widget:panel")(self, panes=("trials",))
+    return panel._repr_mimebundle_()
 
 
 def _let_kernels_be_examined() -> None:

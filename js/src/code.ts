@@ -117,7 +117,7 @@ export class CodePane {
 const still = [look, c, EditorState.readOnly.of(true), EditorView.editable.of(false)];
 const spoken = (label: string) => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label, 'aria-readonly': 'true' });
 
-function unified(host: HTMLElement, before: string, after: string): () => void {
+export function unified(host: HTMLElement, before: string, after: string): () => void {
   const view = new EditorView({
     doc: after, parent: host,
     extensions: [still, spoken('what the step changes in the code'), unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true })],

@@ -14,6 +14,7 @@ import { RooflinePane } from './roofline';
 import { State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
+import { TrialsPane } from './trials';
 import type { Machine, Model } from './types';
 import { WarpsPane } from './warps';
 
@@ -26,6 +27,7 @@ interface Pane {
 
 // Name → what its button says, and how it is made.  The order is that of the buttons.
 const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
+  trials: ['trials', (state) => new TrialsPane(state)],
   operator: ['operator', (state) => new OperatorPane(state)],
   domain: ['domain', (state) => new DomainPane(state)],
   code: ['code', (state) => new CodePane(state)],
@@ -39,7 +41,7 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   warps: ['warps', (state) => new WarpsPane(state)],
 };
 const DRAWN = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
-const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes'];
+const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study'];
 
 class Panel {
   private readonly state: State;
@@ -147,12 +149,13 @@ class Panel {
       const differs = (name: string) => this.model.get(name) !== old[name];
       const refused = !same(this.model.get('refusal'), old.refusal);
       const [drawn, panes, offered, viewed, written] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views'), differs('code')];
+      const tried = differs('study');
       this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
       else if (panes) this.place();
       else {
-        this.parts(refused, offered, viewed, written);
+        this.parts(refused, offered, viewed, written, tried);
         this.light();
       }
     });
@@ -172,7 +175,7 @@ class Panel {
   }
 
   /** The code comes after the picture, with a message of its own. */
-  private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean): void {
+  private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean, tried: boolean): void {
     const draw = (...names: string[]) => names.forEach((name) => { if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw(); });
     if (refused) {
       this.refusal.draw();
@@ -182,6 +185,7 @@ class Panel {
     if (written && this.state.compared) this.renew();
     else if (written || viewed) draw('code');
     if (viewed) draw('footprint', 'roofline', 'warps');
+    if (viewed || written || tried) draw('trials');
   }
 
   private keys(event: KeyboardEvent): void {

@@ -207,3 +207,32 @@ export interface Model {
   off(event: string, callback: (...args: any[]) => void): void;
   send(content: unknown): void;
 }
+
+/** number, outcome, seconds, predicted seconds, round, confirmed, places of its options, bytes from L2, L3 and memory */
+export type TrialRow = [number, number, number | null, number | null, number, number, number[], number[] | null];
+
+export interface StudyData {
+  name: string;
+  state: 'running' | 'paused' | 'finished' | 'stopped' | 'failed';
+  done: number;
+  budget: number;
+  outcomes: string[]; // the first is that it was measured
+  best: number | null;
+  speedup: number | null;
+  decisions: { name: string; options: string[]; ordered: boolean }[];
+  trials: TrialRow[];
+  importance: [name: string, part: number][];
+  ranking: [round: number, tau: number, recall: number, regret: number][];
+  baselines: [name: string, seconds: number][];
+  flops: number;
+  ceilings: { flops: number; bytes: Record<string, number> } | null;
+  why: string;
+}
+
+/** What is said of the trial that is shown. */
+export interface TrialTold {
+  number: number;
+  message: string;
+  shown: boolean;
+  best_code: string[];
+}

@@ -18,7 +18,7 @@ from workbench.tune.models.ranker import Group
 from workbench.tune.progress import Progress
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database, StudyKey
-from workbench.tune.trials import OUTCOMES, Trial, fastest, merged
+from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest, merged
 from workbench.tune.tuner import Round, Tuner
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
@@ -120,7 +120,7 @@ class Study:
     @property
     def speedup(self) -> float | None:
         """How many times as fast as the default recipe the best trial is; None before both were measured."""
-        default, best = self._default_trial, self.best_trial
+        default, best = default_of(self.trials), self.best_trial
         if default is None or default.seconds is None or best is None or not best.seconds:
             return None
         return default.seconds / best.seconds
@@ -153,6 +153,11 @@ class Study:
         """The best so far, in a few words; empty before there is one."""
         best = self.best_trial
         return f"best {duration(best.seconds)}" if best is not None and best.seconds else ""
+
+    @property
+    def reason(self) -> str:
+        """What made it fail, in words; empty where nothing did."""
+        return str(self._error) if self._error is not None else ""
 
     # -- what may be done with it --
 
@@ -242,10 +247,6 @@ class Study:
     def _missing(self) -> int:
         return self.budget - self.done
 
-    @property
-    def _default_trial(self) -> Trial | None:
-        return next((t for t in self.trials if t.source == "default"), None)
-
     def _run(self) -> None:
         try:
             self._tuner = tuner = Tuner(
@@ -296,5 +297,4 @@ class Study:
             lines.append("best: the default recipe, not measured yet")
         return "\n".join(lines)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__

@@ -66,6 +66,11 @@ def fastest(trials: Iterable[Trial]) -> Trial | None:
     return min(confirmed or measured, key=lambda t: t.seconds or 0.0, default=None)
 
 
+def default_of(trials: Iterable[Trial]) -> Trial | None:
+    """The trial of the default recipe, if there is one."""
+    return next((t for t in trials if t.source == "default"), None)
+
+
 def with_final(trial: Trial, final: Trial) -> Trial:
     """A trial with the times of its final."""
     return replace(trial, seconds=final.seconds, lower=final.lower, upper=final.upper, confirmed=True)

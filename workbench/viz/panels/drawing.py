@@ -10,7 +10,7 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.display import picture
 from workbench.viz.frame import Asked
-from workbench.viz.panels.listing import code_payload
+from workbench.viz.panels.listing import code_payload, plain_lines
 from workbench.viz.panels.numbers import Packed
 from workbench.viz.panels.outline import tree_payload
 from workbench.viz.panels.points import domain_payload
@@ -40,6 +40,16 @@ class Drawings:
             self._codes.clear()
             self._written_for = target
         return _kept(self._codes, schedule, lambda: code_payload(schedule, target=target))
+
+    def previewed(self, after: Schedule, target: Target) -> dict[str, Any]:
+        """Code, domain and loops of a schedule that is looked at, with the verdict on its last step."""
+        packed = Packed()
+        code = code_payload(after, target=target, unsafe=True)
+        return {
+            "domain": domain_payload(after, self._asked, packed), "tree": tree_payload(after.program, after.tree),
+            "tables": b64encode(packed.data).decode(), "lines": plain_lines(code) or [code["reason"]],
+            "verdict": str(after.verdict).partition(":")[0],
+        }  # fmt: skip
 
     def still(self, schedule: Schedule) -> dict[str, Any]:
         """The stored picture by MIME type, for readers without a kernel."""

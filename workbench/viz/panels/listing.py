@@ -40,6 +40,11 @@ def code_payload(
         return {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
 
 
+def plain_lines(code: dict[str, Any]) -> list[str]:
+    """The text of the function, line by line."""
+    return ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
+
+
 def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> dict[str, Any]:
     made_from = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}.get(language, language)
     kernel = generate(schedule, target if made_from == "C" else made_from.lower(), unsafe=unsafe)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -26,20 +25,20 @@ from workbench.viz.palette import variables
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
-from workbench.viz.panels.listing import code_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
-from workbench.viz.panels.numbers import Packed
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
-from workbench.viz.panels.outline import tree_payload
-from workbench.viz.panels.points import domain_payload
 from workbench.viz.panels.rewriting import checked_text, rewritten_text
 from workbench.viz.panels.selecting import checked_selection
 from workbench.viz.panels.views import film, view
 
+if TYPE_CHECKING:
+    from workbench.tune.study import Study
+    from workbench.viz.panels.watching import Watching
+
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps")
+MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "trials")
 LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
@@ -69,6 +68,7 @@ class Panel(anywidget.AnyWidget):
     machine = traitlets.Dict().tag(sync=True)
     views = traitlets.Dict().tag(sync=True)
     source = traitlets.Dict().tag(sync=True)
+    study = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -80,6 +80,7 @@ class Panel(anywidget.AnyWidget):
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
+        self.watching: Watching | None = None
         self.history = History((Moment(start),))
         drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
         super().__init__(panes=list(panes), machine=machine_payload(self._target), **drawn)
@@ -217,17 +218,12 @@ class Panel(anywidget.AnyWidget):
 
     def _preview(self, step: dict[str, Any]) -> dict[str, Any]:
         """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
-        taken, packed = step_of(step), Packed()
+        taken = step_of(step)
         after = preview(self.schedule, taken)
         if not after.verdict:
             with suppress(IllegalSchedule, ScheduleError):
                 self._judged(taken)
-        code = code_payload(after, target=self._target, unsafe=True)
-        lines = ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
-        drawn = {"domain": domain_payload(after, self._asked, packed), "tree": tree_payload(after.program, after.tree)}
-        tables = b64encode(packed.data).decode()
-        verdict = str(after.verdict).partition(":")[0]
-        return {**drawn, "tables": tables, "lines": lines or [code["reason"]], "verdict": verdict}
+        return self._drawings.previewed(after, self._target)
 
     def _judge(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
         """Whether the step of a gesture that is not finished would be legal."""
@@ -250,7 +246,8 @@ class Panel(anywidget.AnyWidget):
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        return {**(data or {}), **self._drawings.still(self.schedule), STORED: {"title": self.title}}, about
+        still = self.watching.still() if self.watching else self._drawings.still(self.schedule)
+        return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
 _ASKED: dict[str, Callable[..., Any]] = {
@@ -269,20 +266,35 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "check": lambda _, text: checked_text(text),
     "rewrite": Panel._rewrite,
     "film": film,
+    "study": lambda panel, do: _watched(panel).act(do),
+    "trial": lambda panel, number: _watched(panel).show(panel, number),
 }
 
 
+def _watched(panel: Panel) -> Watching:
+    if panel.watching is None:
+        raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
+    return panel.watching
+
+
 def panel(
-    value: Operator | Program | Schedule, /, panes: tuple[str, ...] = PANES, *, sizes: Mapping[str, int] | None = None,
-    target: Target | None = None,
+    value: Operator | Program | Schedule | Study, /, panes: tuple[str, ...] | None = None, *,
+    sizes: Mapping[str, int] | None = None, target: Target | None = None, baselines: Mapping[str, float] | None = None,
 ) -> Panel:  # fmt: skip
     """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
 
     `panes` chooses among them and the further ones of `MORE`, `sizes` fixes what the domain is drawn for, and `target`
     is the machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule`
-    is what the clicks made of it.
+    is what the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
+    `baselines` are lines among them, name → seconds of a call.
     """
-    for name in panes:
+    for name in panes or ():
         if name not in (*PANES, *MORE):
             raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join((*PANES, *MORE))}")
-    return Panel(value if isinstance(value, Schedule) else scheduled(value), tuple(panes), sizes, target)
+    if type(value).__module__ == "workbench.tune.study":  # importing it takes longer than a panel does
+        from workbench.viz.panels.watching import Watching
+
+        made = Panel(value.best, panes or ("trials", *PANES), sizes, target)
+        made.watching = Watching(made, value, baselines)
+        return made
+    return Panel(value if isinstance(value, Schedule) else scheduled(value), panes or PANES, sizes, target)

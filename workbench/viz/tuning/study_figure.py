@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.runtime.timing import duration
 from workbench.tune.importance import importance
-from workbench.tune.trials import OUTCOMES, Trial
+from workbench.tune.trials import OUTCOMES, Trial, default_of
 from workbench.viz.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def study_figure(
         raise WorkbenchError(f"figure: {unknown_name('theme', theme, ['light', 'dark'])}")
     ink = {role: pair[theme == "dark"] for role, pair in COLOURS.items()}
     figure = _shown()(figsize=SIZE if len(wanted) > 2 else (SIZE[0], SIZE[1] / 2.2), facecolor=ink["ground"])
-    lines = {"default recipe": _default(study), **(baselines or {})}
+    default = default_of(study.trials)
+    lines = {"default recipe": default and default.seconds, **(baselines or {})}
     for axes, name in zip(_places(figure, wanted), wanted, strict=True):
         _dress(axes, ink)
         CHARTS[name](axes, study, ink, {n: s for n, s in lines.items() if s})
@@ -240,10 +241,6 @@ def _height(options: Sequence[Key], trial: Trial, name: str) -> float:
 
 def _few(options: Sequence[Key]) -> list[Key]:
     return list(options) if len(options) <= 6 else [options[0], options[len(options) // 2], options[-1]]
-
-
-def _default(study: Study) -> float:
-    return next((t.seconds or 0.0 for t in study.trials if t.source == "default"), 0.0)
 
 
 def _title(study: Study) -> str:

@@ -1,0 +1,87 @@
+"""A study as plain data for the front end: its state, its decisions, and a row for each trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench import poly
+from workbench.errors import ScheduleError, WorkbenchError
+from workbench.runtime import roofs
+from workbench.schedules.sketches.space import Space
+from workbench.tune.importance import importance
+from workbench.tune.models.working_sets import BYTES_A_CYCLE
+from workbench.tune.study import Study
+from workbench.tune.trials import OUTCOMES, Trial, default_of
+
+LEVELS = ("L2", "L3", "memory")
+"""Where the features say what a candidate has to fetch from."""
+
+
+def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any]:
+    """What is drawn of a study; docs/panel.md has its schema."""
+    trials = study.trials
+    space = study.assignment.sketch.space
+    best, default = study.best_trial, default_of(trials)
+    lines = {"default recipe": default.seconds if default else None, **baselines}
+    return {
+        "name": str(study.key.problem), "state": study.state, "done": study.done, "budget": study.budget,
+        "outcomes": list(OUTCOMES), "best": best.number if best is not None else None, "speedup": study.speedup,
+        "decisions": [
+            {"name": d.name, "options": [_option(o) for o in d.options], "ordered": d.ordered} for d in space.decisions
+        ],
+        "trials": [_row(trial, space) for trial in trials if trial.source != "default"],
+        "importance": [[name, round(value, 4)] for name, value in importance(trials).items()],
+        "ranking": [[n, q.tau, q.recall, q.regret] for n, q in study.ranking.items()],
+        "baselines": [[name, seconds] for name, seconds in lines.items() if seconds],
+        "flops": _flops(study), "ceilings": _ceilings(),
+        "why": study.reason,
+    }  # fmt: skip
+
+
+def _row(trial: Trial, space: Space) -> list[Any]:
+    """Number, outcome, seconds, predicted seconds, round, whether confirmed, the places of its options, bytes."""
+    return [
+        trial.number, OUTCOMES.index(trial.outcome), trial.seconds, trial.predicted, trial.round, int(trial.confirmed),
+        _places(trial, space), _bytes(trial),
+    ]  # fmt: skip
+
+
+def _places(trial: Trial, space: Space) -> list[int]:
+    """Where the options of a trial stand; -1 for what a stored one decided that is no option any more."""
+    found = []
+    for decision in space.decisions:
+        value = trial.point.get(decision.name)
+        try:
+            found.append(decision.place(tuple(value) if isinstance(value, list) else value))
+        except ScheduleError:
+            texts = [_option(o) for o in decision.options]
+            found.append(texts.index(str(value)) if str(value) in texts else -1)
+    return found
+
+
+def _option(option: Any) -> str:
+    return "none" if option is None else str(option)
+
+
+def _bytes(trial: Trial) -> list[float] | None:
+    """Bytes that the analytic model has it fetch from the second cache, the third, and memory."""
+    features = trial.features
+    if not features or any(f"from_{level.lower()}" not in features for level in LEVELS):
+        return None
+    cycles = [2.0 ** features[f"from_{level.lower()}"] for level in LEVELS]
+    return [round(c * rate) for c, rate in zip(cycles, BYTES_A_CYCLE[1:], strict=True)]
+
+
+def _flops(study: Study) -> int:
+    """Operations of a call; 0 where they cannot be counted."""
+    try:
+        return poly.flops(study.assignment.program)
+    except WorkbenchError:
+        return 0
+
+
+def _ceilings() -> dict[str, Any] | None:
+    """The machine's ceilings, where they were measured."""
+    known = roofs.known_ceilings()
+    return None if known is None else {"flops": known.flops_per_second, "bytes": dict(known.bytes_per_second)}
