@@ -1,0 +1,159 @@
+"""A study in a panel: stored ones in a bare page, one that runs in a real JupyterLab."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+import workbench as wb
+from tests.browser.bench import Bench
+from tests.browser.chromium import Browser
+from tests.browser.hands import texts
+from tests.tune.support import SIZES, SMALL
+from workbench.tune import Database
+
+PANE = ".wbp .trials"
+DOTS = f"{PANE} figure:first-child [aria-label=dot]"
+# The distances of the line of the best so far from the top of its chart.
+BEST = f"""[...document.querySelector("{PANE} [aria-label=line] path").getAttribute('d').matchAll(/[,V]([\\d.]+)/g)].map((m) => +m[1])"""
+SPACE = """wb.schedule(odd, N=24, M=40) | wb.tile({{"R/n": wb.choose({rows})}}) \\
+    | wb.tile({{"R/m": wb.choose({columns})}}) | wb.choose(wb.unroll("R/m_i"), None, name="unrolled")"""
+
+
+def pane(browser: Browser, name: str) -> str:
+    return browser.run(f"document.querySelector('{PANE}').dataset.{name}")
+
+
+def button(browser: Browser, text: str) -> None:
+    """Click a button of the pane by its text."""
+    found = f"[...document.querySelectorAll('{PANE} button')].find((b) => b.textContent === {json.dumps(text)})"
+    browser.until(found)
+    browser.run(f"{found}.click()")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Eighteen trials of which the database knows."""
+    database = tmp_path_factory.mktemp("stored") / "trials.sqlite"
+    start = wb.schedule(SMALL, **SIZES) | wb.tile({"R/n": wb.choose(1, 2, 3, 4, 6, 12)})
+    sketch = start | wb.tile({"R/m": wb.choose(4, 8, 20)}) | wb.choose(wb.unroll("R/m_i"), None, name="unrolled")
+    wb.autotune(sketch, trials=18, database=database, seed=1).result()
+    return wb.autotune(sketch, trials=18, database=database, seed=1)
+
+
+@pytest.fixture
+def page(study, browser, what_is_said_from_now_on):
+    made = Bench(browser, wb.panel(study, panes=("trials", "code"), baselines={"PyTorch": 2e-5}), whole=False)
+    browser.until(f"document.querySelector('{DOTS} circle')")
+    return made
+
+
+def test_a_stored_study_is_drawn_within_a_second(study, browser, measured):
+    begun = time.perf_counter()
+    again = wb.autotune(study.assignment.sketch, trials=0, database=Database(study.database.url), seed=1)
+    panel = wb.panel(again, panes=("trials",))
+    opened = time.perf_counter() - begun
+    Bench(browser, panel, whole=False)
+    browser.until(f"document.querySelector('{DOTS} circle')")
+    measured["a stored study of 18 trials: until it is opened, until it is drawn, ms"] = [
+        round(1000 * opened), round(1000 * (time.perf_counter() - begun)),
+    ]  # fmt: skip
+    assert pane(browser, "trials") == "18"
+
+
+def test_the_charts_show_every_trial_and_the_best_never_gets_worse(page, study, browser):
+    assert len(texts(browser, f"{DOTS} circle")) == 18 + 0
+    titles = texts(browser, f"{PANE} figcaption")
+    assert titles == [
+        "trials, and the best so far", "which decisions matter", "predicted beside measured",
+        "how well the model ranks", "below the ceilings", "decision by decision",
+    ][: len(titles)] or "decision by decision" in titles  # fmt: skip
+    heights = browser.run(BEST)
+    assert heights == sorted(heights)  # downwards: less time
+    assert "PyTorch" in browser.run(f"document.querySelector('{PANE} figure').textContent")
+
+
+def test_a_click_shows_the_trial_in_every_pane(page, study, browser):
+    number = study.trials[5].number
+    browser.run(f"document.querySelector('{DOTS} circle:nth-child({number})').scrollIntoView({{block: 'center'}})")
+    box = browser.box(f"{DOTS} circle:nth-child({number})")
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    browser.mouse("mouseMoved", at)
+    browser.until(f"document.querySelector('{PANE} [aria-label=tip]')?.textContent.includes('trial ')")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.mouse(kind, at)
+    browser.until(f"document.querySelector('{PANE} .told b')")
+    shown = int(browser.run(f"document.querySelector('{PANE} .told b').textContent").split()[1])
+    assert abs(shown - number) <= 1  # points may stand close together
+    assert page.ask("str(panel.schedule)") == str(study.schedule(shown))
+    button(browser, "best")
+    best = study.best_trial.number
+    browser.until(f"document.querySelector('{PANE} .told b').textContent === 'trial {best}'")
+    assert page.ask("panel.schedule.key") == study.best.key
+    button(browser, "\u25b8" if best < 18 else "\u25c2")
+    browser.until(f"document.querySelector('{PANE} .told b').textContent !== 'trial {best}'")
+    button(browser, "code against the best")
+    browser.until(f"document.querySelector('{PANE} .changes .cm-editor')")
+    assert "(best: " in browser.run(f"document.querySelector('{PANE} .decisions').textContent")
+
+
+def test_one_filter_drives_all_charts(page, study, browser):
+    faint = f"[...document.querySelectorAll('{DOTS} circle')].filter((c) => +c.getAttribute('fill-opacity') < 0.2).length"
+    option = f"document.querySelector('{PANE} .option')"
+    assert browser.run(faint) == 0
+    browser.run(f"{option}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    kept = sum(trial.point["tile_R_n"] == 1 for trial in study.trials if trial.source == "search")
+    assert browser.run(faint) == 18 - kept
+    assert f"{kept} of 18" in browser.run(f"document.querySelector('{PANE} .sieve').textContent")
+    lines = f"[...document.querySelectorAll('{PANE} figure:last-child [aria-label=line]')][0]"
+    drawn = browser.run(f"[...{lines}.querySelectorAll('path')].map((p) => p.getAttribute('stroke-opacity'))")
+    assert sum(float(one) > 0.5 for one in drawn) == kept
+    button(browser, "all")
+    assert browser.run(faint) == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_charts_in_both_themes(theme, page, browser, keep):
+    browser.run(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
+    button(browser, "best")
+    browser.until(f"document.querySelector('{PANE} .told b')")
+    assert keep(f"study_{theme}").stat().st_size > 20_000
+    browser.run("document.body.dataset.jpThemeLight = 'true'")
+
+
+def test_a_study_that_runs_is_watched_paused_looked_at_and_stopped(lab, browser, measured, keep_window):
+    rows, columns = (", ".join(map(str, found)) for found in ((1, 2, 3, 4, 6, 8, 12, 24), (2, 4, 5, 8, 10, 20, 40)))
+    cell = f"""import tempfile, workbench as wb
+odd = wb.operator("{SMALL.text}")
+sketch = {SPACE.format(rows=rows, columns=columns)}
+study = wb.autotune(sketch, trials=100, seed=1, database=tempfile.mkdtemp() + "/trials.sqlite")
+study"""
+    page = lab.open(browser, "tuned", cell)
+    page.execute(0)
+    browser.until(f"document.querySelector('{PANE}')?.dataset.trials > 8")
+    assert pane(browser, "state") == "running"
+    keep_window("study_running")
+    button(browser, "pause")
+    browser.until(f"document.querySelector('{PANE}').dataset.state === 'paused'")
+    before = page.ask("len(study.trials)")
+    button(browser, "best")
+    browser.until(f"document.querySelector('{PANE} .told b')")
+    assert page.ask("str(study.panel.schedule) in [str(study.schedule(t)) for t in study.trials if t.schedule]")
+    time.sleep(1.0)
+    assert page.ask("len(study.trials)") <= before + 8  # a round that was begun is finished
+    button(browser, "resume")
+    browser.until(f"document.querySelector('{PANE}').dataset.state === 'running'")
+    waits = []
+    for way in ("\u25b8", "best", "\u25c2"):  # the study goes on meanwhile
+        told = browser.run(f"document.querySelector('{PANE} .told b').textContent")
+        begun = time.perf_counter()
+        button(browser, way)
+        browser.until(f"document.querySelector('{PANE} .told b').textContent !== {json.dumps(told)}")
+        waits.append(round(1000 * (time.perf_counter() - begun)))
+    measured["a click on a trial while the study runs, until it is shown, ms"] = waits
+    button(browser, "stop")
+    browser.until(f"['stopped', 'finished'].includes(document.querySelector('{PANE}').dataset.state)")
+    assert page.ask("study.state") in ("stopped", "finished")
+    assert page.ask("len(study.trials)") > before
