@@ -130,7 +130,7 @@ export function roofline(study: StudyData, trials: Trial[], shown: number | null
   const [slow, fast] = [Math.min(...ys) / 2, Math.max(...ys, ceilings?.flops ?? 0) * 1.4];
   const rate = (v: number) => `${count(v).replace(/\.0(?=\D|$)/, '')}FLOP/s`.replace(/(\d)([A-Z])/, '$1 $2');
   return clicked(Plot.plot({
-    width, height: 210, marginLeft: 62, marginRight: 16, style: STYLE, ariaLabel: 'trials below the ceilings of this machine',
+    width, height: 210, marginLeft: 80, marginRight: 16, style: STYLE, ariaLabel: 'trials below the ceilings of this machine',
     x: logarithmic(low, high, 6, (v) => String(Number(v.toPrecision(2))), 'operations a byte'), y: { ...logarithmic(slow, fast, 5, rate), grid: true },
     marks: [
       roofs.map(({ points }) => Plot.line(points, { x: 'x', y: 'y', stroke: 'var(--wb-soft)', strokeWidth: 1.2, clip: true })),

@@ -97,6 +97,16 @@ def test_a_study_is_taken_up_where_it_was_left_and_the_same_trials_are_not_measu
     assert other.trials == ()
 
 
+def test_a_study_that_is_taken_up_knows_which_steps_its_trials_decided_for(database):
+    """Steps are stored as text: they are options again, not strangers."""
+    wb.autotune(sketch(), trials=4, searcher="grid", database=database, seed=1).result()
+    again = wb.autotune(sketch(), trials=8, searcher="grid", database=database, seed=1).result()
+    own = [t for t in again.trials if t.source == "search"]
+    space = again.assignment.sketch.space
+    assert sorted(space.index(t.point) for t in own) == sorted(space.index(p) for p in space)
+    assert again.best_trial.confirmed
+
+
 def test_an_interrupt_while_waiting_pauses(database, monkeypatch):
     study = wb.autotune(SMALL, sizes=SIZES, trials=80, database=database)
     # While it waits, not before and not twice, however busy the machine is.

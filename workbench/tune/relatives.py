@@ -63,10 +63,9 @@ def starts(store: Database, problem: Problem, space: Space) -> list[Point]:
 
 def _nearest_option(decision: Decision, wanted: Any) -> Any:
     """The option itself, as JSON gives it back, the nearest number, or the default."""
-    wanted = tuple(wanted) if isinstance(wanted, list) else wanted
-    for option in decision.options:
-        if (type(option) is type(wanted) and option == wanted) or str(option) == wanted:
-            return option
+    option = decision.restored(wanted)
+    if any(option is own for own in decision.options):
+        return option
     if decision.ordered and isinstance(wanted, int | float) and not isinstance(wanted, bool):
         return min(decision.options, key=lambda option: abs(option - wanted))
     return decision.options[0]

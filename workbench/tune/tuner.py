@@ -76,13 +76,13 @@ class Tuner:
 
     def resume(self, trials: Iterable[Trial]) -> None:
         """Go on from trials that were made before."""
-        known = list(trials)
+        space = self.assignment.sketch.space
+        known = [replace(t, point=space.restored(t.point)) for t in trials]
         for trial in known:
             self._note(trial)
-        space = self.assignment.sketch.space
         own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
         if own:
-            self.searcher.tell([Told(space.full(_tuples(t.point)), t.seconds) for t in own])
+            self.searcher.tell([Told(space.full(t.point), t.seconds) for t in own])
 
     def known_elsewhere(self, results: Iterable[Told]) -> None:
         """What other studies of this problem found at points of this space."""
@@ -229,11 +229,6 @@ class Tuner:
 def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:
     """Whether a stored point is one of the space."""
     try:
-        return {d.name for d in space.decisions} == set(point) and bool(space.full(_tuples(point)))
+        return {d.name for d in space.decisions} == set(point) and bool(space.full(point))
     except ScheduleError:
         return False
-
-
-def _tuples(point: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists, as JSON has them, as tuples."""
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in point.items()}

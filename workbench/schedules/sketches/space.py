@@ -45,6 +45,14 @@ class Decision:
                 return place
         raise ScheduleError(f"{self.name}={shown(option)} is no option; the options are {self._listed}")
 
+    def restored(self, value: Any) -> Any:
+        """The option that a value as JSON gives it back stands for (steps are texts there); itself where none does."""
+        value = tuple(value) if isinstance(value, list) else value
+        for option in self.options:
+            if (type(option) is type(value) and option == value) or (isinstance(value, str) and str(option) == value):
+                return option
+        return value
+
     @property
     def _listed(self) -> str:
         return ", ".join(str(o) if isinstance(o, Transform) else repr(o) for o in self.options)
@@ -87,6 +95,11 @@ class Space:
                 raise ScheduleError(unknown_name("decision", name, list(known)))
             known[name].place(option)
         return {**self.default, **point}
+
+    def restored(self, point: Mapping[str, Any]) -> Point:
+        """A point as JSON gives it back, with the options of this space where they are among them."""
+        known = {d.name: d for d in self.decisions}
+        return {name: known[name].restored(value) if name in known else value for name, value in point.items()}
 
     def index(self, point: Mapping[str, Any]) -> tuple[int, ...]:
         """The place of each decision's option: a point as numbers."""

@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.tune.study import Study
 from workbench.viz.panels.listing import code_payload, plain_lines
 from workbench.viz.tuning.study_figure import study_figure
-from workbench.viz.tuning.study_payload import study_payload
+from workbench.viz.tuning.study_payload import best_of_search, study_payload
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -79,7 +79,8 @@ class Watching:
         if trial.schedule:
             panel.history = panel.history.at(0)  # trials stand beside one another
             panel.schedule = self.study.schedule(trial)
-        best = plain_lines(code_payload(self.study.best, target=panel.target))
+        fastest = best_of_search(self.study)
+        best = plain_lines(code_payload(self.study.schedule(fastest), target=panel.target)) if fastest else []
         told = {"number": number, "message": trial.message, "shown": bool(trial.schedule), "best_code": best}
         panel.views = {**panel.views, "trial": told}
 

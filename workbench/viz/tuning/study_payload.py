@@ -12,7 +12,7 @@ from workbench.schedules.sketches.space import Space
 from workbench.tune.importance import importance
 from workbench.tune.models.working_sets import BYTES_A_CYCLE
 from workbench.tune.study import Study
-from workbench.tune.trials import OUTCOMES, Trial, default_of
+from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest
 
 LEVELS = ("L2", "L3", "memory")
 """Where the features say what a candidate has to fetch from."""
@@ -22,11 +22,12 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
     """What is drawn of a study; docs/panel.md has its schema."""
     trials = study.trials
     space = study.assignment.sketch.space
-    best, default = study.best_trial, default_of(trials)
+    best, default = best_of_search(study), default_of(trials)
+    speedup = default.seconds / best.seconds if best and default and best.seconds and default.seconds else None
     lines = {"default recipe": default.seconds if default else None, **baselines}
     return {
         "name": str(study.key.problem), "state": study.state, "done": study.done, "budget": study.budget,
-        "outcomes": list(OUTCOMES), "best": best.number if best is not None else None, "speedup": study.speedup,
+        "outcomes": list(OUTCOMES), "best": best.number if best is not None else None, "speedup": speedup,
         "decisions": [
             {"name": d.name, "options": [_option(o) for o in d.options], "ordered": d.ordered} for d in space.decisions
         ],
@@ -37,6 +38,11 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
         "flops": _flops(study), "ceilings": _ceilings(),
         "why": study.reason,
     }  # fmt: skip
+
+
+def best_of_search(study: Study) -> Trial | None:
+    """The fastest trial that the search made: the default recipe may be faster still."""
+    return fastest(t for t in study.trials if t.source != "default")
 
 
 def _row(trial: Trial, space: Space) -> list[Any]:
@@ -51,12 +57,10 @@ def _places(trial: Trial, space: Space) -> list[int]:
     """Where the options of a trial stand; -1 for what a stored one decided that is no option any more."""
     found = []
     for decision in space.decisions:
-        value = trial.point.get(decision.name)
         try:
-            found.append(decision.place(tuple(value) if isinstance(value, list) else value))
+            found.append(decision.place(decision.restored(trial.point.get(decision.name))))
         except ScheduleError:
-            texts = [_option(o) for o in decision.options]
-            found.append(texts.index(str(value)) if str(value) in texts else -1)
+            found.append(-1)
     return found
 
 
