@@ -1,7 +1,7 @@
 """Every point of the five spaces measured once: python -m bench.tuning.recording [space ...].
 
 A recording that was broken off goes on where it was.  One thread, an otherwise idle machine; the fastest points are
-timed a second time, longer.  What is kept of a space stands in `recorded/<name>.npz`: the options of each point by
+timed again, longer.  What is kept of a space stands in `recorded/<name>.npz`: the options of each point by
 number, its seconds (nan where there are none) and its features, for the sizes of the space and, of some hundred random
 points, for other sizes.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,8 @@ from workbench.tune.study import Study
 from workbench.tune.trials import Trial
 
 FOLDER = Path(__file__).parent / "recorded"
-CONFIRMED, PATIENCE = 160, 6.0
-"""So many of the fastest points are timed again, so many times as long."""
+CONFIRMED, PATIENCE, PASSES = 120, 4.0, 3
+"""So many of the fastest points are timed again, so many times as long, so often: their medians are kept."""
 
 LEARNED_FROM = 256
 """Points of each of the other sizes."""
@@ -94,19 +96,23 @@ def study(sketch: wb.Sketch, searcher: str, trials: int | None, database: Path) 
 
 
 def again(study: Study) -> dict[int, float]:
-    """Seconds of the fastest points, timed a second time, by the number of the trial."""
+    """Seconds of the fastest points, medians of several passes over all of them, by the number of the trial."""
     measured = sorted((t for t in study.trials if t.seconds and t.source == "search"), key=lambda t: t.seconds or 0.0)
-    runner = LocalRunner()
+    requests = [Request(t.number, t.point) for t in measured[:CONFIRMED]]
+    runner, found = LocalRunner(), defaultdict[int, list[float]](list)
     runner.open(study.assignment)
     try:
-        requests = [Request(t.number, t.point) for t in measured[:CONFIRMED]]
-        return {r.number: r.seconds for r in runner.again(requests, PATIENCE) if r.seconds}
+        for _ in range(PASSES):
+            for result in runner.again(requests, PATIENCE):
+                if result.seconds:
+                    found[result.number].append(result.seconds)
     finally:
         runner.close()
+    return {number: median(seconds) for number, seconds in found.items()}
 
 
 def seconds_of(trial: Trial, fastest: Mapping[int, float]) -> float:
-    """Seconds, the second ones where there are any."""
+    """Seconds, the later ones where there are any."""
     return fastest.get(trial.number, trial.seconds if trial.seconds is not None else float("nan"))
 
 
