@@ -75,7 +75,7 @@ def record_space(own: Recorded, database: Path) -> None:
     for n, one in enumerate(studies):
         space = one.assignment.sketch.space
         trials = [t for t in one.trials if t.source == "search"]
-        arrays[f"index{n}"] = np.array([space.index(space.full(t.point)) for t in trials], dtype="u1")
+        arrays[f"index{n}"] = np.array([space.index(space.restored(t.point)) for t in trials], dtype="u1")
         arrays[f"seconds{n}"] = np.array([seconds_of(t, fastest if not n else {}) for t in trials])
         features = [[(t.features or {}).get(name, np.nan) for name in names] for t in trials]
         arrays[f"features{n}"] = np.array(features, dtype="f4")
@@ -98,7 +98,8 @@ def study(sketch: wb.Sketch, searcher: str, trials: int | None, database: Path) 
 def again(study: Study) -> dict[int, float]:
     """Seconds of the fastest points, medians of several passes over all of them, by the number of the trial."""
     measured = sorted((t for t in study.trials if t.seconds and t.source == "search"), key=lambda t: t.seconds or 0.0)
-    requests = [Request(t.number, t.point) for t in measured[:CONFIRMED]]
+    space = study.assignment.sketch.space
+    requests = [Request(t.number, space.restored(t.point)) for t in measured[:CONFIRMED]]
     runner, found = LocalRunner(), defaultdict[int, list[float]](list)
     runner.open(study.assignment)
     try:
