@@ -12,6 +12,7 @@ from workbench.viz.panels.listing import code_payload
 from workbench.viz.panels.warps import warps_payload
 
 if TYPE_CHECKING:
+    from workbench.viz.panels.watching import Watching
     from workbench.viz.panels.widget import Panel
 
 FORMATS = {"gif": "image/gif", "html": "text/html"}
@@ -43,6 +44,13 @@ VIEWS: dict[str, Callable[..., dict[str, Any]]] = {
     "roofline": _roofline,
     "warps": lambda panel: warps_payload(panel.schedule),
 }
+
+
+def watched(panel: Panel) -> Watching:
+    """The study that a panel shows; WorkbenchError where it shows none."""
+    if panel.watching is None:
+        raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
+    return panel.watching
 
 
 def film(panel: Panel, kind: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import anywidget
 import traitlets
@@ -30,7 +30,7 @@ from workbench.viz.panels.mapping import costs_payload, map_payload
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
 from workbench.viz.panels.rewriting import checked_text, rewritten_text
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.views import film, view
+from workbench.viz.panels.views import film, view, watched
 
 if TYPE_CHECKING:
     from workbench.tune.study import Study
@@ -266,15 +266,9 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "check": lambda _, text: checked_text(text),
     "rewrite": Panel._rewrite,
     "film": film,
-    "study": lambda panel, do: _watched(panel).act(do),
-    "trial": lambda panel, number: _watched(panel).show(panel, number),
+    "study": lambda panel, do: watched(panel).act(do),
+    "trial": lambda panel, number: watched(panel).show(panel, number),
 }
-
-
-def _watched(panel: Panel) -> Watching:
-    if panel.watching is None:
-        raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
-    return panel.watching
 
 
 def panel(
@@ -291,10 +285,16 @@ def panel(
     for name in panes or ():
         if name not in (*PANES, *MORE):
             raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join((*PANES, *MORE))}")
-    if type(value).__module__ == "workbench.tune.study":  # importing it takes longer than a panel does
+    if _is_study(value):
         from workbench.viz.panels.watching import Watching
 
         made = Panel(value.best, panes or ("trials", *PANES), sizes, target)
         made.watching = Watching(made, value, baselines)
         return made
-    return Panel(value if isinstance(value, Schedule) else scheduled(value), panes or PANES, sizes, target)
+    start = value if isinstance(value, Schedule) else scheduled(cast(Any, value))
+    return Panel(start, panes or PANES, sizes, target)
+
+
+def _is_study(value: object) -> TypeGuard[Study]:
+    """Importing its module takes longer than a panel does."""
+    return type(value).__module__ == "workbench.tune.study"
