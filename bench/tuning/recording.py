@@ -12,6 +12,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -45,9 +46,10 @@ class Recording:
     features: np.ndarray
     names: tuple[str, ...]
 
-    def rows(self) -> list[dict[str, float]]:
-        """The features of each point by name."""
-        return [dict(zip(self.names, row, strict=True)) for row in self.features.tolist()]
+    def rows(self) -> list[dict[str, float] | None]:
+        """The features of each point by name; None for one that was not built."""
+        found = [dict(zip(self.names, row, strict=True)) for row in self.features.tolist()]
+        return [None if isnan(row[self.names[0]]) else row for row in found]
 
 
 def recorded(name: str) -> tuple[dict[str, Any], list[Recording]]:

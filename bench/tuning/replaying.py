@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
+from math import isnan
 from statistics import median
 
 import numpy as np
@@ -33,7 +34,7 @@ class Replay:
 
     space: Space
     seconds: dict[tuple[int, ...], float | None]
-    rows: dict[tuple[int, ...], dict[str, float]]
+    rows: dict[tuple[int, ...], dict[str, float] | None]
     best: float
     groups: tuple[Group, ...]
     starts: tuple[Point, ...]
@@ -77,7 +78,8 @@ class Replay:
 
 def group(other: Recording) -> Group:
     """What is known of other sizes, for a ranker."""
-    return Group.of(other.rows(), [None if np.isnan(s) else float(s) for s in other.seconds])
+    known = [(row, s) for row, s in zip(other.rows(), other.seconds.tolist(), strict=True) if row is not None]
+    return Group.of([row for row, _ in known], [None if isnan(s) else s for _, s in known])
 
 
 def main() -> None:

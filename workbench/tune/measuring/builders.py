@@ -11,6 +11,8 @@ from workbench.tune.measuring.building import Built, Look, Request, Task, named
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 
 ANSWERING = "workbench.tune.measuring.building:answer"
+GRACE = 0.5
+"""Seconds that a builder has after its time is over: where the machine stood still, both wake at once."""
 
 
 class Closed(BaseException):
@@ -75,7 +77,7 @@ class Builders:
                         busy[helper] = request, time.monotonic() + limit
             for helper in self._answering(busy):
                 request, deadline = busy.pop(helper)
-                yield self._received(helper, request, max(0.0, deadline - time.monotonic()))
+                yield self._received(helper, request, max(GRACE, deadline - time.monotonic()))
 
     def _suited(self, helper: Helper, waiting: Sequence[Request]) -> int:
         """The place of the request for a builder: what it looked at, else what nobody did, else the first."""
@@ -114,8 +116,8 @@ class Builders:
     def _received(self, helper: Helper, request: Request, seconds: float) -> Built:
         try:
             return helper.receive(seconds)
-        except TooLate as how:
-            return Built(request.number, "timed out", f"the builder {how}")
+        except TooLate:
+            return Built(request.number, "timed out", f"the builder did not answer within {self.seconds:.3g} s")
         except Died as how:
             self._require_open()
             return Built(request.number, "crashed", f"the builder {how}")
