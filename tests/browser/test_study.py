@@ -15,6 +15,10 @@ from tests.tune.support import SIZES, SMALL
 from workbench.tune import Database
 from workbench.tune.trials import fastest
 
+TITLES = [
+    "trials, and the best so far", "which decisions matter", "predicted beside measured", "how well the model ranks",
+    "below the ceilings", "decision by decision",
+]  # fmt: skip
 PANE = ".wbp .trials"
 DOTS = f"{PANE} figure:first-child [aria-label=dot]"
 # The distances of the line of the best so far from the top of its chart.
@@ -52,7 +56,7 @@ def page(study, browser, what_is_said_from_now_on):
     return made
 
 
-def test_a_stored_study_is_drawn_within_a_second(study, browser, measured):
+def test_a_stored_study_is_drawn(study, browser, measured):
     begun = time.perf_counter()
     again = wb.autotune(study.assignment.sketch, trials=0, database=Database(study.database.url), seed=1)
     panel = wb.panel(again, panes=("trials",))
@@ -68,11 +72,10 @@ def test_a_stored_study_is_drawn_within_a_second(study, browser, measured):
 def test_the_charts_show_every_trial_and_the_best_never_gets_worse(page, study, browser):
     assert len(texts(browser, f"{DOTS} circle")) == 18
     titles = texts(browser, f"{PANE} figcaption")
-    assert titles == [
-        "trials, and the best so far", "which decisions matter", "predicted beside measured",
-        "how well the model ranks", "below the ceilings", "decision by decision",
-    ][: len(titles)] or "decision by decision" in titles  # fmt: skip
+    assert [t for t in TITLES if t in titles] == titles
+    assert {TITLES[0], TITLES[1], TITLES[-1]} <= {*titles}  # the others want predictions, or sums
     heights = browser.run(BEST)
+    assert len(heights) > 2
     assert heights == sorted(heights)  # downwards: less time
     assert "PyTorch" in browser.run(f"document.querySelector('{PANE} figure').textContent")
 

@@ -7,13 +7,12 @@ import time
 import weakref
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.tune.study import Study
 from workbench.viz.panels.listing import code_payload, plain_lines
-from workbench.viz.tuning.study_figure import study_figure
+from workbench.viz.tuning.study_figure import png_bytes, study_figure
 from workbench.viz.tuning.study_payload import best_of_search, study_payload
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class Watching:
         self.study = study
         self.baselines = dict(baselines or {})
         self._panel = weakref.ref(panel)
+        self._lock = threading.Lock()
         self._changed = threading.Event()
         self._thread: threading.Thread | None = None
         study.listen(self._hear)
@@ -41,14 +41,15 @@ class Watching:
 
     def _hear(self) -> None:
         """Something is new; the study's own thread does no more than say so."""
-        self._changed.set()
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._follow, name="watching a study", daemon=True)
-            self._thread.start()
+        with self._lock:
+            self._changed.set()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._follow, name="watching a study", daemon=True)
+                self._thread.start()
 
     def _follow(self) -> None:
         """Tell the panel, until nothing is new for a while; what comes after begins another thread."""
-        while self._changed.wait(SECONDS):
+        while self._is_new():
             self._changed.clear()
             panel, begun = self._panel(), time.perf_counter()
             if panel is None:
@@ -57,11 +58,18 @@ class Watching:
             del panel
             time.sleep(max(SECONDS, (time.perf_counter() - begun) / PART))
 
+    def _is_new(self) -> bool:
+        """Whether something is new within a while; else this thread is over, and whoever hears next begins another."""
+        self._changed.wait(SECONDS)
+        with self._lock:
+            if not self._changed.is_set():
+                self._thread = None
+            return self._thread is not None
+
     def still(self) -> dict[str, Any]:
         """What readers without a kernel see: the figure."""
-        drawn = BytesIO()
-        study_figure(self.study, baselines=self.baselines).savefig(drawn, format="png", dpi=100)
-        return {"text/plain": str(self.study), "image/png": b64encode(drawn.getvalue()).decode()}
+        drawn = png_bytes(study_figure(self.study, baselines=self.baselines))
+        return {"text/plain": str(self.study), "image/png": b64encode(drawn).decode()}
 
     def act(self, name: str) -> None:
         """Pause, resume or stop; WorkbenchError that lists what there is."""

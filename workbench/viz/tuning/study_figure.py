@@ -54,12 +54,16 @@ def _shown() -> type[Figure]:
     from matplotlib.figure import Figure
 
     class StudyFigure(Figure):
-        def _repr_png_(self) -> bytes:
-            written = BytesIO()
-            self.savefig(written, format="png", dpi=100)
-            return written.getvalue()
+        _repr_png_ = png_bytes
 
     return StudyFigure
+
+
+def png_bytes(figure: Figure) -> bytes:
+    """The figure as a PNG of a cell's size."""
+    written = BytesIO()
+    figure.savefig(written, format="png", dpi=100)
+    return written.getvalue()
 
 
 def _places(figure: Figure, wanted: Sequence[str]) -> list[Axes]:
