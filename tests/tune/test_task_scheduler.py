@@ -67,6 +67,16 @@ def test_pause_resume_and_stop(database):
     assert again.state == "finished"
 
 
+def test_stopped_between_two_rounds_it_is_stopped(database):
+    found = wb.tune.many(PAIRS, trials=400, database=database, seed=1)
+    for study in found.studies:  # as if no round were granted any more
+        study.grant = lambda trials: None
+    assert waited(lambda: all(s.waits for s in found.studies))
+    found.stop()
+    assert found.state == "stopped"
+    assert {s.state for s in found.studies} == {"finished"}
+
+
 def test_it_goes_on_where_it_was_left(database):
     first = wb.tune.many(PAIRS, trials=16, database=database, seed=1).result()
     more = wb.tune.many(PAIRS, trials=24, database=database, seed=1).result()

@@ -101,6 +101,8 @@ class Studies:
     @property
     def state(self) -> str:
         """ "running", "paused", "stopped", "failed" or "finished"."""
+        if self._stop and self._ended.is_set() and self.done < self.budget:
+            return "stopped"  # also where each study had used what it was granted
         states = {s.state for s in self._own}
         return next((s for s in ("running", "paused", "failed", "stopped") if s in states), "finished")
 
@@ -181,6 +183,8 @@ class Studies:
             self._waiting(study)
             histories[study].append(_seconds(study))
         for study in self._own:  # one after the other: each times its finalists again
+            if self._stop:
+                break
             study.conclude()
             while study.state in ("running", "paused") and not self._stop:
                 study._ended.wait(LOOK_SECONDS)
