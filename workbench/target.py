@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.records import record
+from workbench.target_costs import Costs
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GENERIC, GPUS, Gpu
 
@@ -22,7 +23,8 @@ class Target:
 
     `vector_bits` is the width of a vector register, `vector_registers` their number, `cache_bytes` the sizes of L1d, L2
     and L3 seen by one core, `cores` the physical cores usable, `isa` the feature names (`avx2`, `fma`, `neon`, ...).
-    `parallel` names the construct a parallel loop becomes; `march` the compiler's `-march` value.
+    `parallel` names the construct a parallel loop becomes; `march` the compiler's `-march` value.  `costs` is what the
+    processor takes where a data sheet is silent; those of this machine are measured by `wb.calibrate()`.
 
     The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks; that of a
     known kind of processor (`Target("neon")`) means one of that kind.
@@ -39,6 +41,7 @@ class Target:
     march: str = "native"
     parallel: Parallel = "openmp"
     gpu: Gpu | None = None
+    costs: Costs = Costs()
 
     def __post_init__(self) -> None:
         """WorkbenchError for a machine that cannot be, or an unknown name without further data."""
@@ -137,4 +140,5 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "parallel": (lambda v: v in get_args(Parallel), '"openmp", "pool" or "serial"'),
     "gpu": (lambda v: v is None or isinstance(v, Gpu), "None, or a Gpu"),
+    "costs": (lambda v: isinstance(v, Costs), "a Costs"),
 }

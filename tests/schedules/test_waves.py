@@ -41,10 +41,10 @@ TABLES = {
 @pytest.mark.parametrize("n", [37, 48])
 def test_tiles_on_a_diagonal_compute_the_same_bits(name, n, monkeypatch):
     monkeypatch.setattr(waves, "SIZES", (3, 5))
-    monkeypatch.setattr(waves, "LEAST", 1)
+    monkeypatch.setattr(waves, "LEAST", 0)
     of = wb.from_c(TABLES[name])
     start = naive_schedule(wb.lower(of, {"n": n}))
-    schedule = waves.in_waves(start, start.tree)
+    schedule = waves.in_waves(start, start.tree, AVX2)
     assert any(x.kind == "parallel" for x in loops(schedule.tree))
     same_bits(of, schedule, {"n": n})
 
@@ -57,7 +57,7 @@ def test_the_recipe_takes_large_tables_so_and_leaves_small_ones():
 
 
 def test_a_row_that_waits_for_all_of_the_row_before_has_no_waves(monkeypatch):
-    monkeypatch.setattr(waves, "LEAST", 1)
+    monkeypatch.setattr(waves, "LEAST", 0)
     of = wb.from_c("""
         void f(int n, double A[n][n]) {
             for (int i = 1; i < n; i++)
@@ -65,4 +65,4 @@ def test_a_row_that_waits_for_all_of_the_row_before_has_no_waves(monkeypatch):
                     A[i][j] = A[i - 1][n - j] + A[i][j - 1];
         }""")
     start = naive_schedule(wb.lower(of, {"n": 700}))
-    assert waves.in_waves(start, start.tree) is start
+    assert waves.in_waves(start, start.tree, AVX2) is start

@@ -14,6 +14,7 @@ from workbench.records import record
 from workbench.schedules.register_tiles import row_slots
 from workbench.schedules.structure import Structure
 from workbench.target import Target
+from workbench.target_costs import Costs
 
 NARROWEST = 4
 """Cells of a row that are worth a register, even one that is not full."""
@@ -61,7 +62,7 @@ def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     rows, vectors = target.tile
     trip = shape.trip(vector)
     vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
-    height, panel = _height(shape.trip(row), rows, vectors), _panel(shape)
+    height, panel = _height(shape.trip(row), rows, vectors, target.costs), _panel(shape)
     if panel is not None and trip is not None and _passes(shape, row, height) and _vast(shape, vector, target):
         vectors = max(vectors, _wide(min(rows * target.tile[1] // height, -(-trip // lanes)), target))
         strip = -(-min(trip // target.cores, STRIP[1]) // (vectors * lanes)) * vectors * lanes
@@ -99,12 +100,12 @@ def _vast(shape: Structure, vector: str, target: Target) -> bool:
     return 4 * max(sizes, default=0) > target.cache_bytes[1]
 
 
-def _height(trip: int | None, most: int, vectors: int) -> int:
+def _height(trip: int | None, most: int, vectors: int, costs: Costs) -> int:
     """Rows of a tile, so that all rows take the fewest cycles."""
     if trip is None or trip >= 8 * most:
         return most
 
-    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (row_slots(trip, s, vectors), -s))
+    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (row_slots(trip, s, vectors, costs), -s))
 
 
 def _strip(shape: Structure, vector: str, lanes: int, cores: int) -> int:

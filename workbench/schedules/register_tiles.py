@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from workbench.target import Target
-
-IN_FLIGHT = 8
-"""Multiply-adds that a core begins before the first one is done: two a cycle, four cycles."""
+from workbench.target_costs import Costs
 
 
-def slots(rows: int, vectors: int) -> int:
+def slots(rows: int, vectors: int, costs: Costs) -> int:
     """Multiply-adds that could begin while a tile takes one step of the reduction: it waits for its own last ones."""
-    return max(rows * vectors, IN_FLIGHT)
+    return max(rows * vectors, costs.multiply_adds_in_flight)
 
 
-def row_slots(rows: int, height: int, vectors: int) -> int:
+def row_slots(rows: int, height: int, vectors: int, costs: Costs) -> int:
     """Slots of all rows, `height` at a time; those that are left are taken two by two."""
-    left = rows % height
-    return rows // height * slots(height, vectors) + left // 2 * slots(2, vectors) + left % 2 * slots(1, vectors)
+    whole, left = divmod(rows, height)
+    return sum(n * slots(h, vectors, costs) for n, h in ((whole, height), (left // 2, 2), (left % 2, 1)))
 
 
-def tile_slots(rows: int, columns: int, shape: tuple[int, int]) -> int:
+def tile_slots(rows: int, columns: int, shape: tuple[int, int], costs: Costs) -> int:
     """Slots of a block of so many rows and vectors of columns, in tiles of one shape."""
     height, vectors = shape
-    left = columns % vectors
-    return columns // vectors * row_slots(rows, height, vectors) + (row_slots(rows, height, left) if left else 0)
+    whole, left = divmod(columns, vectors)
+    return whole * row_slots(rows, height, vectors, costs) + (row_slots(rows, height, left, costs) if left else 0)
 
 
 def shapes(target: Target) -> list[tuple[int, int]]:

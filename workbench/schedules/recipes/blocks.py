@@ -22,9 +22,6 @@ from workbench.target import Target
 PAGE, LINE, WAYS = 4096, 64, 8
 """Lines whose addresses differ by a multiple of a page share the ways of a first cache: eight of them or more."""
 
-ABREAST = 4
-"""Vectors of sums that are added to at the same time: as many as an addition takes cycles."""
-
 
 def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """Register and cache blocks for one reduction; unchanged if it has no use for them."""
@@ -110,7 +107,8 @@ def _in_lanes(schedule: Schedule, identifier: str, plan: Blocking, target: Targe
     shape = structure(schedule.program, identifier)
     (*rows, (last, _)) = plan.rows
     lanes = target.lanes(max(8 * v.dtype.bytes for v in shape.statement.values))
-    for vectors in (1,) if rows else (ABREAST, ABREAST // 2):
+    abreast = target.costs.latency_cycles  # one vector is loaded, and added, in each
+    for vectors in (1,) if rows else (abreast, max(1, abreast // 2)):
         if at_least(shape.trip(last), 2 * vectors * lanes) and _spread(schedule.program, shape, last, vectors * lanes):
             break
     else:

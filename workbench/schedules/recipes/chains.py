@@ -17,10 +17,11 @@ from workbench.schedules.structure import in_place
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
-AT_ONCE = 4
-"""Chains side by side: enough to hide additions, few enough for rows that start pages apart."""
+AT_ONCE = 1
+"""Times the cycles of a multiply-add are chains side by side: enough to hide it, few enough for rows that start pages
+apart."""
 
-ABREAST = 8
+ABREAST = 2
 """The same for neighbouring rows of which each stays behind the one before: most of their lines are shared."""
 
 SKEWS = (1, 2, 3)
@@ -48,9 +49,10 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     outer, inner = path(schedule.tree, identifier)[-2:]
     own = schedule.program.statement(identifier).name
     rows = iterations(schedule, outer.row(identifier), identifier)
-    if rows < 2 * AT_ONCE or not _carries(schedule, own, inner):
+    chains, abreast = (n * target.costs.latency_cycles for n in (AT_ONCE, ABREAST))
+    if rows < 2 * chains or not _carries(schedule, own, inner):
         return schedule
-    few = decide(f"{own}_chains", AT_ONCE, (0, 2, 4, 8, 16))
+    few = decide(f"{own}_chains", chains, (0, 2, 4, 8, 16))
     if not few:
         return schedule
     place = innermost(schedule.tree, identifier)
@@ -58,7 +60,7 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     assert isinstance(band, Band)
     ways = _in_parts(schedule, f"{own}/{outer.name}", _parts(schedule.tree, place), target, few)
     if len(band.loops) > 1:
-        abreast = decide(f"{own}_abreast", ABREAST, (2, 4, 8, 16))
+        abreast = decide(f"{own}_abreast", abreast, (2, 4, 8, 16))
         jam, many = (unroll_jam(f"{own}/{outer.name}", n) for n in (few, min(abreast, rows // 2)))
         behind = [skew(f"{own}/{inner.name}", by=f"{own}/{outer.name}", factor=f) for f in SKEWS]
         ways = [[jam], *([b, many] for b in behind)]

@@ -134,7 +134,7 @@ def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedu
         from workbench.schedules.recipes.loop_choices import unrolled
 
         schedule = unrolled(schedule, machine)
-    schedule = asked_ahead(written_past_caches(parallelized(schedule), machine), machine)
+    schedule = asked_ahead(written_past_caches(parallelized(schedule, machine), machine), machine)
     if any(_gathers(s) for s in schedule.program.statements):
         from workbench.schedules.recipes.gathers_ahead import gathers_ahead
 

@@ -20,9 +20,6 @@ LEAST = 3
 GAIN = 1.02
 """What tiles of another shape must gain over the usual ones."""
 
-COPY = 8
-"""Multiply-adds that could begin while a vector is copied into a panel."""
-
 BLOCK = 4
 """So many more rows than columns of a tile make a block for the second cache: each begins with all panels anew."""
 
@@ -166,8 +163,8 @@ def _division(
 
     def slots(division: _Division) -> int:
         columns = -(-division.columns // lanes)
-        copied = 0 if flat else COPY * columns
-        return copied + tile_slots(division.rows, columns, (division.height, division.width // lanes))
+        copied = 0 if flat else target.costs.multiply_adds_a_copy * columns
+        return copied + tile_slots(division.rows, columns, (division.height, division.width // lanes), target.costs)
 
     first = cells[0] <= MANY * cells[1]
     order = (first, not first) if across is None else (across,)

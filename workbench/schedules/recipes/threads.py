@@ -16,38 +16,40 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import interchange, parallelize
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
+from workbench.target import Target
 
-SMALL = 1 << 14
-"""Fewer instances than this are not worth a second thread."""
+SMALL = 2
+"""Parallel regions in whose time a nest must keep a core busy, a turn of a loop for each instance: a second thread
+saves half of that, which is worth one region."""
 
-ENTERED = 1 << 16
-"""The same for a nest that is entered again and again."""
+ENTERED = 8
+"""The same for a nest that is entered again and again: what is shared moves between the cores each time."""
 
 
-def parallelized(schedule: Schedule) -> Schedule:
+def parallelized(schedule: Schedule, target: Target) -> Schedule:
     """Divide the outermost loop that carries no dependence, in each nest with enough work, or tiles on a diagonal."""
     for number in range(len(top(schedule.tree))):
         nest = top(schedule.tree)[number]
         divided_already = any(x.kind == "parallel" for x in loops(nest))
-        if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest):
+        if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest, target):
             after = divided(schedule, nest)
-            after = _inside(schedule, nest) if after is schedule else after
-            schedule = in_waves(schedule, nest) if after is schedule else after
+            after = _inside(schedule, nest, target) if after is schedule else after
+            schedule = in_waves(schedule, nest, target) if after is schedule else after
     return schedule
 
 
-def _inside(schedule: Schedule, nest: Band) -> Schedule:
+def _inside(schedule: Schedule, nest: Band, target: Target) -> Schedule:
     """A nest whose loops all carry dependences: the nests that stand side by side in it are divided."""
     parts = nest.child.children if isinstance(nest.child, Sequence) else ()
     for part in parts:
-        if isinstance(part, Band) and worthwhile(schedule.program, part, ENTERED):
+        if isinstance(part, Band) and worthwhile(schedule.program, part, target, ENTERED):
             after = divided(schedule, part)
-            schedule = _inside(schedule, part) if after is schedule else after
+            schedule = _inside(schedule, part, target) if after is schedule else after
     return schedule
 
 
-def worthwhile(program: Program, nest: Tree, least: int = SMALL) -> bool:
-    """Whether the nest surely or possibly has work for several threads."""
+def worthwhile(program: Program, nest: Tree, target: Target, regions: int = SMALL) -> bool:
+    """Whether the nest surely or possibly has work for several threads: so many times what waking them takes."""
     total = 0
     for s in statements(nest):
         walked = {d for loop in path(nest, s) for d in index_names(loop.row(s))}
@@ -55,7 +57,7 @@ def worthwhile(program: Program, nest: Tree, least: int = SMALL) -> bool:
         if None in trips:
             return True
         total += prod(trip or 0 for trip in trips)
-    return total >= least
+    return total >= regions * target.costs.turns_a_region
 
 
 def divided(schedule: Schedule, nest: Band) -> Schedule:

@@ -29,8 +29,8 @@ MOST_STATEMENTS = 8
 LEAST = 64
 """Rows that are worth blocks."""
 
-CHAINS = 8
-"""Rows of a block without columns: enough sums at once to hide the latency of an addition."""
+CHAINS = 2
+"""Times the cycles of a multiply-add are the rows of a block without columns: two begin a cycle, none waits."""
 
 SCALARS = {16: (4, 3), 32: (6, 4)}
 """Rows and columns of a tile whose columns do not follow one another in memory, by the number of registers."""
@@ -74,7 +74,7 @@ def triangle(schedule: Schedule, number: int, target: Target) -> Triangle | None
     if full:
         return Triangle(number, row, tuple(s.id for s in full), _sizes(program, full, target))
     flat = [s for s in sums if len(s.dims) == 2 and structure(program, s.id).free == (row,)]
-    return Triangle(number, row, tuple(s.id for s in flat), Sizes(CHAINS)) if flat else None
+    return Triangle(number, row, tuple(s.id for s in flat), Sizes(CHAINS * target.costs.latency_cycles)) if flat else None
 
 
 def _sizes(program: Program, updates: list[ProgramStatement], target: Target) -> Sizes:

@@ -16,18 +16,22 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import interchange, parallelize, skew, tile
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
+from workbench.target import Target
 
 SIZES = (16, 64)
 """Rows and columns of a tile: some lines of memory, each used for all of its cells."""
 
-LEAST = 1 << 20
-"""Fewer instances are not worth a barrier for each wave."""
+LEAST = 128
+"""Parallel regions in whose time the nest must keep a core busy, a turn of a loop for each instance: every wave ends
+with a barrier, and a table of so many instances has about as many waves."""
 
 
-def in_waves(schedule: Schedule, nest: Band) -> Schedule:
+def in_waves(schedule: Schedule, nest: Band, target: Target) -> Schedule:
     """The two outer loops of a nest in tiles, in waves; unchanged where that is not legal or too little work."""
     program, own = schedule.program, statements(nest)
-    if len(nest.loops) < 2 or any(x.kind == "parallel" for x in loops(nest)) or _instances(program, own) < LEAST:
+    if len(nest.loops) < 2 or any(x.kind == "parallel" for x in loops(nest)):
+        return schedule
+    if _instances(program, own) < LEAST * target.costs.turns_a_region:
         return schedule
     trips = []
     for s in own:

@@ -24,20 +24,21 @@ from workbench.schedules.structure import Structure, multiplies, structure
 from workbench.target import Target
 
 WORK = 1 << 21
-"""Fewer multiplications are not worth a copy."""
+"""Fewer multiplications are not worth a copy: of products of 128³ every operand stays in the second cache as it is."""
 
 DEPTH = 100
 """Contributions to a cell that pay for storing it alone: the cells of a vector of filters are not neighbours."""
 
-LATENCY = 5.5
-"""Cycles from a multiplication and addition to the next one on the same sum: four of its own, and what is lost where
-no others wait to begin."""
+WAITING = 1.375
+"""Times the multiply-adds in flight that a step of the reduction takes at least: where so few sums are computed that
+they wait for their own last values, no others stand by when one of them is late."""
 
-STEP = 0.5
-"""Cycles that a step of the reduction costs however much it computes."""
+STEP = 1 / 3
+"""The part of a loop's turn that a step of the reduction costs however much it computes: the rest of it runs beside the
+multiply-adds."""
 
-STREAM = 12
-"""Bytes a cycle that come from the second cache while registers compute."""
+STREAM = 0.3
+"""The part of the second cache's rate that is left while registers compute, and read the first cache for it."""
 
 
 @record
@@ -95,20 +96,23 @@ def overlapping(shape: Structure, weights: Read) -> bool:
 
 
 def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int, int]:
-    """The height in pixels and the width in vectors of the tile with the fewest cycles a cell.
+    """The height in pixels and the width in vectors of the tile with the fewest slots of multiply-adds a cell.
 
     `panel` is the memory that a vector of filters takes, in bytes.
     """
-    size = target.vector_bits // 8
+    costs, size = target.costs, target.vector_bits // 8
+    latency = WAITING * costs.multiply_adds_in_flight
+    turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
+    stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
 
-    def cycles(tile: tuple[int, int]) -> float:
+    def slots(tile: tuple[int, int]) -> float:
         height, vectors = tile
-        streamed = vectors * size / STREAM if vectors * panel > target.cache_bytes[0] else 0.0
-        full = max(height * vectors / 2, (height + vectors) / 2, LATENCY, streamed)
-        alone = max(vectors, LATENCY, streamed)
-        return (pixels // height * (full + STEP) + pixels % height * (alone + STEP)) / (pixels * vectors)
+        streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
+        full = max(height * vectors, height + vectors, latency, streamed)
+        alone = max(2 * vectors, latency, streamed)
+        return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
 
-    return min(_tiles(pixels, filters, target), key=cycles)
+    return min(_tiles(pixels, filters, target), key=slots)
 
 
 def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ from workbench.schedules.scheduled_program import Schedule, as_program, naive_sc
 from workbench.schedules.sketches.sketch import Sketch
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target
+from workbench.target_costs import QUANTITIES, Costs
 
 MOST_RUNS = 48
 """Runs of the recipe that look for decisions behind decisions."""
@@ -55,7 +56,9 @@ class RecipeSketch(Sketch):
         """The program and the machine; the decisions follow from them."""
         if self.steps or self.space.constraints:
             raise ScheduleError("to_json: steps and constraints on a recipe's sketch are not stored yet")
-        machine = {f.name: getattr(self.target, f.name) for f in fields(self.target) if f.name != "gpu"}
+        machine = {f.name: getattr(self.target, f.name) for f in fields(self.target) if f.name not in ("gpu", "costs")}
+        if self.target.costs != Costs():  # a machine that nobody calibrated is written as it was before there were any
+            machine["costs"] = {name: getattr(self.target.costs, name) for name in QUANTITIES}
         return json.dumps({"recipe": 1, "schedule": json.loads(write_record(self.schedule)), "target": machine})
 
     def to_python(self) -> str:
