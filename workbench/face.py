@@ -70,6 +70,8 @@ NAMES = {
     "doctor": "workbench.runtime:doctor",
     "sanitize": "workbench.runtime.emulation:sanitize",
     "autotune": "workbench.tune:autotune",
+    "calibrate": "workbench.runtime:calibrate",
+    "Costs": "workbench.target_costs:Costs",
     "ceilings": "workbench.runtime:ceilings",
     "Ceilings": "workbench.runtime:Ceilings",
     "explain": "workbench.viz.explanation_view:explain",

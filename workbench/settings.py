@@ -7,8 +7,8 @@ Held in a context variable, so a change is local to its `with` block, its thread
 1
 
 Defaults come from the environment once: WORKBENCH_THREADS, WORKBENCH_CACHE, WORKBENCH_CC, WORKBENCH_DATABASE, and
-WORKBENCH_TUNED (0 or 1).  WORKBENCH_PROCESSOR=avx2 (or another kind of processor that a Target knows by name) has
-kernels made as for that one where no target is named.
+WORKBENCH_TUNED and WORKBENCH_CALIBRATED (0 or 1).  WORKBENCH_PROCESSOR=avx2 (or another kind of processor that a Target
+knows by name) has kernels made as for that one where no target is named.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Settings:
     `cache_bytes`: size above which the least recently used kernels are dropped.
     `unchecked`: omit the checks of gathered and scattered indices and of promises about data.
     `tuned`: let calls run the best schedule that the tuner's database has for them.
+    `calibrated`: let recipes decide by the costs that `wb.calibrate()` kept of this machine.
     `database`: that database, a path or a URL of SQLAlchemy (None: the user's own, in the cache directory).
     """
 
@@ -49,6 +50,7 @@ class Settings:
     cache_bytes: int = 1 << 30
     unchecked: bool = False
     tuned: bool = True
+    calibrated: bool = True
     database: str | None = None
 
     def __str__(self) -> str:
@@ -90,8 +92,9 @@ def _initial() -> Settings:
         "database": "WORKBENCH_DATABASE",
     }  # fmt: skip
     given: dict[str, Any] = {name: os.environ[variable] for name, variable in named.items() if os.environ.get(variable)}
-    if (tuned := os.environ.get("WORKBENCH_TUNED")) is not None:
-        given["tuned"] = tuned.strip().lower() not in ("0", "no", "false", "off")
+    for name in ("tuned", "calibrated"):
+        if (said := os.environ.get(f"WORKBENCH_{name.upper()}")) is not None:
+            given[name] = said.strip().lower() not in ("0", "no", "false", "off")
     try:
         return Settings(**_checked({n: int(v) if n == "threads" else v for n, v in given.items()}))
     except ValueError:
@@ -123,7 +126,7 @@ def _value(name: str, value: object) -> object:
             return float(value)
         case "cache_bytes", int() if not isinstance(value, bool) and value >= 0:
             return value
-        case ("unchecked" | "tuned"), bool():
+        case ("unchecked" | "tuned" | "calibrated"), bool():
             return value
         case "database", str() | os.PathLike() if os.fspath(value):
             return os.fspath(value)
@@ -138,5 +141,6 @@ _EXPECTED = {
     "cache_bytes": "a number of bytes, 0 or more",
     "unchecked": "True or False",
     "tuned": "True or False",
+    "calibrated": "True or False",
     "database": "a path, a URL of SQLAlchemy, or None for the user's own database",
 }

@@ -27,7 +27,7 @@ class Costs:
     reads from each level, and that all cores together read from memory.
 
     >>> Costs().multiply_adds_in_flight, Costs().multiply_adds_a_copy, Costs().turns_a_region, Costs().bytes_a_miss
-    (8, 8, 8192, 4096)
+    (8, 8, 8192, 1024)
     """
 
     cycle_seconds: float = CYCLE
@@ -81,8 +81,8 @@ class Costs:
 
     @property
     def bytes_a_miss(self) -> int:
-        """Bytes that the third cache gives while one line comes from memory."""
-        return max(1, round(self.missed_line_seconds * self.l3_bytes_per_second))
+        """Bytes that must be on their way for memory to give them at its full rate (Little's law)."""
+        return max(1, round(self.missed_line_seconds * self.memory_bytes_per_second))
 
     @property
     def memory_share(self) -> float:

@@ -12,6 +12,7 @@ from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.runtime.building import build
+    from workbench.runtime.calibrating import calibrate
     from workbench.runtime.calling import call, plan
     from workbench.runtime.examining import Finding, Report, doctor
     from workbench.runtime.launch import CompiledKernel
@@ -35,6 +36,7 @@ NAMES = {
     "build": "building",
     "call_program": "program_calls",
     "evaluate_c": "sequential",
+    "calibrate": "calibrating",
     "call": "calling",
     "ceilings": "roofs",
     "doctor": "examining",
@@ -45,8 +47,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Ceilings", "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "call",
-    "call_program", "ceilings", "doctor", "evaluate_c", "measure", "plan", "this_machine", "verify",
+    "Ceilings", "CompiledKernel", "Finding", "Measurement", "Plan", "Report", "Verification", "build", "calibrate",
+    "call", "call_program", "ceilings", "doctor", "evaluate_c", "measure", "plan", "this_machine", "verify",
 ]  # fmt: skip
 
 

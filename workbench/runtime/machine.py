@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from workbench.errors import WorkbenchError, unknown_name
+from workbench.runtime.kept_costs import with_kept_costs
 from workbench.runtime.processor import Processor, this_processor
 from workbench.runtime.starting import startable
 from workbench.settings import THREADS_LIMIT, current
@@ -24,13 +25,19 @@ KNOWN_FEATURES = (
 _ARM_SPELLING = {"asimd": "neon", "asimdhp": "fp16", "asimddp": "dotprod"}
 
 
-@cache
 def this_machine() -> Target:
     """The machine this process runs on, for dialect C (memoised; a few milliseconds at first).
 
-    `cores` respects the process's CPU affinity and its control group's quota.  WORKBENCH_PROCESSOR names a lesser kind
-    of processor (`avx2` on one with AVX-512) to stand for it; WorkbenchError if this one cannot.
+    `cores` respects the process's CPU affinity and its control group's quota, `costs` are what `wb.calibrate()` kept.
+    WORKBENCH_PROCESSOR names a lesser kind of processor (`avx2` on one with AVX-512) to stand for it; WorkbenchError if
+    this one cannot.
     """
+    return with_kept_costs(_plain_machine())
+
+
+@cache
+def _plain_machine() -> Target:
+    """This machine as its data sheet and the environment have it."""
     found, name = target_of(this_processor()), os.environ.get("WORKBENCH_PROCESSOR")
     return lesser(found, name) if name else found
 

@@ -74,7 +74,8 @@ def triangle(schedule: Schedule, number: int, target: Target) -> Triangle | None
     if full:
         return Triangle(number, row, tuple(s.id for s in full), _sizes(program, full, target))
     flat = [s for s in sums if len(s.dims) == 2 and structure(program, s.id).free == (row,)]
-    return Triangle(number, row, tuple(s.id for s in flat), Sizes(CHAINS * target.costs.latency_cycles)) if flat else None
+    height = CHAINS * target.costs.latency_cycles
+    return Triangle(number, row, tuple(s.id for s in flat), Sizes(height)) if flat else None
 
 
 def _sizes(program: Program, updates: list[ProgramStatement], target: Target) -> Sizes:

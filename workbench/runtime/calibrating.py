@@ -1,0 +1,85 @@
+"""`calibrate`: what this machine's processor takes for what recipes weigh, measured, and kept with the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from workbench.errors import WorkbenchError, shown
+from workbench.runtime.cost_probes import Probe, probes
+from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.kept_costs import keep
+from workbench.runtime.machine import this_machine
+from workbench.runtime.processor import this_processor
+from workbench.runtime.timing import duration
+from workbench.target import Target
+from workbench.target_costs import Costs
+
+CALL_SECONDS = 1e-3
+"""A call is so long for the clock, and short enough to be left alone now and then on a busy machine."""
+
+LEAST_ROUNDS = 9
+DIGITS = 3
+
+
+def calibrate(*, seconds: float = 8.0) -> Costs:
+    """Measure the costs of this machine, in about so many seconds and a few for the compiler, and keep them.
+
+    From then on, in this process and later ones, `"c"` as a target means a machine of these costs, and recipes decide
+    by them; `wb.settings(calibrated=False)` or WORKBENCH_CALIBRATED=0 leave them aside.  They are kept in the cache
+    directory for this processor, this many cores and this compiler.  Where there is one core, a parallel region takes
+    what it does on processors in general.  Other machines' costs are given: `wb.Target("neon", costs=wb.Costs(...))`.
+
+    WorkbenchError for seconds that cannot be; BuildError where there is no compiler.
+    """
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < float("inf"):
+        raise WorkbenchError(f"calibrate: seconds={shown(seconds)} does not fit; expected a positive number of seconds")
+    machine, toolchain = this_machine(), preferred_toolchain()
+    found = measured_costs(machine, list(probes(machine, toolchain)), seconds)
+    keep(machine, found)
+    return found
+
+
+def measured_costs(machine: Target, every: Sequence[Probe], seconds: float) -> Costs:
+    """The costs that probes find, in rounds in which each has its turn: what slows a machine down slows all of them."""
+    counts = [_count(probe) for probe in every]
+    times: list[list[float]] = [[] for _ in every]
+    end = perf_counter() + seconds
+    while len(times[0]) < LEAST_ROUNDS or perf_counter() < end:
+        for probe, count, own in zip(every, counts, times, strict=True):
+            own.append(_time(probe, count))
+    units = [count * probe.units for probe, count in zip(every, counts, strict=True)]
+    took = {p.name: typical(own) / n for p, own, n in zip(every, times, units, strict=True)}
+    found = {name: _rounded(1 / x if name.endswith("bytes_per_second") else x) for name, x in took.items()}
+    cores = f"{machine.cores} core{'s' * (machine.cores > 1)}"
+    if "all_memory_bytes_per_second" not in found and "memory_bytes_per_second" in found:
+        found["all_memory_bytes_per_second"] = found["memory_bytes_per_second"]
+    return Costs(**found, origin=f"{this_processor().model}, {cores}, measured in {duration(seconds)}")
+
+
+def typical(times: Sequence[float]) -> float:
+    """The median of the faster half: whatever else a machine does only adds to a time.
+
+    >>> typical([3.0, 1.0, 2.0, 9.0, 50.0])
+    2.0
+    """
+    faster = sorted(times)[: (len(times) + 1) // 2]
+    return faster[len(faster) // 2]
+
+
+def _count(probe: Probe) -> int:
+    """How often in a call that is long enough."""
+    count = 1
+    while _time(probe, count) < CALL_SECONDS:
+        count *= 2
+    return count
+
+
+def _time(probe: Probe, count: int) -> float:
+    start = perf_counter()
+    probe.call(count)
+    return perf_counter() - start
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
