@@ -13,29 +13,17 @@ from math import ceil, prod
 from workbench.lang.expr import Binary, Call, walk
 from workbench.records import record
 from workbench.target import Target
+from workbench.target_costs import Costs
 from workbench.tune.models.loop_nests import Nest, NestAccess
-
-LATENCY = 4.0
-"""Cycles of a multiply-add that the next one waits for."""
 
 FULL = 0.75
 """Of a cache so much holds what is used again."""
 
-BYTES_A_CYCLE = (64.0, 40.0, 16.0, 4.0)
-"""What one core moves from the first, second and third cache, and from memory."""
+LOADS = 2.0
+"""Loads, and operations on vectors, that begin in a cycle."""
 
-REGION_CYCLES = 12_000.0
-"""A parallel region begins and ends."""
-
-TURN_CYCLES = 1.5
-"""One iteration of a loop that is not unrolled."""
-
-GATHER = 1.0
-"""Loads that a lane of a gathered vector takes."""
-
-WEIGHTS = {"/": 6.0, "%": 12.0}
-FUNCTION = 18.0
-"""Cycles of a vector for divisions, and for functions such as exp."""
+REMAINDER = 2.0
+"""Divisions that a remainder takes."""
 
 
 @record(slots=True)
@@ -67,7 +55,9 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
     lanes = _lanes(nest)
     width = target.lanes(8 * max((a.bytes for a in nest.accesses), default=4))
     vectors = nest.instances / min(lanes, width)
-    work = max(_arithmetic(nest) / 2, loads / 2 + stores, (LATENCY / chains if chains else 0.0))
+    costs = target.costs
+    latency = costs.cycles(costs.multiply_add_latency_seconds)
+    work = max(_arithmetic(nest, costs) / LOADS, loads / LOADS + stores, (latency / chains if chains else 0.0))
     spilled = max(0.0, registers - target.vector_registers) / max(1.0, registers)
     compute = vectors * (work + 2.0 * spilled)
     turns = prod(x.trip for x in nest.loops[:inner])
@@ -75,11 +65,16 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
     share = 1.0 / busy
     traffic = _traffic(nest, target)
     moved = tuple(
-        t / b * (share if level < 2 else max(share, 1.0 / threads, 0.5))
-        for level, (t, b) in enumerate(zip(traffic, BYTES_A_CYCLE[1:], strict=True))
+        t / costs.bytes_per_cycle(rate) * (share if level < 2 else max(share, 1.0 / threads, costs.memory_share))
+        for level, (t, rate) in enumerate(zip(traffic, _rates(costs), strict=True))
     )
-    overhead = turns * TURN_CYCLES * share + regions * REGION_CYCLES
+    overhead = costs.cycles(turns * costs.loop_turn_seconds * share + regions * costs.region_seconds)
     return NestCost(compute * share, moved, overhead, lanes, chains, registers, loads, busy / threads)
+
+
+def _rates(costs: Costs) -> tuple[float, float, float]:
+    """Bytes a second that one core moves from the second cache, the third, and memory."""
+    return costs.l2_bytes_per_second, costs.l3_bytes_per_second, costs.memory_bytes_per_second
 
 
 def predicted_cycles(nests: Sequence[Nest], target: Target, threads: int) -> float:
@@ -104,7 +99,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
     tile = nest.loops[inner:]
     bits = 8 * max((a.bytes for a in nest.accesses), default=4)
     width = target.lanes(bits)
-    lanes = _lanes(nest)
+    lanes, gathered = _lanes(nest), LOADS * target.costs.cycles(target.costs.gathered_element_seconds)
     pieces = max(1, lanes // width)  # registers of a vector loop
     bodies = max(1, prod(x.trip for x in tile if x.kind == "unroll"))
     operations = bodies * pieces
@@ -115,7 +110,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
         distinct = prod(x.trip for x, s in zip(tile, strides, strict=True) if s != 0 and x.kind == "unroll")
         vector = next((s for x, s in zip(tile, strides, strict=True) if x.kind == "vector"), 0)
         own = distinct * (pieces if vector != 0 else 1)
-        cost = own * (1.0 if vector in (0, 1) else width * GATHER)
+        cost = own * (1.0 if vector in (0, 1) else width * gathered)
         stays = around is not None and access.strides[inner - 1] == 0
         reduces = access.written and nest.statement.reduction is not None
         if access.written:
@@ -130,17 +125,19 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
     return registers, short * loads / operations, short * stores / operations, chains / 1.0
 
 
-def _arithmetic(nest: Nest) -> float:
-    """Cycles of vector operations for each vector of instances, two of which begin at a time."""
+def _arithmetic(nest: Nest, costs: Costs) -> float:
+    """Vector operations for each vector of instances, as many as begin in the time of the slow ones."""
     fused = nest.statement.reduction is not None and nest.operations >= 2
     total = float(nest.operations - fused)
+    division, exponential = (LOADS * costs.cycles(s) for s in (costs.division_seconds, costs.exponential_seconds))
+    weights = {"/": division, "%": REMAINDER * division}
     for value in nest.statement.values:
         for node in walk(value):
             match node:
-                case Binary(op, _, _, dtype) if op in WEIGHTS and not dtype.is_integral:
-                    total += WEIGHTS[op]
+                case Binary(op, _, _, dtype) if op in weights and not dtype.is_integral:
+                    total += weights[op]
                 case Call(function, _, _) if function not in ("min", "max", "fma", "abs", "fabs"):
-                    total += FUNCTION
+                    total += exponential
     return total
 
 
