@@ -27,7 +27,7 @@ class Target:
     processor takes where a data sheet is silent; those of this machine are measured by `wb.calibrate()`.
 
     The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks; that of a
-    known kind of processor (`Target("neon")`) means one of that kind.
+    known kind of processor, alone or with costs (`Target("neon")`), means one of that kind.
     """
 
     name: str = "c"
@@ -50,7 +50,7 @@ class Target:
         elif self.name in ("cuda", "hip") and self.dialect == "c":
             object.__setattr__(self, "dialect", self.name)
             object.__setattr__(self, "vector_bits", 32)
-        elif isinstance(self.name, str) and self.name != "c" and self == Target._plain(self.name):
+        elif isinstance(self.name, str) and self.name != "c" and self == Target._plain(self.name, self.costs):
             if self.name not in CPUS:
                 raise WorkbenchError(unknown_name("target", self.name, ["c", *CPUS, *GPUS]))
             for name, value in CPUS[self.name].items():
@@ -72,11 +72,11 @@ class Target:
                 object.__setattr__(self, field.name, own[field.name])
 
     @staticmethod
-    def _plain(name: str) -> Target:
-        """The target that only has a name."""
-        plain = object.__new__(Target)
+    def _plain(name: str, costs: Costs) -> Target:
+        """The target that only has a name and costs."""
+        plain, given = object.__new__(Target), {"name": name, "costs": costs}
         for field in fields(Target):
-            object.__setattr__(plain, field.name, name if field.name == "name" else field.default)
+            object.__setattr__(plain, field.name, given.get(field.name, field.default))
         return plain
 
     @property

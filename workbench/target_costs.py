@@ -27,7 +27,7 @@ class Costs:
     reads from each level, and that all cores together read from memory.
 
     >>> Costs().multiply_adds_in_flight, Costs().multiply_adds_a_copy, Costs().turns_a_region, Costs().bytes_a_miss
-    (8, 8, 8192, 1024)
+    (8, 8, 8192, 4096)
     """
 
     cycle_seconds: float = CYCLE
@@ -38,7 +38,7 @@ class Costs:
     copied_vector_seconds: float = 4 * CYCLE
     loop_turn_seconds: float = 1.5 * CYCLE
     gathered_element_seconds: float = 0.5 * CYCLE
-    missed_line_seconds: float = 256 * CYCLE
+    missed_line_seconds: float = 512 * CYCLE
     region_seconds: float = 12_288 * CYCLE
     l1_bytes_per_second: float = 64 / CYCLE
     l2_bytes_per_second: float = 40 / CYCLE
@@ -82,7 +82,7 @@ class Costs:
     @property
     def bytes_a_miss(self) -> int:
         """Bytes that must be on their way for memory to give them at its full rate (Little's law)."""
-        return max(1, round(self.missed_line_seconds * self.memory_bytes_per_second))
+        return max(1, round(self.missed_line_seconds * self.all_memory_bytes_per_second))
 
     @property
     def memory_share(self) -> float:
@@ -109,18 +109,20 @@ class Costs:
         """A sheet: each cost, in cycles too, beside that of processors in general."""
         usual = Costs()
         rows = [self._row(name, usual) for name in QUANTITIES]
-        return "\n".join([f"costs of {self.origin}", f"  {'':26} {'':>12} {'cycles':>9} {'in general':>11}", *rows])
+        return "\n".join([f"costs of {self.origin}", f"  {'':28} {'':>12} {'cycles':>9} {'in general':>11}", *rows])
 
     def _row(self, name: str, usual: Costs) -> str:
         own, other = getattr(self, name), getattr(usual, name)
         if name.endswith("bytes_per_second"):
-            what, text = name.removesuffix("_bytes_per_second"), f"{own / 1e9:.3g} GB/s"
+            level = name.removesuffix("_bytes_per_second")
+            what, text = f"read from {_LEVELS.get(level, level)}", f"{own / 1e9:.3g} GB/s"
             cycles = [f"{c.bytes_per_cycle(value):.3g} B" for c, value in ((self, own), (usual, other))]
         else:
-            what, text = name.removesuffix("_seconds"), f"{own * 1e9:.3g} ns" if own < 1e-6 else f"{own * 1e6:.3g} us"
-            cycles = [f"{c.cycles(value):.4g}" for c, value in ((self, own), (usual, other))]
-        return f"  {what.replace('_', ' '):26} {text:>12} {cycles[0]:>9} {cycles[1]:>11}"
+            what, text = name.removesuffix("_seconds").replace("_", " "), f"{own * 1e9:,.4g} ns"
+            cycles = [f"{c.cycles(value):,.3g}".replace("e+0", "e") for c, value in ((self, own), (usual, other))]
+        return f"  {what:28} {text:>12} {cycles[0]:>9} {cycles[1]:>11}"
 
 
+_LEVELS = {"l1": "L1", "l2": "L2", "l3": "L3", "all_memory": "memory, all cores"}
 QUANTITIES = tuple(f.name for f in fields(Costs) if f.name != "origin")
 """The fields that are measured."""

@@ -64,7 +64,7 @@ def _of_the_core(library: ctypes.CDLL, target: Target) -> Iterator[Probe]:
     gather = _function(library, "wb_gather", table, index, CELLS // lanes * lanes, cell)
     yield Probe("gathered_element_seconds", gather, CELLS // lanes * lanes)
     width = PANEL * lanes
-    columns = (4 * target.cache_bytes[1] // (4 * ROWS) // width | 1) * width  # an odd number: rows do not collide
+    columns = (target.cache_bytes[1] // ROWS // width | 1) * width  # an odd number: rows do not collide
     matrix, panel = _aligned(ROWS * columns), _aligned(ROWS * width)
     yield Probe("copied_vector_seconds", _function(library, "wb_copy", matrix, ROWS, columns, panel),
                 ROWS * columns / lanes)  # fmt: skip

@@ -17,6 +17,7 @@ from workbench.runtime.machine import this_machine, thread_count
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.processor import this_processor
 from workbench.runtime.storage import storage
+from workbench.target_costs import Costs
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox", "msedge")
 MAC_BROWSERS = ("Google Chrome", "Chromium", "Firefox", "Microsoft Edge")
@@ -107,6 +108,11 @@ def _caches() -> str:
     return ", ".join(f"{name} {size >> 10} KiB" for name, size in sizes)
 
 
+def _costs() -> str:
+    found = this_machine().costs
+    return "" if found == Costs() else found.origin
+
+
 def _processor() -> str:
     return f"{this_processor().model} ({platform.machine()}, {platform.system()})"
 
@@ -193,6 +199,7 @@ _EXAMINATIONS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     ("cores", _cores, "parallel loops", ""),
     ("vector ISA", _vectors, "vector code", ""),
     ("caches", _caches, "tile sizes for this machine", ""),
+    ("costs", _costs, "recipes that know what this processor takes", "wb.calibrate() measures it"),
     ("gcc", _compiler("gcc"), "compiled kernels with OpenMP", _INSTALL_GCC),
     ("clang", _compiler("clang"), "a second compiler to compare with", "apt install clang, or xcode-select --install"),
     ("zig", _compiler("zig"), "compiled kernels without a system compiler", "pip install ziglang"),

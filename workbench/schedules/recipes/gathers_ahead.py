@@ -16,13 +16,13 @@ from workbench.schedules.steps import prefetch
 from workbench.schedules.structure import Touch, structure
 from workbench.target import Target
 
-AHEAD = 4
-"""Times the bytes that are on their way at once lie between the row in use and the one asked for: where rows happen to
-be in the third cache, the loop goes so much faster."""
-
 
 def gathers_ahead(schedule: Schedule, target: Target) -> Schedule:
-    """Requests for later rows of every table that is read through data and larger than the second cache."""
+    """Requests for later rows of every table that is read through data and larger than the second cache.
+
+    As many bytes lie between the row in use and the one asked for as are on their way from memory at once; rows that
+    are asked for earlier do not come sooner, and may be gone when they are read.
+    """
     for s in schedule.program.statements:
         shape = structure(schedule.program, s.id)
         for touch in shape.reads:
@@ -33,7 +33,7 @@ def gathers_ahead(schedule: Schedule, target: Target) -> Schedule:
             size = prod(constant(e) or 1 << 30 for e in array.extent) * array.dtype.bytes
             if not found or len(row) != 1 or not cells or size <= target.cache_bytes[1]:
                 continue
-            distance = max(1, AHEAD * target.costs.bytes_a_miss // (cells * array.dtype.bytes))
+            distance = max(1, target.costs.bytes_a_miss // (cells * array.dtype.bytes))
             schedule = _asked(schedule, s, touch, distance)
     return schedule
 

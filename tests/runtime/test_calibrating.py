@@ -1,0 +1,229 @@
+"""Calibration: costs from calls, where they are kept, who sees them; that the small C functions do what they count."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import BuildError, WorkbenchError
+from workbench.runtime import building, calibrating, kept_costs
+from workbench.runtime.calibrating import measured_costs, typical
+from workbench.runtime.compiling import load
+from workbench.runtime.cost_probes import Probe, _aligned, _function, _ring, probes
+from workbench.runtime.cost_texts import PANEL, cost_text
+from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.job import Job
+from workbench.runtime.machine import this_machine
+from workbench.runtime.toolchain import OPENMP
+from workbench.settings import current
+from workbench.target_costs import QUANTITIES, Costs
+
+OWN = Costs(multiply_add_latency_seconds=3e-9, region_seconds=7e-6, origin="a test")
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """An empty cache directory, in a session that uses what was kept."""
+    with wb.settings(cache=tmp_path, calibrated=True):
+        yield tmp_path
+
+
+@pytest.fixture
+def kept(cache) -> Path:
+    """The file of costs that were kept."""
+    return kept_costs.keep(this_machine(), OWN)
+
+
+# -- from calls to costs ---------------------------------------------------------------------------
+
+
+class Clock:
+    """A machine on which each call takes what was said, and sometimes much longer."""
+
+    def __init__(self) -> None:
+        self.now, self.calls = 0.0, 0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def probe(self, name: str, seconds: float, units: float) -> Probe:
+        def call(count: int) -> None:
+            self.calls += 1
+            self.now += seconds * count * units + (0.05 if self.calls % 3 == 0 else 0.0)
+
+        return Probe(name, call, units)
+
+
+def test_costs_are_what_calls_take_where_nothing_disturbs_them(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(calibrating, "perf_counter", clock)
+    every = [clock.probe("division_seconds", 1.2345e-9, 8), clock.probe("l2_bytes_per_second", 1 / 50e9, 4096.0)]
+    found = measured_costs(wb.Target("avx2"), every, 1.0)
+    assert (found.division_seconds, found.l2_bytes_per_second) == (1.23e-9, 50e9)
+    assert replace(found, division_seconds=OWN.division_seconds, l2_bytes_per_second=OWN.l2_bytes_per_second) == Costs()
+    assert found.origin.endswith("1 core, measured in 1 s")
+
+
+def test_one_core_has_all_of_its_memory(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(calibrating, "perf_counter", clock)
+    found = measured_costs(wb.Target("avx2"), [clock.probe("memory_bytes_per_second", 1 / 9e9, 1e6)], 0.1)
+    assert found.all_memory_bytes_per_second == found.memory_bytes_per_second == 9e9
+    assert found.memory_share == 1.0
+
+
+def test_what_is_typical_is_not_moved_by_a_third_of_calls_that_were_disturbed():
+    assert typical([1.0, 1.1, 1.2, 80.0, 90.0]) == 1.1
+    assert typical([4.0]) == 4.0
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "8", True, None])
+def test_seconds_that_do_not_fit(seconds):
+    with pytest.raises(WorkbenchError, match=r"calibrate: seconds=.* does not fit; expected a positive number"):
+        wb.calibrate(seconds=seconds)
+
+
+# -- on this machine -------------------------------------------------------------------------------
+
+
+def test_this_machine_is_measured_and_what_was_found_is_kept_for_the_next_process(cache):
+    before = this_machine()
+    found = wb.calibrate(seconds=0.01)
+    assert before.costs == Costs()
+    assert found != Costs()
+    assert this_machine() == replace(before, costs=found)
+    assert this_machine() is this_machine()
+    kept_costs._kept.cache_clear()
+    assert this_machine().costs == found
+    assert this_machine().costs.origin == found.origin
+
+
+def test_every_cost_has_a_probe_and_what_only_several_cores_have_is_theirs(cache):
+    toolchain = preferred_toolchain()
+    names = [p.name for p in probes(replace(this_machine(), cores=2), toolchain)]
+    assert sorted(names) == sorted(QUANTITIES)
+    alone = [p.name for p in probes(replace(this_machine(), cores=1), toolchain)]
+    assert {*names} - {*alone} == {"region_seconds", "all_memory_bytes_per_second"}
+
+
+def test_a_compiler_without_openmp_measures_its_own_threads(cache, monkeypatch):
+    plain = preferred_toolchain()
+    plain = replace(plain, accepted=plain.accepted - {OPENMP})
+    monkeypatch.setattr(building, "preferred_toolchain", lambda: plain)
+    region = next(p for p in probes(replace(this_machine(), cores=2), plain) if p.name == "region_seconds")
+    region.call(1)
+
+
+def test_without_a_compiler_nothing_can_be_measured_and_what_others_kept_is_left_alone(kept):
+    with wb.settings(compiler="no-such-compiler"):
+        with pytest.raises(BuildError, match="the compiler 'no-such-compiler' was not found"):
+            wb.calibrate(seconds=0.01)
+        assert this_machine().costs == Costs()
+
+
+# -- what was kept ---------------------------------------------------------------------------------
+
+
+def test_what_was_kept_counts_unless_the_settings_leave_it_aside(kept):
+    assert this_machine().costs == OWN
+    assert wb.Target("neon").costs == Costs()
+    with wb.settings(calibrated=False):
+        assert this_machine().costs == Costs()
+    assert this_machine().costs == OWN
+
+
+def test_tests_do_not_see_what_their_user_has_kept():
+    assert not current().calibrated
+
+
+def test_a_machine_that_was_calibrated_has_the_same_problems(kept):
+    from workbench.tune.problem import problem_of
+
+    program = wb.lower(wb.operator("def scale(float(N) A) -> (B) { B(i) = 2 * A(i) }"), N=50)
+    own = problem_of(program, "c")
+    assert own.target.costs == OWN
+    with wb.settings(calibrated=False):
+        assert problem_of(program, "c").key == own.key
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("", "it is damaged (JSONDecodeError"), ("[]", "it is damaged (TypeError"), ("{}", "it is damaged (KeyError"),
+     ('{"format": 99}', "another version of the workbench wrote it"),
+     ('{"format": 1, "origin": "x", "costs": {"region_seconds": -1}}', "it is damaged (WorkbenchError: Costs(region"),
+     ('{"format": 1, "origin": "x", "costs": {"tea_seconds": 1}}', "it is damaged (TypeError")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_left_aside_with_a_word(kept, content, why):
+    kept.write_text(content)
+    kept_costs._kept.cache_clear()
+    with pytest.warns(RuntimeWarning, match="costs-.*are left aside") as said:
+        assert this_machine().costs == Costs()
+    assert why in str(said[0].message)
+    assert "wb.calibrate() measures anew" in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert this_machine().costs == Costs()  # once is enough
+
+
+def test_other_processors_and_other_compilers_have_costs_of_their_own(kept, monkeypatch):
+    content = json.loads(kept.read_text())
+    assert content["machine"]["cores"] == this_machine().cores
+    named = {kept_costs._name(m) for m in (this_machine(), replace(this_machine(), cores=77), wb.Target("avx2"))}
+    assert len(named) == 3
+    assert kept.name in named
+    other = replace(preferred_toolchain(), version="gcc 99")
+    monkeypatch.setattr(kept_costs, "preferred_toolchain", lambda: other)
+    kept_costs._kept.cache_clear()
+    assert this_machine().costs == Costs()
+    kept_costs._kept.cache_clear()
+
+
+# -- the C functions -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def library():
+    machine = this_machine()
+    return load(Job("costs", cost_text(machine), preferred_toolchain(), machine, False)).handle
+
+
+def test_a_panel_has_the_cells_of_the_last_columns(library):
+    width = PANEL * this_machine().lanes(32)
+    matrix = np.arange(5 * 3 * width, dtype=np.float32).reshape(5, 3 * width)
+    panel = _aligned(8 * width).reshape(8, width)
+    _function(library, "wb_copy", matrix, 5, 3 * width, panel)(1)
+    assert (panel[:5] == matrix[:, 2 * width :]).all()
+    assert (panel[5:] == 1).all()
+
+
+def test_all_that_is_read_is_summed_up(library):
+    lanes = this_machine().lanes(32)
+    numbers, cell = _aligned(16 * lanes), np.zeros(lanes, np.float32)
+    numbers[:] = np.arange(16 * lanes)
+    _function(library, "wb_read", numbers, 16, cell)(3)
+    begun = sum(range(1, 9))
+    assert (cell == 3 * numbers.reshape(16, lanes).sum(axis=0) + begun).all()
+
+
+def test_gathered_elements_are_those_of_the_indices(library):
+    lanes = this_machine().lanes(32)
+    table, cell = np.arange(100, dtype=np.float32), np.zeros(lanes, np.float32)
+    index = np.random.default_rng(1).integers(0, 100, 4 * lanes, np.int32)
+    _function(library, "wb_gather", table, index, 4 * lanes, cell)(2)
+    assert (cell == 2 * table[index].reshape(4, lanes).sum(axis=0)).all()
+
+
+def test_a_ring_visits_every_line_once():
+    lines = _ring(64 * 50, 64)
+    at, seen = lines.ctypes.data, []
+    for _ in range(50):
+        seen.append((at - lines.ctypes.data) // 64)
+        at = int(lines[seen[-1], 0])
+    assert sorted(seen) == list(range(50))
+    assert at == lines.ctypes.data
