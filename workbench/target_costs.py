@@ -65,6 +65,11 @@ class Costs:
         return max(1, round(self.multiply_add_latency_seconds / self.multiply_add_seconds))
 
     @property
+    def multiply_adds_a_cycle(self) -> float:
+        """Multiply-adds that begin in a cycle."""
+        return self.cycle_seconds / self.multiply_add_seconds
+
+    @property
     def latency_cycles(self) -> int:
         """Cycles from a multiply-add to one that waits for it."""
         return max(1, round(self.cycles(self.multiply_add_latency_seconds)))

@@ -37,6 +37,9 @@ STEP = 1 / 3
 """The part of a loop's turn that a step of the reduction costs however much it computes: the rest of it runs beside the
 multiply-adds."""
 
+LOADS = 2
+"""Loads that begin in a cycle, of a pixel for all lanes or of filters."""
+
 STREAM = 0.3
 """The part of the second cache's rate that is left while registers compute, and read the first cache for it."""
 
@@ -102,14 +105,15 @@ def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int,
     """
     costs, size = target.costs, target.vector_bits // 8
     latency = WAITING * costs.multiply_adds_in_flight
+    cycle = costs.multiply_adds_a_cycle
     turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
     stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
 
     def slots(tile: tuple[int, int]) -> float:
         height, vectors = tile
         streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
-        full = max(height * vectors, height + vectors, latency, streamed)
-        alone = max(2 * vectors, latency, streamed)
+        full = max(height * vectors, (height + vectors) / LOADS * cycle, latency, streamed)
+        alone = max(vectors * cycle, latency, streamed)
         return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
 
     return min(_tiles(pixels, filters, target), key=slots)

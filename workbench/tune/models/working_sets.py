@@ -66,13 +66,13 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
     traffic = _traffic(nest, target)
     moved = tuple(
         t / costs.bytes_per_cycle(rate) * (share if level < 2 else max(share, 1.0 / threads, costs.memory_share))
-        for level, (t, rate) in enumerate(zip(traffic, _rates(costs), strict=True))
+        for level, (t, rate) in enumerate(zip(traffic, rates(costs), strict=True))
     )
     overhead = costs.cycles(turns * costs.loop_turn_seconds * share + regions * costs.region_seconds)
     return NestCost(compute * share, moved, overhead, lanes, chains, registers, loads, busy / threads)
 
 
-def _rates(costs: Costs) -> tuple[float, float, float]:
+def rates(costs: Costs) -> tuple[float, float, float]:
     """Bytes a second that one core moves from the second cache, the third, and memory."""
     return costs.l2_bytes_per_second, costs.l3_bytes_per_second, costs.memory_bytes_per_second
 

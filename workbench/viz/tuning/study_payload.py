@@ -9,8 +9,9 @@ from workbench import poly
 from workbench.errors import ScheduleError, WorkbenchError
 from workbench.runtime import roofs
 from workbench.schedules.sketches.space import Space
+from workbench.target_costs import Costs
 from workbench.tune.importance import importance
-from workbench.tune.models.working_sets import BYTES_A_CYCLE
+from workbench.tune.models.working_sets import rates
 from workbench.tune.study import Study
 from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest
 
@@ -31,7 +32,7 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
         "decisions": [
             {"name": d.name, "options": [_option(o) for o in d.options], "ordered": d.ordered} for d in space.decisions
         ],
-        "trials": [_row(trial, space) for trial in trials if trial.source != "default"],
+        "trials": [_row(trial, space, study.assignment.target.costs) for trial in trials if trial.source != "default"],
         "importance": [[name, round(value, 4)] for name, value in importance(trials).items()],
         "ranking": [[n, q.tau, q.recall, q.regret] for n, q in study.ranking.items()],
         "baselines": [[name, seconds] for name, seconds in lines.items() if seconds],
@@ -45,11 +46,11 @@ def best_of_search(study: Study) -> Trial | None:
     return fastest(t for t in study.trials if t.source != "default")
 
 
-def _row(trial: Trial, space: Space) -> list[Any]:
+def _row(trial: Trial, space: Space, costs: Costs) -> list[Any]:
     """Number, outcome, seconds, predicted seconds, round, whether confirmed, the places of its options, bytes."""
     return [
         trial.number, OUTCOMES.index(trial.outcome), trial.seconds, trial.predicted, trial.round, int(trial.confirmed),
-        _places(trial, space), _bytes(trial),
+        _places(trial, space), _bytes(trial, costs),
     ]  # fmt: skip
 
 
@@ -68,13 +69,13 @@ def _option(option: Any) -> str:
     return "none" if option is None else str(option)
 
 
-def _bytes(trial: Trial) -> list[float] | None:
+def _bytes(trial: Trial, costs: Costs) -> list[float] | None:
     """Bytes that the analytic model has it fetch from the second cache, the third, and memory."""
     features = trial.features
     if not features or any(f"from_{level.lower()}" not in features for level in LEVELS):
         return None
     cycles = [2.0 ** features[f"from_{level.lower()}"] for level in LEVELS]
-    return [round(c * rate) for c, rate in zip(cycles, BYTES_A_CYCLE[1:], strict=True)]
+    return [round(c * costs.bytes_per_cycle(rate)) for c, rate in zip(cycles, rates(costs), strict=True)]
 
 
 def _flops(study: Study) -> int:
