@@ -34,6 +34,7 @@ def machine() -> dict[str, Any]:
         "memory_bytes": _memory_bytes(),
         "vector_bits": this_machine().vector_bits,
         "isa": list(this_machine().isa),
+        "costs": this_machine().costs.origin,
         "system": f"{platform.system()} {platform.release()}",
         "libc": " ".join(platform.libc_ver()),
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import PACKAGE, imports, module_name, sources
 
-BASE = ("errors", "records", "deferred", "target", "target_cpus", "target_gpus", "settings", "face")
+BASE = ("errors", "records", "deferred", "target", "target_costs", "target_cpus", "target_gpus", "settings", "face")
 LAYERS = (
     BASE,
     ("lang",),

@@ -138,6 +138,15 @@ def test_what_was_kept_counts_unless_the_settings_leave_it_aside(kept):
     assert this_machine().costs == OWN
 
 
+def test_a_plan_says_what_it_was_made_by_and_the_doctor_what_is_kept(kept):
+    op, cells = wb.operator("def scale(float(N) A) -> (B) { B(i) = 2 * A(i) }"), np.ones(50, np.float32)
+    assert "\ncosts:    a test\n" in str(op.plan(cells))
+    assert "+ costs            a test" in str(wb.doctor())
+    with wb.settings(calibrated=False):
+        assert "\ncosts:" not in str(wb.operator("def other(float(N) A) -> (B) { B(i) = 3 * A(i) }").plan(cells))
+        assert "- costs            not found: would enable" in str(wb.doctor())
+
+
 def test_tests_do_not_see_what_their_user_has_kept():
     assert not current().calibrated
 

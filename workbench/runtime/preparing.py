@@ -21,6 +21,7 @@ from workbench.runtime.machine import thread_count
 from workbench.runtime.toolchain import Toolchain
 from workbench.schedules import Schedule, default_schedule, reasons
 from workbench.target import Target
+from workbench.target_costs import Costs
 
 Array = np.ndarray[Any, Any]
 
@@ -60,13 +61,14 @@ class Plan:
         layouts = [f"{name} with strides {steps}" for name, steps in self.strides.items()]
         target = self.target
         machine = f"{target.cores} cores, {target.vector_bits}-bit vectors"
+        costs = "" if target.costs == Costs() else f"\ncosts:    {target.costs.origin}"
         return "\n".join([
             f"{self.op.name}({', '.join(self.op.parameters)}) for {sizes}",
             f"arrays:   {'; '.join(layouts) or 'dense, row after row'}",
             f"from:     {self.source}",
             "schedule:",
             *(f"  {step}: {why}" for step, why in reasons(self.schedule)),
-            f"machine:  {machine}, parallel loops by {target.parallel}",
+            f"machine:  {machine}, parallel loops by {target.parallel}{costs}",
             f"compiler: {self.toolchain}",
             f"indices:  {'not checked' if self.unchecked else 'checked'}",
             *str(self.schedule).partition("\nloops\n")[2].splitlines(),
