@@ -13,7 +13,7 @@ import pytest
 import workbench as wb
 from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime import building, calibrating, kept_costs
-from workbench.runtime.calibrating import measured_costs, typical
+from workbench.runtime.calibrating import measured_costs, undisturbed
 from workbench.runtime.compiling import load
 from workbench.runtime.cost_probes import Probe, _aligned, _function, _ring, probes
 from workbench.runtime.cost_texts import PANEL, cost_text
@@ -52,6 +52,9 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
     def probe(self, name: str, seconds: float, units: float) -> Probe:
         def call(count: int) -> None:
             self.calls += 1
@@ -78,9 +81,18 @@ def test_one_core_has_all_of_its_memory(monkeypatch):
     assert found.memory_share == 1.0
 
 
-def test_what_is_typical_is_not_moved_by_a_third_of_calls_that_were_disturbed():
-    assert typical([1.0, 1.1, 1.2, 80.0, 90.0]) == 1.1
-    assert typical([4.0]) == 4.0
+def test_calls_that_were_disturbed_do_not_count():
+    assert undisturbed([4.0]) == 4.0
+    assert undisturbed([*(n / 10 for n in range(10, 20)), *[90.0] * 10]) == 1.2
+
+
+def test_who_measures_on_a_busy_machine_is_told_so(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(calibrating, "perf_counter", clock)
+    disturbed = iter(range(10**6))
+    probe = replace(clock.probe("region_seconds", 1e-6, 64), call=lambda n: clock.wait(1e-3 * (1 + next(disturbed) % 8)))
+    with pytest.warns(RuntimeWarning, match=r"calibrate was disturbed while it measured region_seconds; call wb\.cal"):
+        measured_costs(wb.Target("avx2"), [probe], 0.1)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "8", True, None])
@@ -94,7 +106,9 @@ def test_seconds_that_do_not_fit(seconds):
 
 def test_this_machine_is_measured_and_what_was_found_is_kept_for_the_next_process(cache):
     before = this_machine()
-    found = wb.calibrate(seconds=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # tests are never alone
+        found = wb.calibrate(seconds=0.01)
     assert before.costs == Costs()
     assert found != Costs()
     assert this_machine() == replace(before, costs=found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from statistics import median
 from time import perf_counter
 
 from workbench.errors import WorkbenchError, shown
@@ -19,6 +21,7 @@ CALL_SECONDS = 1e-3
 """A call is so long for the clock, and short enough to be left alone now and then on a busy machine."""
 
 LEAST_ROUNDS = 9
+BUSY = 2.0
 DIGITS = 3
 
 
@@ -26,11 +29,13 @@ def calibrate(*, seconds: float = 8.0) -> Costs:
     """Measure the costs of this machine, in about so many seconds and a few for the compiler, and keep them.
 
     From then on, in this process and later ones, `"c"` as a target means a machine of these costs, and recipes decide
-    by them; `wb.settings(calibrated=False)` or WORKBENCH_CALIBRATED=0 leave them aside.  They are kept in the cache
-    directory for this processor, this many cores and this compiler.  Where there is one core, a parallel region takes
-    what it does on processors in general.  Other machines' costs are given: `wb.Target("neon", costs=wb.Costs(...))`.
+    by them; only calls that this process made before keep their schedules.  `wb.settings(calibrated=False)` or
+    WORKBENCH_CALIBRATED=0 leave them aside.  They are kept in the cache directory for this processor, this many cores
+    and this compiler.  Where there is one core, a parallel region takes what it does on processors in general.  Other
+    machines' costs are given: `wb.Target("neon", costs=wb.Costs(...))`.
 
-    WorkbenchError for seconds that cannot be; BuildError where there is no compiler.
+    A RuntimeWarning says that others kept the processor busy.  WorkbenchError for seconds that cannot be; BuildError
+    where there is no compiler.
     """
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < float("inf"):
         raise WorkbenchError(f"calibrate: seconds={shown(seconds)} does not fit; expected a positive number of seconds")
@@ -48,8 +53,9 @@ def measured_costs(machine: Target, every: Sequence[Probe], seconds: float) -> C
     while len(times[0]) < LEAST_ROUNDS or perf_counter() < end:
         for probe, count, own in zip(every, counts, times, strict=True):
             own.append(_time(probe, count))
+    _warn_of_company(every, times)
     units = [count * probe.units for probe, count in zip(every, counts, strict=True)]
-    took = {p.name: typical(own) / n for p, own, n in zip(every, times, units, strict=True)}
+    took = {p.name: undisturbed(own) / n for p, own, n in zip(every, times, units, strict=True)}
     found = {name: _rounded(1 / x if name.endswith("bytes_per_second") else x) for name, x in took.items()}
     cores = f"{machine.cores} core{'s' * (machine.cores > 1)}"
     if "all_memory_bytes_per_second" not in found and "memory_bytes_per_second" in found:
@@ -57,14 +63,21 @@ def measured_costs(machine: Target, every: Sequence[Probe], seconds: float) -> C
     return Costs(**found, origin=f"{this_processor().model}, {cores}, measured in {duration(seconds)}")
 
 
-def typical(times: Sequence[float]) -> float:
-    """The median of the faster half: whatever else a machine does only adds to a time.
+def undisturbed(times: Sequence[float]) -> float:
+    """What a tenth of the calls do not exceed: whatever else a machine does only adds to a time.
 
-    >>> typical([3.0, 1.0, 2.0, 9.0, 50.0])
-    2.0
+    >>> undisturbed([3.0, 1.1, 1.0, 9.0, 50.0, 1.2, 1.1, 8.0, 1.1, 7.0])
+    1.1
     """
-    faster = sorted(times)[: (len(times) + 1) // 2]
-    return faster[len(faster) // 2]
+    return sorted(times)[len(times) // 10]
+
+
+def _warn_of_company(every: Sequence[Probe], times: Sequence[Sequence[float]]) -> None:
+    """A warning where half of the calls took far longer than the fastest: others use the processor at the same time."""
+    names = [p.name for p, own in zip(every, times, strict=True) if median(own) > BUSY * undisturbed(own)]
+    if names:
+        advice = "call wb.calibrate() again when this machine has nothing else to do"
+        warnings.warn(f"calibrate was disturbed while it measured {', '.join(names)}; {advice}", RuntimeWarning, 4)
 
 
 def _count(probe: Probe) -> int:
