@@ -27,7 +27,7 @@ class Costs:
     reads from each level, and that all cores together read from memory.
 
     >>> Costs().multiply_adds_in_flight, Costs().multiply_adds_a_copy, Costs().turns_a_region, Costs().bytes_a_miss
-    (8, 8, 8192, 4096)
+    (8, 8, 4096, 4096)
     """
 
     cycle_seconds: float = CYCLE
@@ -39,7 +39,7 @@ class Costs:
     loop_turn_seconds: float = 1.5 * CYCLE
     gathered_element_seconds: float = 0.5 * CYCLE
     missed_line_seconds: float = 512 * CYCLE
-    region_seconds: float = 12_288 * CYCLE
+    region_seconds: float = 6_144 * CYCLE
     l1_bytes_per_second: float = 64 / CYCLE
     l2_bytes_per_second: float = 40 / CYCLE
     l3_bytes_per_second: float = 16 / CYCLE

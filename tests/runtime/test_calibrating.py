@@ -15,7 +15,7 @@ from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime import building, calibrating, kept_costs
 from workbench.runtime.calibrating import measured_costs, undisturbed
 from workbench.runtime.compiling import load
-from workbench.runtime.cost_probes import Probe, _aligned, _function, _ring, probes
+from workbench.runtime.cost_probes import Probe, _aligned, _function, _ring, _walk, probes
 from workbench.runtime.cost_texts import PANEL, cost_text
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.job import Job
@@ -73,6 +73,13 @@ def test_costs_are_what_calls_take_where_nothing_disturbs_them(monkeypatch):
     assert found.origin.endswith("1 core, measured in 1 s")
 
 
+def test_what_a_call_takes_without_a_region_is_not_the_region_s(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(calibrating, "perf_counter", clock)
+    every = [clock.probe("call", 1e-6, 1), replace(clock.probe("region_seconds", 3e-6, 1), beside="call")]
+    assert measured_costs(wb.Target("avx2"), every, 0.1).region_seconds == 2e-6
+
+
 def test_one_core_has_all_of_its_memory(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(calibrating, "perf_counter", clock)
@@ -90,7 +97,7 @@ def test_who_measures_on_a_busy_machine_is_told_so(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(calibrating, "perf_counter", clock)
     disturbed = iter(range(10**6))
-    probe = replace(clock.probe("region_seconds", 1e-6, 64), call=lambda n: clock.wait(1e-3 * (1 + next(disturbed) % 8)))
+    probe = Probe("region_seconds", lambda count: clock.wait(1e-3 * (1 + next(disturbed) % 8)), 64)
     with pytest.warns(RuntimeWarning, match=r"calibrate was disturbed while it measured region_seconds; call wb\.cal"):
         measured_costs(wb.Target("avx2"), [probe], 0.1)
 
@@ -121,9 +128,9 @@ def test_this_machine_is_measured_and_what_was_found_is_kept_for_the_next_proces
 def test_every_cost_has_a_probe_and_what_only_several_cores_have_is_theirs(cache):
     toolchain = preferred_toolchain()
     names = [p.name for p in probes(replace(this_machine(), cores=2), toolchain)]
-    assert sorted(names) == sorted(QUANTITIES)
+    assert sorted(names) == sorted([*QUANTITIES, "call"])
     alone = [p.name for p in probes(replace(this_machine(), cores=1), toolchain)]
-    assert {*names} - {*alone} == {"region_seconds", "all_memory_bytes_per_second"}
+    assert {*names} - {*alone} == {"region_seconds", "call", "all_memory_bytes_per_second"}
 
 
 def test_a_compiler_without_openmp_measures_its_own_threads(cache, monkeypatch):
@@ -242,11 +249,9 @@ def test_gathered_elements_are_those_of_the_indices(library):
     assert (cell == 2 * table[index].reshape(4, lanes).sum(axis=0)).all()
 
 
-def test_a_ring_visits_every_line_once():
+def test_a_walk_visits_every_line_once_before_it_comes_to_one_again(library):
     lines = _ring(64 * 50, 64)
-    at, seen = lines.ctypes.data, []
-    for _ in range(50):
-        seen.append((at - lines.ctypes.data) // 64)
-        at = int(lines[seen[-1], 0])
-    assert sorted(seen) == list(range(50))
-    assert at == lines.ctypes.data
+    walk, first = _walk(library, lines), lines.ctypes.data
+    assert sorted((walk(1) - first) // 64 for _ in range(50)) == list(range(50))
+    assert walk(49) != first
+    assert walk(1) == first

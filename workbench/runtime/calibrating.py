@@ -15,10 +15,10 @@ from workbench.runtime.machine import this_machine
 from workbench.runtime.processor import this_processor
 from workbench.runtime.timing import duration
 from workbench.target import Target
-from workbench.target_costs import Costs
+from workbench.target_costs import QUANTITIES, Costs
 
-CALL_SECONDS = 1e-3
-"""A call is so long for the clock, and short enough to be left alone now and then on a busy machine."""
+CALL_SECONDS, TURN_SECONDS = 2e-4, 2e-3
+"""A call is so long for the clock, and short enough to be left alone now and then on a busy machine; a probe's turn."""
 
 LEAST_ROUNDS = 9
 BUSY = 2.0
@@ -50,12 +50,16 @@ def measured_costs(machine: Target, every: Sequence[Probe], seconds: float) -> C
     counts = [_count(probe) for probe in every]
     times: list[list[float]] = [[] for _ in every]
     end = perf_counter() + seconds
-    while len(times[0]) < LEAST_ROUNDS or perf_counter() < end:
+    rounds = 0
+    while rounds < LEAST_ROUNDS or perf_counter() < end:
+        rounds += 1
         for probe, count, own in zip(every, counts, times, strict=True):
-            own.append(_time(probe, count))
+            own += _turn(probe, count)
     _warn_of_company(every, times)
     units = [count * probe.units for probe, count in zip(every, counts, strict=True)]
     took = {p.name: undisturbed(own) / n for p, own, n in zip(every, times, units, strict=True)}
+    took |= {p.name: max(took[p.name] - took[p.beside], took[p.name] / 100) for p in every if p.beside}
+    took = {name: took[name] for name in QUANTITIES if name in took}
     found = {name: _rounded(1 / x if name.endswith("bytes_per_second") else x) for name, x in took.items()}
     cores = f"{machine.cores} core{'s' * (machine.cores > 1)}"
     if "all_memory_bytes_per_second" not in found and "memory_bytes_per_second" in found:
@@ -86,6 +90,14 @@ def _count(probe: Probe) -> int:
     while _time(probe, count) < CALL_SECONDS:
         count *= 2
     return count
+
+
+def _turn(probe: Probe, count: int) -> list[float]:
+    """The seconds of each call of a turn."""
+    found = [_time(probe, count)]
+    while sum(found) < TURN_SECONDS:
+        found.append(_time(probe, count))
+    return found
 
 
 def _time(probe: Probe, count: int) -> float:

@@ -23,21 +23,22 @@ BEYOND, MOST_BEYOND = 4, 256 << 20
 """Times the last cache is what does not stay in it, and bytes at most."""
 
 ROWS, CELLS, REPEATED = 256, 4096, 64
-"""Rows of the matrix that is copied; cells in the first cache; passes over these, and parallel regions, in a call."""
+"""Rows of the matrix that is copied; cells in the first cache; passes over these in a call."""
 
 Array = np.ndarray[Any, Any]
 
 _EXPONENTIAL = "def e(float(N) X, int32 R) -> (A) { A(i) = X(i) for r in 0:R { A(i) = exp(-A(i)) where i in 0:N } }"
-_REGION = "def g(float(N) X, int32 R) -> (A) { A(i) = X(i) for r in 0:R { A(i) = A(i) * 0.5 where i in 0:N } }"
+_LITTLE = "def g(float(N) X) -> (A) { A(i) = X(i) * 0.5 }"
 
 
 @record(eq=False)
 class Probe:
-    """`call(n)` does n times `units` of what the field `name` of the costs counts."""
+    """`call(n)` does n times `units` of what the field `name` of the costs counts, and what the probe `beside` does."""
 
     name: str
     call: Callable[[int], object]
     units: float
+    beside: str = ""
 
 
 def probes(machine: Target, toolchain: Toolchain) -> Iterator[Probe]:
@@ -48,7 +49,9 @@ def probes(machine: Target, toolchain: Toolchain) -> Iterator[Probe]:
     yield from _of_memory(library, target)
     yield Probe("exponential_seconds", _kernel(_exponential(target), 1), REPEATED * CELLS / target.lanes(32))
     if target.cores > 1:
-        yield Probe("region_seconds", _kernel(_region(target), target.cores), REPEATED)
+        little = schedule(operator(_LITTLE), N=target.cores * target.line_bytes // 4)
+        yield Probe("call", _kernel(little, 1), 1)
+        yield Probe("region_seconds", _kernel(little | parallelize("A/i"), target.cores), 1, beside="call")
 
 
 def _of_the_core(library: ctypes.CDLL, target: Target) -> Iterator[Probe]:
@@ -83,8 +86,7 @@ def _of_memory(library: ctypes.CDLL, target: Target) -> Iterator[Probe]:
         yield Probe(f"{name}_bytes_per_second", call, size)
     if target.cores > 1:
         yield _by_all_cores(library, target, memory, unit)
-    lines = _ring(beyond, target.line_bytes)
-    yield Probe("missed_line_seconds", _function(library, "wb_miss", lines), 1)
+    yield Probe("missed_line_seconds", _walk(library, _ring(beyond, target.line_bytes)), 1)
 
 
 def _by_all_cores(library: ctypes.CDLL, target: Target, memory: Array, unit: int) -> Probe:
@@ -110,6 +112,18 @@ def _function(library: ctypes.CDLL, name: str, *given: Array | int) -> Callable[
 
     def call(count: int, keep: object = given) -> object:
         return function(*arguments, ctypes.c_int64(count))
+
+    return call
+
+
+def _walk(library: ctypes.CDLL, lines: Array) -> Callable[[int], object]:
+    """Steps from line to line, each call from where the last one ended: what was just visited is near."""
+    library.wb_miss.restype = ctypes.c_void_p
+    place = [lines.ctypes.data]
+
+    def call(count: int, keep: object = lines) -> int:
+        place[0] = library.wb_miss(ctypes.c_void_p(place[0]), ctypes.c_int64(count))
+        return place[0]
 
     return call
 
@@ -149,7 +163,3 @@ def _exponential(target: Target) -> Schedule:
     naive = schedule(operator(_EXPONENTIAL), N=CELLS, R=REPEATED)
     return naive | split("A.1/i", target.lanes(32)) | vectorize("A.1/i_i")
 
-
-def _region(target: Target) -> Schedule:
-    naive = schedule(operator(_REGION), N=target.cores * target.line_bytes // 4, R=REPEATED)
-    return naive | parallelize("A.1/i")

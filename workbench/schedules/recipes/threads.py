@@ -18,11 +18,11 @@ from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
-SMALL = 2
+SMALL = 4
 """Parallel regions in whose time a nest must keep a core busy, a turn of a loop for each instance: a second thread
-saves half of that, which is worth one region."""
+saves half of that, and an instance in lanes takes half a turn or less."""
 
-ENTERED = 8
+ENTERED = 16
 """The same for a nest that is entered again and again: what is shared moves between the cores each time."""
 
 

@@ -21,9 +21,9 @@ from workbench.target import Target
 SIZES = (16, 64)
 """Rows and columns of a tile: some lines of memory, each used for all of its cells."""
 
-LEAST = 128
+LEAST = 256
 """Parallel regions in whose time the nest must keep a core busy, a turn of a loop for each instance: every wave ends
-with a barrier, and a table of so many instances has about as many waves."""
+with a barrier, and a table of so many instances has about half as many waves."""
 
 
 def in_waves(schedule: Schedule, nest: Band, target: Target) -> Schedule:

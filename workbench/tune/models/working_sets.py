@@ -22,6 +22,9 @@ FULL = 0.75
 LOADS = 2.0
 """Loads, and operations on vectors, that begin in a cycle."""
 
+ENTERED = 2.0
+"""Times the cost of a region that one takes here: what cores share moves between them, too."""
+
 REMAINDER = 2.0
 """Divisions that a remainder takes."""
 
@@ -68,7 +71,7 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
         t / costs.bytes_per_cycle(rate) * (share if level < 2 else max(share, 1.0 / threads, costs.memory_share))
         for level, (t, rate) in enumerate(zip(traffic, rates(costs), strict=True))
     )
-    overhead = costs.cycles(turns * costs.loop_turn_seconds * share + regions * costs.region_seconds)
+    overhead = costs.cycles(turns * costs.loop_turn_seconds * share + ENTERED * regions * costs.region_seconds)
     return NestCost(compute * share, moved, overhead, lanes, chains, registers, loads, busy / threads)
 
 
