@@ -1,9 +1,9 @@
 """What a kernel takes on a GPU, by a model alone: the roofs of a data sheet, as far as resident warps can reach them.
 
-Arithmetic, instructions, banks, the first cache, the second and memory each have a roof (Williams et al. 2009); how near
-to it a kernel comes depends on the warps that are there to hide one another's waiting (Hong and Kim 2009; Volkov 2016).
-No measurement stands behind the numbers that the model assumes: its seconds rank schedules of one problem, and promise
-nothing.
+Arithmetic, instructions, banks, the first cache, the second and memory each have a roof (Williams et al. 2009); how
+near to it a kernel comes depends on the warps that are there to hide one another's waiting (Hong and Kim 2009; Volkov
+2016).  No measurement stands behind the numbers that the model assumes: its seconds rank schedules of one problem, and
+promise nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MEMORY_CYCLES, CACHE_CYCLES, SHARED_CYCLES, ARITHMETIC_CYCLES = 600, 270, 30, 4
 Turing; Luo et al. 2024 for Hopper: within a fifth)."""
 
 AT_ONCE = 4
-"""Independent accesses or operations of a thread that are under way together: compilers write so many iterations out."""
+"""Independent accesses or operations of a thread that are under way together: so many iterations are written out."""
 
 MOST_AT_ONCE = 16
 """The same where more cells are written out: registers end it."""
@@ -201,5 +201,6 @@ def _chain(work: KernelWork, gpu: Gpu) -> float:
     outside = sum(t.requests for t in work.of("global") if not t.written)
     inside = sum(t.requests for t in work.of("shared") if not t.written)
     threads = max(1.0, work.starts * work.blocks * ceil(work.threads / 32))
-    cycles = (outside * CACHE_CYCLES / work.stages + inside * SHARED_CYCLES) / threads / min(MOST_AT_ONCE, max(AT_ONCE, work.cells))
-    return (cycles + ARITHMETIC_CYCLES * work.steps) / (gpu.clock_mhz * 1e6)
+    at_once = min(MOST_AT_ONCE, max(AT_ONCE, work.cells))
+    cycles = (outside * CACHE_CYCLES / work.stages + inside * SHARED_CYCLES) / threads
+    return (cycles / at_once + ARITHMETIC_CYCLES * work.steps) / (gpu.clock_mhz * 1e6)

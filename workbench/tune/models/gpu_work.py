@@ -81,9 +81,9 @@ class KernelWork:
 
 
 @lru_cache(maxsize=64)
-def kernel_of(schedule: Schedule, target: Target) -> Kernel:
+def kernel_of(schedule: Schedule, target: Target, *, unchecked: bool = False) -> Kernel:
     """The text of a schedule; asked for its features and to be compiled, it is written once."""
-    return generate(schedule, target)
+    return generate(schedule, target, unchecked=unchecked)
 
 
 def kernel_works(schedule: Schedule, target: Target) -> tuple[KernelWork, ...]:
@@ -149,8 +149,8 @@ def _work(
     return KernelWork(
         launch.name, times, blocks, launch.threads, launch.static_bytes + dynamic,
         float(sum(counts[n.statement.id] * max(n.operations, 0) for n in own)),
-        "float32" if heaviest is None else _dtype(schedule, heaviest.statement, tensor=bool(tensor)), bool(tensor), instances,
-        instances / threads / cells, cells, _stages(schedule), tuple(traffic),
+        "float32" if heaviest is None else _dtype(schedule, heaviest.statement, tensor=bool(tensor)), bool(tensor),
+        instances, instances / threads / cells, cells, _stages(schedule), tuple(traffic),
     )  # fmt: skip
 
 
