@@ -183,7 +183,7 @@ def _under_way(work: KernelWork, warps: int) -> float:
     outside = [t for t in work.of("global") if not t.written] or [*work.of("global")]
     requests = sum(t.requests for t in outside)
     wide = sum(t.requests * t.wide_bytes for t in outside) / requests if requests else 4.0
-    return max(1.0, warps * 32 * wide * min(AT_ONCE, max(2, len(outside))) * max(1, work.stages - 1) / 2)
+    return max(1.0, warps * 32 * wide * min(AT_ONCE, max(2, len(outside))) * max(1, work.stages - 1))
 
 
 def _from_memory(work: KernelWork, gpu: Gpu, sizes: Mapping[str, float]) -> float:

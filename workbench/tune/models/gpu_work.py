@@ -148,7 +148,7 @@ def _work(
     dynamic = launch.shared_bytes if isinstance(launch.shared_bytes, int) else 0
     return KernelWork(
         launch.name, times, blocks, launch.threads, launch.static_bytes + dynamic,
-        float(sum(counts[n.statement.id] * max(n.operations, 0) for n in own)),
+        float(sum(counts[n.statement.id] * n.operations for n in own if n.statement.kind != "initialise")),
         "float32" if heaviest is None else _dtype(schedule, heaviest.statement, tensor=bool(tensor)), bool(tensor),
         instances, instances / threads / cells, cells, _stages(schedule), tuple(traffic),
     )  # fmt: skip
