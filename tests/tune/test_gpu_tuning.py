@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from bench.gpu.estimates import estimated, quality
 from tests.tune.support import alive
 from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime.gpu.choosing import VARIABLE
 from workbench.runtime.nvrtc import nvrtc
+from workbench.tune.measuring import dask_runner
 from workbench.tune.measuring import gpu_at_hand as at_hand
 from workbench.tune.measuring.gpu_runner import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
@@ -170,6 +172,22 @@ def test_measurements_and_estimates_are_different_problems(tmp_path, gpu, ranked
         ODD, sizes=SIZES, target="h200", trials=0, database=ranked.database, seed=1, runner=RankingRunner()
     )
     assert len(mine.trials) == len(ranked.trials)
+
+
+def test_measured_trials_say_how_well_the_model_ranks(tmp_path, gpu):
+    gpu("FakeDriver")
+    study = wb.autotune(ODD, SIZES, "cuda", 4, "random", tmp_path / "ranks.sqlite", seed=1).result()
+    found = quality(study)
+    assert found is not None
+    assert found.count == sum(t.measured for t in study.trials) == 5
+    assert estimated(study.best, study.assignment.target) > 0
+
+
+def test_a_worker_without_the_gpu_measures_nothing(tmp_path, no_gpu, monkeypatch):
+    monkeypatch.setattr(dask_runner, "usual_runner", at_hand.usual_runner)
+    study = wb.autotune(threads_sketch(), target="h200", trials=0, database=tmp_path / "own.sqlite")
+    with pytest.raises(WorkbenchError, match="this worker has no h200 to measure on"):
+        dask_runner._runner_of(study.assignment)
 
 
 def test_another_gpu_than_the_one_at_hand_is_ranked(gpu):
