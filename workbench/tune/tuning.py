@@ -14,7 +14,7 @@ from workbench.poly.program import Program
 from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
-from workbench.schedules.sketches.space import Decision, Space
+from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target
 from workbench.tune.measuring.gpu_at_hand import tuned_target, usual_runner
 from workbench.tune.measuring.runner import Assignment, Limits, as_runner
@@ -81,9 +81,16 @@ def made_study(
     default = autoschedule(problem.program, problem.target)
     return Study(
         assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
-        runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
+        runner=chosen, others=others(store, problem), starts=_starts(store, problem, sketch),
         shared=shared,
     )  # fmt: skip
+
+
+def _starts(store: Database, problem: Problem, sketch: Sketch) -> list[Point]:
+    """Points that are tried first; for a GPU the recipe's own among them, since few random points come near it."""
+    space, known = sketch.space, starts(store, problem, sketch.space)
+    own = problem.target.dialect != "c" and all(c.holds(space.default) for c in space.constraints)
+    return [space.default, *known] if own else known
 
 
 def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:
