@@ -79,7 +79,7 @@ export function duration(seconds: number): string {
 /** A trial in one line. */
 export function said(trial: Trial, study: StudyData): string {
   const decided = study.decisions.map((d, i) => `${d.name} = ${d.options[trial.places[i]] ?? '?'}`);
-  const what = trial.seconds !== null ? duration(trial.seconds) : study.outcomes[trial.outcome];
+  const what = trial.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(trial.seconds)}` : study.outcomes[trial.outcome];
   const expected = trial.predicted !== null ? `, predicted ${duration(trial.predicted)}` : '';
   return [`trial ${trial.number}: ${what}${expected}`, ...decided.map((d) => (d.length > 60 ? `${d.slice(0, 59)}…` : d))].join('\n');
 }

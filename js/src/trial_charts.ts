@@ -9,7 +9,7 @@ import type { StudyData } from './types';
 export type Chart = (HTMLElement | SVGSVGElement) & { value?: unknown };
 type Pick = (trial: Trial) => void;
 
-const FAILED = ['', 'var(--wb-soft)', 'var(--wb-s1)', 'var(--wb-bad)', 'var(--wb-s3)', 'var(--wb-s4)'];
+const FAILED = ['', 'var(--wb-soft)', 'var(--wb-s1)', 'var(--wb-bad)', 'var(--wb-s3)', 'var(--wb-s4)', ''];
 const MEASURED = 'var(--wb-s0)';
 const BEST = 'var(--wb-s1)';
 const FAINT = 0.13;

@@ -53,7 +53,7 @@ export class TrialsPane {
   }
 
   private drawHead(study: StudyData): void {
-    const best = study.best === null ? 'nothing measured yet' : `best: trial ${study.best}, ${duration(fastest(study))}${study.speedup ? `, ${study.speedup.toFixed(2)} × the default recipe` : ''}`;
+    const best = study.best === null ? (study.ranked ? 'ranked without a GPU' : 'nothing measured yet') : study.ranked ? `ranked without a GPU: best estimate ${duration(fastest(study))}, trial ${study.best}; nothing was measured` : `best: trial ${study.best}, ${duration(fastest(study))}${study.speedup ? `, ${study.speedup.toFixed(2)} × the default recipe` : ''}`;
     this.about.replaceChildren(h('b', { class: `state ${study.state}` }, study.state), ` ${study.done} of ${study.budget} trials · ${best}`, study.why ? h('span', { class: 'bad' }, ` ${study.why}`) : '');
     this.bar.style.width = `${Math.min(100, (100 * study.done) / Math.max(1, study.budget))}%`;
     this.element.dataset.state = study.state;
@@ -72,7 +72,7 @@ export class TrialsPane {
   /** What is filtered by: outcomes, times the best, options. */
   private drawSieve(study: StudyData, trials: Trial[]): void {
     const counts = study.outcomes.map((_, i) => trials.filter((t) => t.outcome === i).length);
-    const outcomes = study.outcomes.map((name, i) => counts[i] || !i ? button(`${name} ${counts[i]}`, () => this.change(() => this.filter.toggleOutcome(i)), { class: `outcome o${i}`, 'aria-pressed': String(this.filter.outcomes.has(i)), title: `only trials that came to this: ${name}` }) : null);
+    const outcomes = study.outcomes.map((name, i) => counts[i] || (!i && !study.ranked) ? button(`${name} ${counts[i]}`, () => this.change(() => this.filter.toggleOutcome(i)), { class: `outcome o${i}`, 'aria-pressed': String(this.filter.outcomes.has(i)), title: `only trials that came to this: ${name}` }) : null);
     const choice = h('select', { 'aria-label': 'at most so many times the best', change: (event: Event) => this.change(() => { this.filter.factor = Number((event.target as HTMLSelectElement).value); }) },
       ...[Infinity, ...FACTORS].map((f) => h('option', { value: String(f), selected: f === this.filter.factor }, f === Infinity ? 'any time' : `≤ ${f} × best`)));
     const options = [...this.filter.options].flatMap(([decision, places]) => [...places].map((place) => {
@@ -100,7 +100,7 @@ export class TrialsPane {
     const pick = (trial: Trial) => void this.pick(trial.number);
     if (!trials.length) return this.charts.replaceChildren(h('p', { class: 'note' }, study.state === 'running' ? 'The first trials are being built …' : 'No trials yet.'));
     const found: [string, Chart | null][] = [
-      ['trials, and the best so far', overTime(study, trials, shown, first, pick)],
+      [study.ranked ? 'estimates, and the best so far (not measured)' : 'trials, and the best so far', overTime(study, trials, shown, first, pick)],
       ['which decisions matter', importances(study, second)],
       ['predicted beside measured', predictions(study, trials, shown, third, pick)],
       ['how well the model ranks', ranking(study, third)],
@@ -133,8 +133,8 @@ export class TrialsPane {
     if (!shown || !own) {
       this.told.replaceChildren(h('div', { class: 'told-head' }, ways, h('span', { class: 'soft' }, 'click a trial: its schedule is shown in every pane')));
     } else {
-      const what = own.seconds !== null ? `${duration(own.seconds)}${best?.seconds && own !== best ? `, ${(own.seconds / best.seconds).toPrecision(3)} × the best` : ', the best'}` : study.outcomes[own.outcome];
-      const more = [own.predicted !== null ? `predicted ${duration(own.predicted)}` : '', `round ${own.round}`, own.confirmed ? 'timed again, longer' : ''].filter(Boolean).join(' · ');
+      const what = own.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(own.seconds)}${best?.seconds && own !== best ? `, ${(own.seconds / best.seconds).toPrecision(3)} × the best` : ', the best'}` : study.outcomes[own.outcome];
+      const more = [own.predicted !== null ? `predicted ${duration(own.predicted)}` : '', `round ${own.round}`, own.confirmed ? (study.ranked ? 'executed by the processor: right' : 'timed again, longer') : ''].filter(Boolean).join(' · ');
       const decided = study.decisions.map((d, i) => {
         const [mine, theirs] = [d.options[own.places[i]] ?? '?', best && d.options[best.places[i]]];
         const other = own !== best && theirs !== undefined && mine !== theirs;

@@ -208,7 +208,7 @@ export interface Model {
   send(content: unknown): void;
 }
 
-/** number, outcome, seconds, predicted seconds, round, confirmed, places of its options, bytes from L2, L3 and memory */
+/** number, outcome, seconds (estimates of a ranked study), predicted seconds, round, confirmed, places of its options, bytes from L2, L3 and memory */
 export type TrialRow = [number, number, number | null, number | null, number, number, number[], number[] | null];
 
 export interface StudyData {
@@ -227,6 +227,7 @@ export interface StudyData {
   flops: number;
   ceilings: { flops: number; bytes: Record<string, number> } | null;
   why: string;
+  ranked: boolean; // without a GPU: seconds are estimates of a model
 }
 
 /** What is said of the trial that is shown. */

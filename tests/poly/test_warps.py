@@ -121,3 +121,10 @@ def test_sizes_must_be_bound_and_gathers_are_left_out():
         wb.coalescing(symbolic)
     gathered = wb.autoschedule(wb.ops.load("embedding"), "cuda", sizes=wb.ops.load("embedding").examples[0])
     assert all("[" not in a.text for a in warp_accesses(gathered.program, gathered.tree, "global"))
+
+
+def test_what_is_read_before_an_array_begins_counts_like_any_other():
+    requests, addresses = np.array([0, 0, 1, 1]), np.array([-4, 0, -64, -60])
+    units, least = sectors(requests, addresses, np.array([0, 1, 0, 1]), 4)
+    assert units.tolist() == [2, 1]
+    assert least.tolist() == [1, 1]

@@ -22,10 +22,11 @@ def groups(columns: list[Column]) -> Column:
 
 
 def pairs(first: Column, second: Column) -> tuple[Column, Column]:
-    """The different pairs of two columns."""
-    width = int(second.max()) + 1
-    found = np.unique(first * width + second)
-    return found // width, found % width
+    """The different pairs of two columns; what is read ahead of an array has addresses below 0."""
+    lowest = int(second.min())
+    width = int(second.max()) - lowest + 1
+    found = np.unique(first * width + (second - lowest))
+    return found // width, found % width + lowest
 
 
 def sectors(requests: Column, addresses: Column, lanes: Column, size: int) -> tuple[Column, Column]:

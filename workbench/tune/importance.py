@@ -14,15 +14,16 @@ FEWEST = 4
 
 
 def importance(trials: Sequence[Trial]) -> dict[str, float]:
-    """Decision → the part of the variance of log(seconds) between its options, most important first.
+    """Decision → the part of the variance of log(seconds) between its options, most important first; of estimates
+    where nothing was measured.
 
     Each option's mean counts by its trials, less what chance alone would explain (omega squared), so that decisions of
     many options are not taken for important; decisions that are bound to one another share what they explain.
     """
-    measured = [t for t in trials if t.seconds and t.source == "search"]
+    measured = [t for t in trials if t.score and t.source == "search"]
     if len(measured) < FEWEST:
         return {}
-    logs = [log(t.seconds or 1.0) for t in measured]
+    logs = [log(t.score or 1.0) for t in measured]
     mean = fmean(logs)
     total = sum((x - mean) ** 2 for x in logs)
     found = {name: _explained(name, measured, logs, mean, total) for name in measured[0].point}

@@ -7,12 +7,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from workbench.codegen import as_target
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Const
 from workbench.poly.program import Program
 from workbench.records import record
 from workbench.runtime.building import build_target
 from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.gpu_compiling import compiler_version
 from workbench.runtime.machine import thread_count
 from workbench.runtime.processor import this_processor
 from workbench.runtime.toolchain import Toolchain
@@ -23,13 +25,15 @@ from workbench.target import Target
 class Problem:
     """What is tuned, and for what.
 
-    `family` is equal for the same operator at other sizes on the same machine, `key` for the same sizes too.
+    `family` is equal for the same operator at other sizes on the same machine, `key` for the same sizes too.  A GPU
+    that is `ranked` was not there: estimates are about another problem than measurements, and never mixed with them.
     """
 
     program: Program
     target: Target
     toolchain: Toolchain
     threads: int
+    ranked: bool = False
 
     @property
     def operator(self) -> str:
@@ -51,10 +55,21 @@ class Problem:
     def machine(self) -> dict[str, Any]:
         """What measured times depend on beside the code."""
         here, target = this_processor(), self.target
+        if target.dialect != "c":
+            return self._gpu
         return {
             "processor": here.model, "architecture": here.architecture, "isa": sorted(target.isa),
             "vector_bits": target.vector_bits, "threads": self.threads, "parallel": target.parallel,
             "dialect": target.dialect, "compiler": f"{self.toolchain.family} {self.toolchain.version}",
+        }  # fmt: skip
+
+    @property
+    def _gpu(self) -> dict[str, Any]:
+        gpu = self.target.device
+        name = gpu.name if self.target.gpu is not None else f"any, as {gpu.name}"
+        return {
+            "gpu": name, "architecture": self.target.march, "dialect": self.target.dialect,
+            "compiler": compiler_version(), "seconds": "estimated" if self.ranked else "measured",
         }  # fmt: skip
 
     @property
@@ -67,12 +82,17 @@ class Problem:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
+        if self.target.dialect != "c":
+            return f"{self.program.original.name}({sizes}) on {'no GPU, for ' if self.ranked else ''}{self._gpu['gpu']}"
         threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
         return f"{self.program.original.name}({sizes}) on {threads}"
 
 
-def problem_of(program: Program, target: str | Target) -> Problem:
-    """The problem of a program, all of whose sizes are bound, on this machine."""
+def problem_of(program: Program, target: str | Target, *, ranked: bool = False) -> Problem:
+    """The problem of a program, all of whose sizes are bound, on this machine, or for a GPU.
+
+    BuildError without a compiler.
+    """
     start = program.original
     if start.symbols:
         missing = ", ".join(f'"{name}": ...' for name in start.symbols)
@@ -82,6 +102,9 @@ def problem_of(program: Program, target: str | Target) -> Problem:
         )
     toolchain = preferred_toolchain()
     threads = thread_count()
+    if target != "c" and as_target(target).dialect != "c":
+        compiler_version()
+        return Problem(program, as_target(target), toolchain, threads, ranked)
     machine = build_target(target, toolchain)
     return Problem(program, replace(machine, cores=threads), toolchain, threads)
 

@@ -44,7 +44,7 @@ def others(store: Database, problem: Problem) -> list[Group]:
     found = []
     for key in nearest(store, problem):
         own = [t for t in merged(store.of_problem(key)) if t.features and t.outcome != "illegal"]
-        found.append(Group.of([t.features or {} for t in own], [t.seconds for t in own]))
+        found.append(Group.of([t.features or {} for t in own], [t.score for t in own]))
     return found
 
 

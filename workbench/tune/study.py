@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from workbench.errors import WorkbenchError
-from workbench.runtime.timing import duration
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
 from workbench.tune.measuring.builders import Closed
@@ -18,6 +17,7 @@ from workbench.tune.models.ranker import Group
 from workbench.tune.progress import Progress
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database, StudyKey
+from workbench.tune.study_texts import headline, study_text
 from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest, merged
 from workbench.tune.tuner import Round, Tuner
 
@@ -30,7 +30,8 @@ class Study:
     """The trials of one problem, and the search that makes them; `wb.autotune` starts one.
 
     `state` is "running", "paused", "finished", "stopped" or "failed".  `trials` are those so far, `best` is the
-    schedule of the fastest; `rounds` say what each round of the search was like.
+    schedule of the fastest; where it is `ranked`, no GPU can be used and estimates stand for seconds.  `rounds` say
+    what each round of the search was like.
     """
 
     def __init__(
@@ -104,18 +105,24 @@ class Study:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The fastest trial; None before one was measured."""
+        """The fastest trial, or the best estimate where nothing is measured; None before there is one."""
         return fastest(self.trials)
 
     @property
     def best(self) -> Schedule:
-        """The schedule of the fastest trial; before the first measurement the default recipe (`measured` is False)."""
+        """The schedule of the fastest trial, or of the best estimate; before there is one the default recipe."""
         trial = self.best_trial
         return self.default if trial is None else self.schedule(trial)
 
     @property
     def measured(self) -> bool:
-        return self.best_trial is not None
+        best = self.best_trial
+        return best is not None and best.measured
+
+    @property
+    def ranked(self) -> bool:
+        """Whether schedules are ranked by a model, because no GPU can be used: then nothing is ever measured."""
+        return self.key.problem.ranked
 
     @property
     def speedup(self) -> float | None:
@@ -151,8 +158,7 @@ class Study:
     @property
     def headline(self) -> str:
         """The best so far, in a few words; empty before there is one."""
-        best = self.best_trial
-        return f"best {duration(best.seconds)}" if best is not None and best.seconds else ""
+        return headline(self.best_trial)
 
     @property
     def reason(self) -> str:
@@ -286,15 +292,6 @@ class Study:
             listener()
 
     def __str__(self) -> str:
-        best = self.best_trial
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes.items() if count)
-        lines = [f"study of {self.key.problem}: {self.state}, {len(self.trials)} trials ({counts or 'none yet'})"]
-        if best is not None and best.seconds is not None:
-            more = f", {self.speedup:.2f} times as fast as the default" if self.speedup else ""
-            lines.append(f"best: trial {best.number}, {duration(best.seconds)}{more}")
-            lines += [f"  {name}={value}" for name, value in best.point.items()]
-        else:
-            lines.append("best: the default recipe, not measured yet")
-        return "\n".join(lines)
+        return study_text(self)
 
     __repr__ = __str__

@@ -221,7 +221,7 @@ def expected_saving(history: Sequence[float | None]) -> float:
 
 def _seconds(study: Study) -> float | None:
     best = fastest(study.trials)
-    return best.seconds if best is not None else None
+    return best.score if best is not None else None
 
 
 def _listed(what: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from workbench.records import record
 from workbench.runtime.timing import duration
 
-Outcome = Literal["measured", "illegal", "not built", "crashed", "timed out", "wrong"]
+Outcome = Literal["measured", "illegal", "not built", "crashed", "timed out", "wrong", "estimated"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
@@ -24,6 +24,9 @@ class Trial:
     the seconds that the cost model expected before, `features` what it saw; `build_seconds` and `run_seconds` what the
     trial took, `began` when it began (seconds since 1970), `round` which round of the search asked for it, `source` who
     ("search", "default", or "seed"); a `confirmed` trial was timed again, longer, after the search.
+
+    Where no GPU can be used the outcome is "estimated": `estimate` are the seconds that a model expects, by which
+    schedules are ranked, and nothing was measured (a `confirmed` one was executed on the processor, and is right).
     """
 
     number: int
@@ -44,6 +47,12 @@ class Trial:
     source: str = "search"
     uid: str = ""
     confirmed: bool = False
+    estimate: float | None = None
+
+    @property
+    def score(self) -> float | None:
+        """What trials of one study are compared by: seconds, or the estimate where nothing could be measured."""
+        return self.seconds if self.seconds is not None else self.estimate
 
     @property
     def measured(self) -> bool:
@@ -53,6 +62,8 @@ class Trial:
     def __str__(self) -> str:
         decided = ", ".join(f"{name}={value}" for name, value in self.point.items()) or self.source
         what = duration(self.seconds) if self.seconds is not None else f"{self.outcome}: {first_line(self.message)}"
+        if self.outcome == "estimated" and self.estimate is not None:
+            what = f"estimated {duration(self.estimate)}, not measured"
         return f"trial {self.number} ({decided}): {what}"
 
     def __repr__(self) -> str:
@@ -60,10 +71,13 @@ class Trial:
 
 
 def fastest(trials: Iterable[Trial]) -> Trial | None:
-    """The measured trial that took the least time, among the confirmed ones if there are any."""
-    measured = [t for t in trials if t.seconds is not None]
-    confirmed = [t for t in measured if t.confirmed]
-    return min(confirmed or measured, key=lambda t: t.seconds or 0.0, default=None)
+    """The trial that took the least time, among the confirmed ones if there are any; where none was measured, the one
+    of the least estimate.
+    """
+    known = list(trials)
+    scored = [t for t in known if t.seconds is not None] or [t for t in known if t.estimate is not None]
+    confirmed = [t for t in scored if t.confirmed]
+    return min(confirmed or scored, key=lambda t: t.score or 0.0, default=None)
 
 
 def default_of(trials: Iterable[Trial]) -> Trial | None:
@@ -72,7 +86,11 @@ def default_of(trials: Iterable[Trial]) -> Trial | None:
 
 
 def with_final(trial: Trial, final: Trial) -> Trial:
-    """A trial with the times of its final."""
+    """A trial with the times of its final; what turned out to be wrong then is."""
+    if final.outcome not in ("measured", "estimated"):
+        return replace(trial, outcome=final.outcome, message=final.message, seconds=None, estimate=None)
+    if final.outcome == "estimated":
+        return replace(trial, message=final.message, confirmed=final.run_seconds > 0)
     return replace(trial, seconds=final.seconds, lower=final.lower, upper=final.upper, confirmed=True)
 
 

@@ -82,7 +82,7 @@ class Tuner:
             self._note(trial)
         own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
         if own:
-            self.searcher.tell([Told(space.full(t.point), t.seconds) for t in own])
+            self.searcher.tell([Told(space.full(t.point), t.score) for t in own])
 
     def known_elsewhere(self, results: Iterable[Told]) -> None:
         """What other studies of this problem found at points of this space."""
@@ -143,13 +143,13 @@ class Tuner:
         for result in self.runner.measure(requests, best.seconds if best else None):
             trial = self._trial(result, numbered[result.number], predicted[result.number], "search")
             twin = self.keys.get(result.key) if result.key else None
-            if twin is None or twin.outcome != "measured":
+            if twin is None or twin.score is None:
                 self._keep(trial)
                 fresh += trial.outcome != "illegal"
-            elif trial.seconds is not None:
+            elif trial.score is not None:
                 self._keep(replace(trial, message=f"the same computation as trial {twin.number}"))
                 fresh += 1
-            told.append(Told(numbered[result.number], trial.seconds))
+            told.append(Told(numbered[result.number], trial.score))
             if not self.going():
                 break
         spent = time.perf_counter() - measuring + derived
@@ -162,7 +162,7 @@ class Tuner:
 
     def _finals(self) -> None:
         """The fastest few once more, longer: the best of many short timings is partly luck."""
-        measured = sorted((t for t in self.trials if t.seconds is not None), key=lambda t: t.seconds or 0.0)
+        measured = sorted((t for t in self.trials if t.score is not None), key=lambda t: t.score or 0.0)
         default = [t for t in measured if t.source == "default"]
         by_number = {t.number: t for t in (*measured[:FINALISTS], *default)}
         if all(t.confirmed for t in by_number.values()):
@@ -171,7 +171,7 @@ class Tuner:
             Request(t.number, t.point, self.default if t.source == "default" else None) for t in by_number.values()
         ]
         for result in self.runner.again(requests, PATIENCE):
-            if result.outcome == "measured":
+            if result.outcome in ("measured", "estimated", "wrong"):
                 old = by_number[result.number]
                 final = self._trial(result, old.point, old.predicted, "final")
                 self._keep(replace(final, number=old.number, round=old.round))
@@ -206,10 +206,12 @@ class Tuner:
         return tell(points) if tell is not None else [None] * len(points)
 
     def _trial(self, result: Result, point: Mapping[str, Any], predicted: float | None, source: str) -> Trial:
+        if result.outcome == "estimated":  # a model of a model says nothing of the GPU
+            predicted = None
         return Trial(
             max(0, result.number), dict(point), result.outcome, result.seconds, result.lower, result.upper,
             result.record, result.steps, result.message, predicted, result.features, result.build_seconds,
-            result.run_seconds, result.began, len(self.rounds), source, uuid.uuid4().hex,
+            result.run_seconds, result.began, len(self.rounds), source, uuid.uuid4().hex, estimate=result.estimate,
         )  # fmt: skip
 
     def _next_number(self) -> int:

@@ -14,9 +14,9 @@ from workbench.poly.program import Program
 from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
-from workbench.schedules.sketches.space import Decision, Space
+from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target
-from workbench.tune.measuring.local_runner import LocalRunner
+from workbench.tune.measuring.gpu_at_hand import tuned_target, usual_runner
 from workbench.tune.measuring.runner import Assignment, Limits, as_runner
 from workbench.tune.problem import Problem, problem_of
 from workbench.tune.relatives import others, starts
@@ -46,6 +46,9 @@ def autotune(
     or a URL of SQLAlchemy (by default the user's own), `runner` measures (by default this machine, see `wb.tune.dask`),
     `seed` makes the sequence of points repeatable.
 
+    `target` "cuda" is this machine's GPU, "h200" one of that name.  Where there is none, candidates are compiled and
+    ranked by a model (`study.ranked`): trials have estimates, and no seconds.
+
     `study.result()` waits; `study.best` is the fastest schedule, `study.trials` are all, with those that failed.
     """
     return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits).start()
@@ -62,10 +65,11 @@ def made_study(
         raise WorkbenchError(f"trials={shown(trials)} does not fit; expected a whole number, 0 or more")
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise WorkbenchError(f"seed={shown(seed)} does not fit; expected a whole number, or None")
-    sketch = _sketch(what, sizes, target)
-    problem = problem_of(sketch.schedule.program.original, target)
+    machine = tuned_target(target)
+    sketch = _sketch(what, sizes, machine)
+    chosen = as_runner(runner) if runner is not None else usual_runner(machine)
+    problem = problem_of(sketch.schedule.program.original, machine, ranked=bool(getattr(chosen, "ranks", False)))
     _require_points(sketch)
-    chosen = as_runner(runner) if runner is not None else LocalRunner()
     _require_searcher(searcher)
     store = database if isinstance(database, Database) else Database(database)
     key = _study_key(problem, sketch, searcher, seed)
@@ -77,9 +81,16 @@ def made_study(
     default = autoschedule(problem.program, problem.target)
     return Study(
         assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
-        runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
+        runner=chosen, others=others(store, problem), starts=_starts(store, problem, sketch),
         shared=shared,
     )  # fmt: skip
+
+
+def _starts(store: Database, problem: Problem, sketch: Sketch) -> list[Point]:
+    """Points that are tried first; for a GPU the recipe's own among them, since few random points come near it."""
+    space, known = sketch.space, starts(store, problem, sketch.space)
+    own = problem.target.dialect != "c" and all(c.holds(space.default) for c in space.constraints)
+    return [space.default, *known] if own else known
 
 
 def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.normal_form import constant
+from workbench.records import record
 from workbench.schedules.recipes.gpu_fragments import (
     VALUES,
     Product,
@@ -27,22 +28,40 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, fuse, pipeline, split
 
 
+@record
+class Blocking:
+    """How a product is cut: the tile of a block, the places of each operand's tile (more than one: copies run ahead),
+    contributions between two copies, elements that a copy moves at once; whether rows of shared memory are padded,
+    copies that run ahead asynchronous, operands held in registers, and the innermost loop written out.
+    """
+
+    size: Tile
+    stages: int = 1
+    depth: int = 16
+    moved: int = VALUES
+    spaced: bool = True
+    asynchronous: bool = True
+    held: bool = True
+    unrolled: bool = False
+
+
 def with_operands(
     schedule: Schedule, identifier: str, plan: Product, size: Tile, home: str, lengths: dict[str, int],
-    inner: list[str], stages: int,
+    inner: list[str], blocking: Blocking,
 ) -> tuple[Schedule, list[str]]:  # fmt: skip
     """The operands staged at the loop `home`, in tiles of `lengths`; and the names of the tiles.
 
-    Each tile has as many places as there are `stages`; ScheduleError for several where a tile is no box.
+    Each tile has as many places as the blocking has stages; ScheduleError for several where a tile is no box.
     """
     buffers: dict[str, list[int]] = {}
+    stages = blocking.stages
     for operand in plan.operands:
         schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
         buffers[buffer] = _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
     for buffer, cells in buffers.items():
-        schedule = _operand(schedule, identifier, buffer, (plan, size), (cells, inner), ahead=stages > 1)
+        schedule = _operand(schedule, identifier, buffer, (plan, size), (cells, inner), blocking)
     if stages > 1:
-        schedule = pipeline(home, stages, async_=True).on(schedule)
+        schedule = pipeline(home, stages, async_=blocking.asynchronous).on(schedule)
     return schedule, [*buffers]
 
 
@@ -62,12 +81,11 @@ def _operand(
     buffer: str,
     plan: tuple[Product, Tile],
     tile: tuple[list[int], list[str]],
-    *,
-    ahead: bool,
+    blocking: Blocking,
 ) -> Schedule:
     """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes.
 
-    Copies that are `ahead` turn a tile element by element: there is no register in between.
+    Asynchronous copies turn a tile element by element: there is no register in between.
     """
     (cells, inner), name = tile, schedule.program.statement(identifier).name
     loads = [s for s in schedule.program.statements if s.name.startswith(f"{buffer}.load")]
@@ -75,11 +93,13 @@ def _operand(
         return _shared_out(schedule, loads[0].id, plan[1])
     moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
     own = inner and len(moving) == 1
-    most = 1 if ahead and own and turned(schedule, identifier, buffer, moving[0]) else VALUES
+    ahead = blocking.stages > 1 and blocking.asynchronous
+    most = 1 if ahead and own and turned(schedule, identifier, buffer, moving[0]) else blocking.moved
     for load in loads:
         schedule = copied(schedule, load.name, cells, plan[1].axes, most)
     if own:
         schedule = across(schedule, identifier, buffer, moving[0])
+    if own and blocking.held:
         wanted = f"{buffer.removesuffix('_tile')}_own"
         schedule = with_fragment(schedule, identifier, buffer, moving[0], f"{name}/{inner[-1]}", wanted)
     return schedule

@@ -27,7 +27,7 @@ from workbench.schedules.recipes.gpu_fragments import (
     tiled,
     value_loops,
 )
-from workbench.schedules.recipes.gpu_operands import with_operands
+from workbench.schedules.recipes.gpu_operands import Blocking, with_operands
 from workbench.schedules.recipes.gpu_steps import power
 from workbench.schedules.recipes.gpu_tensor_cores import tensor_product
 from workbench.schedules.scheduled_program import Schedule
@@ -50,9 +50,6 @@ WORK = 1 << 20
 OPERATIONS = 1_500_000
 """Polyhedral operations of one question: a product that needs more is not worth the wait."""
 
-DEPTH = 16
-"""Contributions to a cell between two copies."""
-
 SMALLEST_COPY = 4
 """Bytes of an asynchronous copy."""
 
@@ -62,13 +59,16 @@ TILES = (
 )  # fmt: skip
 
 
-def product_of(shape: Structure) -> Product | None:
-    """The product that a statement is: two free dims, along each of which another operand stays the same."""
+def product_of(shape: Structure, work: int | None = None) -> Product | None:
+    """The product that a statement is: two free dims, along each of which another operand stays the same.
+
+    None for one of less than `work` multiplications (by default so many as are worth a copy).
+    """
     trips = dict(shape.trips)
     if not multiplies(shape.statement) or len(shape.writes) != 1 or not shape.reduced:
         return None
     known = [t for t in trips.values() if t is not None]
-    if len(known) == len(trips) and prod(known) < WORK:
+    if len(known) == len(trips) and prod(known) < (WORK if work is None else work):
         return None
     reads = [r for r in reads_of(*shape.statement.values) if r.subscripts and index_names(r) & {*shape.reduced}]
     if any(any(reads_of(*r.subscripts)) for r in reads):
@@ -94,19 +94,39 @@ def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     on_cores = tensor_product(schedule, identifier, plan, target)
     if on_cores is not None:
         return on_cores
+    found = first_blocking(schedule, identifier, plan, target)
+    return schedule if found is None else found[1]
+
+
+def first_blocking(
+    schedule: Schedule, identifier: str, plan: Product, target: Target
+) -> tuple[Blocking, Schedule] | None:
+    """The first blocking that fits and is legal, with its schedule."""
     for size, stages in choices(
         _tiles(schedule, identifier, plan, target), _stages(schedule, identifier, plan, target)
     ):
+        blocking = Blocking(size, stages)
         try:
-            with poly.budget(OPERATIONS):
-                after = _scheduled(schedule, identifier, plan, size, stages)
-                if _fits(after, target) and after.verdict:
-                    return after
-        except ScheduleError:
-            continue
+            after = blocked(schedule, identifier, plan, blocking, target)
         except BudgetExceeded:
             break
-    return schedule
+        if after is not None:
+            return blocking, after
+    return None
+
+
+def blocked(
+    schedule: Schedule, identifier: str, plan: Product, blocking: Blocking, target: Target, blocks: int = 2
+) -> Schedule | None:
+    """The product in tiles of which so many `blocks` fit a multiprocessor; None where that does not fit or is not
+    legal.  BudgetExceeded where it takes too long to say.
+    """
+    try:
+        with poly.budget(OPERATIONS):
+            after = _scheduled(schedule, identifier, plan, blocking)
+            return after if _fits(after, target, blocks) and after.verdict else None
+    except ScheduleError:
+        return None
 
 
 def _stages(schedule: Schedule, identifier: str, plan: Product, target: Target) -> tuple[int, ...]:
@@ -118,7 +138,7 @@ def _stages(schedule: Schedule, identifier: str, plan: Product, target: Target) 
     if capability < (8, 0) or any(schedule.program.arrays[x].dtype.bytes < SMALLEST_COPY for x in plan.operands):
         return (1,)
     shape = structure(schedule.program, identifier)
-    pieces = prod(shape.trip(d) or 1 << 20 for d in plan.reduced) // DEPTH
+    pieces = prod(shape.trip(d) or 1 << 20 for d in plan.reduced) // Blocking.depth
     return tuple(s for s in (3, 2, 1) if s <= max(2, pieces - 1) <= pieces) or (1,)
 
 
@@ -138,20 +158,20 @@ def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -
     return enough[:3] or [t for t in TILES if fits(t)][-2:] or [TILES[-1]]
 
 
-def _fits(schedule: Schedule, target: Target) -> bool:
-    """Whether two blocks fit the shared memory of a multiprocessor, from the exact footprints of their buffers."""
+def _fits(schedule: Schedule, target: Target, blocks: int) -> bool:
+    """Whether blocks fit the shared memory of a multiprocessor, from the exact footprints of their buffers."""
     gpu = target.device
     sizes = [s.bytes for s in poly.storage_of(schedule.program, schedule.tree)]
-    most = min(gpu.block_shared_bytes, gpu.shared_bytes // 2 - gpu.reserved_shared_bytes)
+    most = min(gpu.block_shared_bytes, gpu.shared_bytes // blocks - gpu.reserved_shared_bytes)
     return None not in sizes and sum(s or 0 for s in sizes) <= most
 
 
-def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile, stages: int) -> Schedule:
-    name = schedule.program.statement(identifier).name
+def _scheduled(schedule: Schedule, identifier: str, plan: Product, blocking: Blocking) -> Schedule:
+    size, name = blocking.size, schedule.program.statement(identifier).name
     array = schedule.program.statement(identifier).targets[0][0]
     schedule, first = _divided(schedule, identifier, plan, size)
     both, values = sides(plan, size), value_loops(plan, size)
-    schedule, outer, inner, lengths = _pieces(schedule, identifier, plan)
+    schedule, outer, inner, lengths = _pieces(schedule, identifier, plan, blocking.depth)
     lengths |= {side.dim: side.length for side in both}
     blocks, threads = [*plan.others, f"{plan.row}_o", f"{plan.column}_o"], [s.thread for s in both]
     schedule = _ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
@@ -162,14 +182,14 @@ def _scheduled(schedule: Schedule, identifier: str, plan: Product, size: Tile, s
     schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
     schedule = in_registers(schedule, identifier, result, plan, size)
     home = f"{name}/{outer[-1] if outer else blocks[-1]}"
-    schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, stages)
+    schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, blocking)
     for own in filter(None, (first, name)):
         schedule = on_threads(schedule, own, plan, size)
-        for loop in values:
+        for loop in [*(inner if blocking.unrolled and own == name else ()), *values]:
             schedule = unroll(f"{own}/{loop}").on(schedule)
     for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
         schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
-    return padded(schedule, buffers)
+    return padded(schedule, buffers) if blocking.spaced else schedule
 
 
 def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> tuple[Schedule, str]:
@@ -186,14 +206,15 @@ def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
 
 
 def _pieces(
-    schedule: Schedule, identifier: str, plan: Product
+    schedule: Schedule, identifier: str, plan: Product, room: int
 ) -> tuple[Schedule, list[str], list[str], dict[str, int]]:
-    """The loops of the reduction: those between copies, those over what was copied; how much of each dim that is."""
+    """The loops of the reduction: those between copies, those over what was copied (`room` contributions at most); how
+    much of each dim that is.
+    """
     shape, name = structure(schedule.program, identifier), schedule.program.statement(identifier).name
     outer: list[str] = []
     inner: list[str] = []
     lengths: dict[str, int] = {}
-    room = DEPTH
     for dim in reversed(plan.reduced):
         count = shape.trip(dim)
         if count is not None and count <= room:

@@ -7,15 +7,22 @@ independent iterations.  What depends on what came before stays in a serial loop
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from workbench.poly.grid import Region, on_grid, regions
 from workbench.poly.program import Program
+from workbench.poly.tree import Tree
+from workbench.schedules.decisions import asked, decide, undecided
 from workbench.schedules.recipes.copies import without_copies
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.recipes.fusion import fused
 from workbench.schedules.recipes.gpu_grids import gridded, once, stepwise
+from workbench.schedules.recipes.gpu_product_choices import chosen_product
 from workbench.schedules.recipes.gpu_products import product
-from workbench.schedules.recipes.gpu_rows import in_pieces, rowwise
+from workbench.schedules.recipes.gpu_rows import in_chosen_pieces, in_pieces, rowwise
+from workbench.schedules.recipes.gpu_steps import name_of
 from workbench.schedules.recipes.gpu_transposes import transposed
+from workbench.schedules.recipes.loop_choices import inlined
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
@@ -28,9 +35,10 @@ def gpu_schedule(program: Program, target: Target | None = None) -> Schedule:
     machine = target or Target("cuda")
     schedule = naive_schedule(program)
     if len(program.statements) <= MOST_STATEMENTS:
-        schedule = fused(without_copies(schedule), Target())
-    for identifier in [s.id for s in program.statements if s.kind == "update"]:
-        schedule = product(schedule, identifier, machine)
+        start = inlined(schedule) if asked() else schedule
+        schedule = fused(without_copies(start), Target())
+    for identifier in [s.id for s in schedule.program.statements if s.kind == "update"]:
+        schedule = (chosen_product if asked() else product)(schedule, identifier, machine)
     return all_bound(schedule, machine)
 
 
@@ -45,9 +53,37 @@ def all_bound(schedule: Schedule, target: Target) -> Schedule:
 
 
 def _bound(schedule: Schedule, region: Region, target: Target) -> Schedule:
-    host = {x.name for x in region.host}
+    host = frozenset(x.name for x in region.host)
+    if not asked():
+        return _first(schedule, region.statements, host, target)
+    fitting = _fitting(schedule.program, schedule.tree, region.statements, host, target)
+    if not fitting:
+        return once(schedule, region.statements)
+    cut = schedule if "in_pieces" in fitting else in_chosen_pieces(schedule, region.statements, set(host))
+    if cut is not schedule:
+        return cut
+    chosen = decide(f"{name_of(schedule, region.statements)}_mapping", fitting[0], fitting, opens=True)
+    way = next(w for w in WAYS if w.__name__ == chosen)
+    after = way(schedule, region.statements, set(host), target)
+    if after is not None:
+        return after
+    with undecided():
+        return _first(schedule, region.statements, host, target)
+
+
+def _first(schedule: Schedule, ids: tuple[str, ...], host: frozenset[str], target: Target) -> Schedule:
+    """The first way that fits; else one thread does everything."""
     for way in WAYS:
-        after = way(schedule, region.statements, host, target)
+        after = way(schedule, ids, set(host), target)
         if after is not None:
             return after
-    return once(schedule, region.statements)
+    return once(schedule, ids)
+
+
+@lru_cache(maxsize=256)
+def _fitting(
+    program: Program, tree: Tree, ids: tuple[str, ...], host: frozenset[str], target: Target
+) -> tuple[str, ...]:
+    """The ways that fit a kernel, as the recipe itself would take them; remembered, as a tuner asks again."""
+    with undecided():
+        return tuple(w.__name__ for w in WAYS if w(Schedule(program, tree), ids, set(host), target) is not None)

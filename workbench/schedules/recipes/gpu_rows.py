@@ -8,16 +8,19 @@ from __future__ import annotations
 from math import prod
 
 from workbench.poly.tree import Loop, path
+from workbench.schedules.decisions import decide
 from workbench.schedules.recipes.gpu_grids import THREADS, outermost
 from workbench.schedules.recipes.gpu_steps import (
     WARP,
     around,
     dim_of,
+    name_of,
     parallel,
     power,
     score,
     spelled,
     taken,
+    threads_of,
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
@@ -27,6 +30,15 @@ from workbench.target import Target
 
 FEW_ROWS = 32
 PIECE = 4096
+PIECES = (1 << 10, 1 << 11, 1 << 13, 1 << 14, 1 << 16)
+"""Other numbers of contributions that one block adds up."""
+
+ABREAST = (2, 4, 8)
+"""Rows that one block may take."""
+
+SPLITS = (2, 4, 8, 16, 32, 64)
+"""Pieces of a reduction that are added up at once."""
+
 MOST_ALONE = 1 << 14
 """Iterations inside a serial loop that one block goes through: for more of them the host starts kernels again."""
 BRANCH = 16
@@ -46,10 +58,13 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     after = outermost(schedule, ids[0], free) if free else schedule
     if after is None:
         return None
-    after = _blocks(after, ids[0], [x.name for x in free])
+    most = threads_of(name_of(schedule, ids), THREADS, target)
+    abreast = decide(f"{name_of(schedule, ids)}_abreast", 1, ABREAST) if free else 1
+    after = _blocks(after, ids[0], [x.name for x in free], abreast) or _blocks(after, ids[0], [x.name for x in free])
     if after is None:
         return None
-    divided = [after := threads_inside(after, s, target) for s in ids]
+    most = min(most, target.device.block_threads // abreast)
+    divided = [after := threads_inside(after, s, most) for s in ids]
     return after if divided and any(_threaded(after, s) for s in ids) else None
 
 
@@ -75,14 +90,20 @@ def _walked(schedule: Schedule, loop: Loop, inner: list[Loop]) -> int:
     return total
 
 
-def _blocks(schedule: Schedule, statement: str, rows: list[str]) -> Schedule | None:
-    """The rows bound to blocks, three axes at most."""
+def _blocks(schedule: Schedule, statement: str, rows: list[str], abreast: int = 1) -> Schedule | None:
+    """The rows bound to blocks, three axes at most, so many `abreast` in each."""
     while len(rows) > 3:
         joined = taken(schedule, fuse(*(spelled(schedule, statement, x) for x in rows[:2])))
         if joined is None:
             rows = rows[-3:]
             break
         schedule, rows = joined, [f"{rows[0]}_{rows[1]}", *rows[2:]]
+    if abreast > 1:
+        last = spelled(schedule, statement, rows[-1])
+        cut = taken(schedule, split(last, abreast), bind(f"{last}_i", "thread.y"))
+        if cut is None:
+            return None
+        schedule, rows = cut, [*rows[:-1], f"{rows[-1]}_o"]
     steps = [
         bind(spelled(schedule, statement, x), f"block.{axis}") for axis, x in zip("xyz", reversed(rows), strict=False)
     ]
@@ -101,14 +122,13 @@ def _threaded(schedule: Schedule, statement: str) -> bool:
     )
 
 
-def threads_inside(schedule: Schedule, statement: str, target: Target) -> Schedule:
+def threads_inside(schedule: Schedule, statement: str, most: int) -> Schedule:
     """The loops around a statement inside its block, divided among threads; unchanged where that is not legal."""
     if _threaded(schedule, statement):
         return schedule
     loops = path(schedule.tree, statement)
     cut = max((i + 1 for i, x in enumerate(loops) if x.kind.startswith("block.")), default=0)
     inner = [x for x in loops[cut:] if x.kind == "serial" and trip(schedule, x) != 1]
-    most = min(THREADS, target.device.block_threads)
     for loop in sorted(inner, key=lambda x: (-score(schedule, x), -inner.index(x))):
         if parallel(schedule, statement, loop.name):
             after = _divided(schedule, statement, loop, most)
@@ -167,7 +187,7 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
         parts = [x for x in path(schedule.tree, statement) if x.name.endswith("_parts")]
         if own.kind == "update" and parts and trip(schedule, parts[-1]) == size:
             after = taken(schedule, vectorize(spelled(schedule, statement, parts[-1].name)))
-            if after is not None:
+            if after is not None and decide(f"{own.name}_shuffled", True, (True, False)):
                 schedule = after
                 continue
         if own.kind != "update" or not parts or size < 4 * BRANCH:
@@ -193,7 +213,7 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
             continue
         inside = prod(trip(schedule, x) or PIECE for x in reduced[1:])
         count = trip(schedule, reduced[0])
-        piece = max(1, PIECE // inside)
+        piece = max(1, decide(f"{name_of(schedule, ids)}_piece", PIECE, PIECES) // inside)
         if (count is not None and count < 2 * piece) or (count is None and reduced[0].name.endswith("_parts")):
             continue  # pieces of unknown number are not cut again: that would never end
         name = spelled(schedule, statement, reduced[0].name)
@@ -201,3 +221,26 @@ def in_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: 
         if after is not None:
             return after
     return None
+
+
+def in_chosen_pieces(schedule: Schedule, ids: tuple[str, ...], host: set[str]) -> Schedule:
+    """A reduction of the program in as many pieces as were chosen, each added up at once; unchanged with one piece."""
+    for own in map(schedule.program.statement, ids):
+        loop = _long_reduction(schedule, own.id, host) if own.kind == "update" else None
+        count = trip(schedule, loop) or 0 if loop is not None else 0
+        options = [n for n in SPLITS if count >= 2 * n]
+        pieces = decide(f"{own.name}_split", 1, options) if options else 1
+        if loop is not None and pieces > 1:
+            size = -(-count // pieces)
+            return taken(schedule, split_reduction(spelled(schedule, own.id, loop.name), size)) or schedule
+    return schedule
+
+
+def _long_reduction(schedule: Schedule, statement: str, host: set[str]) -> Loop | None:
+    """The outermost loop along which a result of the program itself is added up; partial results are none."""
+    own = schedule.program.statement(statement)
+    if own.targets[0][0] not in schedule.program.original.arrays:
+        return None
+    loops = [x for x in path(schedule.tree, statement) if x.name not in host and x.kind == "serial"]
+    reduced = structure(schedule.program, statement).reduced
+    return next((x for x in loops if dim_of(x, statement) in reduced and not x.name.endswith("_parts")), None)

@@ -6,12 +6,17 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import Binary, Const, Expr, Index
 from workbench.poly.tree import Loop, path
+from workbench.schedules.decisions import decide
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.structure import structure
 from workbench.schedules.transform import Transform
+from workbench.target import Target
 
 WARP = 32
+
+THREAD_COUNTS = (32, 64, 128, 256, 512, 1024)
+"""Threads of a block that may be chosen: whole warps, powers of two."""
 
 
 def taken(schedule: Schedule, *steps: Transform) -> Schedule | None:
@@ -89,6 +94,17 @@ def parallel(schedule: Schedule, statement: str, loop: str) -> bool:
         return poly.can_parallelize(schedule.program, schedule.tree, spelled(schedule, statement, loop))
     except (ScheduleError, BudgetExceeded):
         return False
+
+
+def name_of(schedule: Schedule, ids: tuple[str, ...]) -> str:
+    """What decisions about some statements are named after: the first of them."""
+    return schedule.program.statement(ids[0]).name
+
+
+def threads_of(name: str, usual: int, target: Target) -> int:
+    """Threads of a block, as usual or as they were chosen, no more than the GPU has."""
+    most = target.device.block_threads
+    return min(most, decide(f"{name}_threads", min(usual, most), [n for n in THREAD_COUNTS if n <= most]))
 
 
 def power(number: int | None, most: int, least: int = 1) -> int:

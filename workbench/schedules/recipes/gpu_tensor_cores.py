@@ -62,33 +62,62 @@ TILES = (
 
 def tensor_product(schedule: Schedule, identifier: str, plan: Product, target: Target) -> Schedule | None:
     """One product on tensor cores; None where the target, the types or the structure have none, or nothing fits."""
-    kernel = instruction_for(schedule, identifier, target)
-    depth = None if kernel is None else _depth(schedule, identifier, plan)
-    if kernel is None or depth is None or not simple(schedule.program, schedule.tree, identifier):
+    found = first_fragments(schedule, identifier, plan, target)
+    return None if found is None else found[2]
+
+
+def first_fragments(
+    schedule: Schedule, identifier: str, plan: Product, target: Target
+) -> tuple[WarpTile, int, Schedule] | None:
+    """The first tile that fits and is legal, the places of its operands' tiles, and the schedule."""
+    depth = depth_of(schedule, identifier, plan)
+    if instruction_for(schedule, identifier, target) is None or depth is None:
+        return None
+    if not simple(schedule.program, schedule.tree, identifier):
         return None
     for size in _tiles(schedule, identifier, plan, target):
+        stages = _stages(schedule, identifier, plan, size, depth, target)
         try:
-            with poly.budget(OPERATIONS):
-                stages = _stages(schedule, identifier, plan, size, depth, target)
-                after = _scheduled(schedule, identifier, plan, size, depth, kernel, stages)
-                if after.verdict:
-                    return after
-        except ScheduleError:
-            continue
+            after = fragmented(schedule, identifier, plan, size, stages, target)
         except BudgetExceeded:
             break
+        if after is not None:
+            return size, stages, after
     return None
+
+
+def fragmented(
+    schedule: Schedule, identifier: str, plan: Product, size: WarpTile, stages: int, target: Target
+) -> Schedule | None:
+    """The product in such tiles on tensor cores; None where that does not fit or is not legal.  BudgetExceeded where it
+    takes too long to say.
+    """
+    kernel, depth = instruction_for(schedule, identifier, target), depth_of(schedule, identifier, plan)
+    assert kernel is not None
+    assert depth is not None
+    try:
+        with poly.budget(OPERATIONS):
+            after = _scheduled(schedule, identifier, plan, size, depth, kernel, stages)
+            return after if after.verdict else None
+    except ScheduleError:
+        return None
 
 
 def _stages(schedule: Schedule, identifier: str, plan: Product, size: WarpTile, depth: str, target: Target) -> int:
     """How many places each tile has: as many as fit a block's shared memory, and no more than pieces; 0 for two."""
+    fits = (s for s in STAGES if stages_fit(schedule, identifier, plan, size, s, depth, target))
+    return next(fits, 0)
+
+
+def stages_fit(
+    schedule: Schedule, identifier: str, plan: Product, size: WarpTile, stages: int, depth: str, target: Target
+) -> bool:
+    """Whether a block's shared memory holds so many places, and there are so many pieces."""
     pieces = -(-(structure(schedule.program, identifier).trip(depth) or 4096) // size.depth)
     widest = max(schedule.program.arrays[x].dtype.bytes for x in plan.operands)
     rows, columns = max(size.rows, size.depth), max(size.columns, size.depth)
     one = (rows + columns) * (size.depth * widest + APART)
-    return next(
-        (s for s in STAGES if s <= max(3, pieces - 1) <= pieces and s * one <= target.device.block_shared_bytes), 0
-    )
+    return stages <= max(3, pieces - 1) <= pieces and stages * one <= target.device.block_shared_bytes
 
 
 def instruction_for(schedule: Schedule, identifier: str, target: Target) -> WarpInstruction | None:
@@ -101,7 +130,7 @@ def instruction_for(schedule: Schedule, identifier: str, target: Target) -> Warp
     return next((k for k in fits if any(unified(k.statement.values[0], own.values[0], {}))), None)
 
 
-def _depth(schedule: Schedule, identifier: str, plan: Product) -> str | None:
+def depth_of(schedule: Schedule, identifier: str, plan: Product) -> str | None:
     """The longest dim of the reduction that is a subscript of both operands."""
     own, shape = schedule.program.statement(identifier), structure(schedule.program, identifier)
     reads = [r for r in reads_of(*own.values) if r.subscripts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.errors import ScheduleError
 from workbench.poly.tree import Loop, path
+from workbench.schedules.decisions import decide
 from workbench.schedules.recipes.gpu_banks import padded
 from workbench.schedules.recipes.gpu_steps import WARP, around, dim_of, kept, parallel, spelled, trip
 from workbench.schedules.scheduled_program import Schedule
@@ -11,8 +12,13 @@ from workbench.schedules.steps import bind, fuse, interchange, split, stage, til
 from workbench.schedules.structure import structure
 from workbench.target import Target
 
-ROWS = 8
-"""Rows of a tile that the threads of a block handle at once."""
+ROWS, ROW_COUNTS = 8, (4, 8, 16, 32)
+"""Rows of a tile that the threads of a block handle at once, and others."""
+
+MOST_THREADS = 1024
+
+SIDES = (16, 32, 64)
+"""Cells of a tile along either loop."""
 
 
 def transposed(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:
@@ -55,7 +61,9 @@ def _tiled(
 ) -> Schedule | None:
     own = schedule.program.statement(statement).name
     x, y = f"{own}/{along.name}", f"{own}/{across.name}"
-    after = tile({y: WARP, x: WARP}).on(schedule)
+    side = decide(f"{own}_tile", WARP, SIDES)
+    rows = min(decide(f"{own}_tile_rows", ROWS, ROW_COUNTS), side, MOST_THREADS // side)
+    after = tile({y: side, x: side}).on(schedule)
     rest = [spelled(schedule, statement, o.name) for o in others]
     after = interchange(*rest, f"{y}_o", f"{x}_o", f"{y}_i", f"{x}_i").on(after)
     while len(rest) > 1:
@@ -64,21 +72,21 @@ def _tiled(
     before = {*after.program.arrays}
     after = stage(array, f"{x}_o").on(after)
     (buffer,) = {*after.program.arrays} - before
-    after = split(f"{y}_i", ROWS).on(after)
+    after = split(f"{y}_i", rows).on(after)
     after = bind(f"{y}_i_i", "thread.y").on(after)
     after = bind(f"{x}_i", "thread.x").on(after)
-    after = _copied(after, buffer)
+    after = _copied(after, buffer, rows)
     after = bind(f"{x}_o", "block.x").on(after)
     after = bind(f"{y}_o", "block.y").on(after)
     after = bind(rest[0], "block.z").on(after) if rest else after
-    return padded(after, [buffer])
+    return padded(after, [buffer]) if decide(f"{own}_padded", True, (True, False)) else after
 
 
-def _copied(schedule: Schedule, buffer: str) -> Schedule:
+def _copied(schedule: Schedule, buffer: str, rows: int) -> Schedule:
     """The threads of the block copy neighbours."""
     load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
     loops = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
     row, lane = f"{load.name}/{loops[-2]}", f"{load.name}/{loops[-1]}"
-    schedule = split(row, ROWS, names=(f"{loops[-2]}_piece", f"{loops[-2]}_lane")).on(schedule)
+    schedule = split(row, rows, names=(f"{loops[-2]}_piece", f"{loops[-2]}_lane")).on(schedule)
     schedule = bind(f"{row}_lane", "thread.y").on(schedule)
     return bind(lane, "thread.x").on(schedule)

@@ -24,7 +24,10 @@ from workbench.tune.trials import Outcome
 
 @record
 class Task:
-    """What every candidate of a study shares; `kernels` are the micro-kernels that the user registered."""
+    """What every candidate of a study shares; `kernels` are the micro-kernels that the user registered.
+
+    Where they are `ranked`, each gets an estimate: nothing will measure them.
+    """
 
     sketch: Any
     target: Target
@@ -32,6 +35,7 @@ class Task:
     folder: str
     kernels: tuple[MicroKernel, ...] = ()
     unchecked: bool = False
+    ranked: bool = False
 
 
 @record
@@ -45,7 +49,10 @@ class Request:
 
 @record
 class Built:
-    """A candidate that was built (`outcome` is None), or why not; `key` is equal for schedules of one computation."""
+    """A candidate that was built (`outcome` is None), or why not; `key` is equal for schedules of one computation.
+
+    `library` is the file that the process which runs it loads, `estimate` the seconds that a model expects.
+    """
 
     number: int
     outcome: Outcome | None = None
@@ -58,6 +65,7 @@ class Built:
     sizes: Mapping[str, int] | None = None
     features: Mapping[str, float] | None = None
     seconds: float = 0.0
+    estimate: float | None = None
 
 
 @record
@@ -138,16 +146,27 @@ def built(task: Task, request: Request, looked: Looked | None = None) -> Built:
         return refused("illegal", error)
     known = Built(request.number, None, "", schedule.key, schedule.to_json(), schedule.steps())
     try:
-        kernel = generate(schedule, task.target, unchecked=task.unchecked)
         folder = Path(task.folder) / str(request.number)
         folder.mkdir(exist_ok=True)
-        library = build_bare(kernel, task.toolchain, folder)
+        known = _made(task, schedule, folder, known)
         known = replace(known, features=looked[1] if looked else features_of(schedule, task.target))
     except errors.WorkbenchError as error:
         return replace(known, outcome="not built", message=_said(error), seconds=time.perf_counter() - begun)
-    return replace(
-        known, library=str(library), signature=kernel.signature, sizes=kernel.sizes, seconds=time.perf_counter() - begun
-    )
+    return replace(known, seconds=time.perf_counter() - begun)
+
+
+def _made(task: Task, schedule: Schedule, folder: Path, known: Built) -> Built:
+    """What is to be run, in a folder."""
+    if task.target.dialect == "c":
+        kernel = generate(schedule, task.target, unchecked=task.unchecked)
+        library = build_bare(kernel, task.toolchain, folder)
+        return replace(known, library=str(library), signature=kernel.signature, sizes=kernel.sizes)
+    from workbench.tune.measuring.gpu_building import gpu_candidate  # who tunes for processors does without
+
+    made = gpu_candidate(schedule, task.target, folder, ranked=task.ranked, unchecked=task.unchecked)
+    own = made.kernel
+    known = replace(known, library=str(made.file), signature=own.signature, sizes=own.sizes)
+    return replace(known, estimate=made.estimate, message=made.said)
 
 
 def _said(error: Exception) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from workbench.errors import WorkbenchError, shown
 from workbench.tune.measuring.builders import Closed
 from workbench.tune.measuring.building import Request, features_at
+from workbench.tune.measuring.gpu_at_hand import usual_runner
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Result
 
@@ -123,13 +124,23 @@ def _measured(
     with _lock:  # one candidate at a time, whatever threads a worker has
         runner = _runners.get(study)
         if runner is None or runner.closed:
-            runner = _runners[study] = LocalRunner(builders=1)
-            runner.open(pickle.loads(sent))
+            assignment = pickle.loads(sent)
+            runner = _runners[study] = _runner_of(assignment)
+            runner.open(assignment)
             if default is not None and request.schedule is None:
                 list(runner.measure([default], None))
         best = None if ratio is None or runner.reference_seconds is None else ratio * runner.reference_seconds
         found = runner.again([request], patience) if patience > 1 else runner.measure([request], best)
         return next(iter(list(found))), runner.first_seconds
+
+
+def _runner_of(assignment: Assignment) -> LocalRunner:
+    """Who measures on this worker; WorkbenchError for a GPU that it has not: estimates are no measurements."""
+    found = usual_runner(assignment.target)
+    if not isinstance(found, LocalRunner):
+        raise WorkbenchError(f"this worker has no {assignment.target.device.name} to measure on")
+    found.count = 1
+    return found
 
 
 def _end(study: str) -> None:

@@ -16,7 +16,7 @@ from workbench.tune.measuring.builders import Builders, Closed
 from workbench.tune.measuring.building import Built, Request, Task
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
-from workbench.tune.measuring.timing import Load, Prepare, Timed, Wrong
+from workbench.tune.measuring.timing import Crashed, Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import workload
 from workbench.tune.trials import Outcome
 
@@ -43,6 +43,10 @@ class LocalRunner:
     A candidate that crashes, hangs or takes all memory ends its process and nothing else.
     """
 
+    ranks = False
+    timing = RUNNER
+    bounded = True
+
     def __init__(self, builders: int | None = None) -> None:
         self.count = builders
         self._begin_anew()
@@ -62,13 +66,12 @@ class LocalRunner:
         """Start the processes, and compute what results are expected.  A closed runner may be opened again."""
         self._begin_anew()
         self.assignment = assignment
-        remove_left_behind()
-        self.folder = TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
+        self.folder = folder_of_study()
         home = Path(self.folder.name)
         limits = assignment.limits
         task = Task(assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels)
-        self.builders = Builders(task, self.count or max(1, min(8, assignment.target.cores)), limits.build_seconds)
-        self.runner = Helper(RUNNER, memory=memory_limit(limits.memory_bytes))
+        self.builders = Builders(task, self.count or max(1, min(8, assignment.threads)), limits.build_seconds)
+        self.runner = Helper(self.timing, memory=memory_limit(limits.memory_bytes) if self.bounded else 0)
         self.builders.start()
         self.runner.spawn()
         self.workload = home / "workload"
@@ -79,7 +82,7 @@ class LocalRunner:
         ready: list[Built] = []
         for built in self._building.built(requests):
             if built.outcome is not None:
-                yield _refused(built)
+                yield refused(built)
             else:
                 ready.append(built)
         for built in sorted(ready, key=lambda b: b.number):
@@ -95,7 +98,7 @@ class LocalRunner:
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long."""
         for built in sorted(self._building.built(requests), key=lambda b: b.number):
-            yield _refused(built) if built.outcome is not None else self._timed(built, None, patience)
+            yield refused(built) if built.outcome is not None else self._timed(built, None, patience)
 
     def close(self) -> None:
         """End the processes, and remove what was built."""
@@ -120,7 +123,7 @@ class LocalRunner:
         outcome, message, timed = self._run(built, best, FIRST_PATIENCE if first else patience, reference=first)
         spent = time.perf_counter() - begun
         if timed is None:
-            return replace(_result(built, outcome, message), run_seconds=spent, began=wall)
+            return replace(result_of(built, outcome, message), run_seconds=spent, began=wall)
         scale = 1.0
         if first:
             self.reference, self.reference_seconds, self.first_seconds = built, timed.seconds, timed.seconds
@@ -129,7 +132,7 @@ class LocalRunner:
             scale = min(MOST_DRIFT, max(1 / MOST_DRIFT, self.reference_seconds / timed.reference))
         seconds, lower, upper = (value * scale for value in (timed.seconds, timed.lower, timed.upper))
         result = replace(
-            _result(built, "measured", ""), seconds=seconds, lower=lower, upper=upper, run_seconds=spent, began=wall
+            result_of(built, "measured", ""), seconds=seconds, lower=lower, upper=upper, run_seconds=spent, began=wall
         )
         self._refer_to(built, result.seconds)
         return result
@@ -165,6 +168,9 @@ class LocalRunner:
             return "not built", f"{type(error).__name__}: {error}", None
         if isinstance(answer, Wrong):
             return "wrong", answer.message, None
+        if isinstance(answer, Crashed):
+            self.runner.stop()
+            return "crashed", answer.message, None
         return "measured", "", answer
 
     def _ready(self) -> None:
@@ -194,6 +200,12 @@ class LocalRunner:
             raise Closed
 
 
+def folder_of_study() -> TemporaryDirectory[str]:
+    """A folder of this process, after those of processes that were killed are removed."""
+    remove_left_behind()
+    return TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
+
+
 def remove_left_behind() -> None:
     """Folders of studies whose process was killed: nobody else removes them."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*-*"):
@@ -212,12 +224,14 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _refused(built: Built) -> Result:
+def refused(built: Built) -> Result:
+    """The result of what could not be built."""
     assert built.outcome is not None
-    return replace(_result(built, built.outcome, built.message), began=time.time())
+    return replace(result_of(built, built.outcome, built.message), began=time.time())
 
 
-def _result(built: Built, outcome: Outcome, message: str) -> Result:
+def result_of(built: Built, outcome: Outcome, message: str) -> Result:
+    """What came of a candidate, with all that its builder found."""
     return Result(
         built.number, outcome, message, key=built.key, record=built.record, steps=built.steps,
         features=built.features, build_seconds=built.seconds,

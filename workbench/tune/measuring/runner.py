@@ -46,7 +46,9 @@ class Assignment:
 
 @record
 class Result:
-    """What came of a candidate; `seconds` are those of this machine, beside its reference kernel."""
+    """What came of a candidate; `seconds` are those of this machine, beside its reference kernel, `estimate` those that
+    a model expects where nothing is measured.
+    """
 
     number: int
     outcome: Outcome
@@ -61,10 +63,14 @@ class Result:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     began: float = 0.0
+    estimate: float | None = None
 
 
 class Runner(Protocol):
-    """Measures candidates.  `measure` yields a result for each request, in any order, as it is there."""
+    """Measures candidates.  `measure` yields a result for each request, in any order, as it is there.
+
+    One whose attribute `ranks` is true measures nothing: its results are estimates.
+    """
 
     def open(self, assignment: Assignment) -> None:
         """Get ready for a study."""

@@ -75,6 +75,13 @@ class Wrong:
     message: str
 
 
+@record(slots=True)
+class Crashed:
+    """What a candidate did to the process, which is of no further use."""
+
+    message: str
+
+
 class _Callable:
     """A library with arguments of its own to write to."""
 

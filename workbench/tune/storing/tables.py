@@ -12,6 +12,9 @@ import sqlalchemy as sql
 
 from workbench.tune.trials import OUTCOMES, Trial
 
+ESTIMATE = "estimate"
+"""Where an estimate stands among the features."""
+
 LONGEST = 10_000_000
 """Characters of one JSON text that are read."""
 
@@ -60,8 +63,13 @@ def row_of(study: str, problem: str, trial: Trial) -> dict[str, Any]:
         "predicted": trial.predicted, "build_seconds": trial.build_seconds, "run_seconds": trial.run_seconds,
         "began": trial.began, "round": trial.round, "source": trial.source,
         "point": json.dumps(_storable(trial.point)), "schedule": trial.schedule, "steps": trial.steps,
-        "message": trial.message[:4000], "features": json.dumps(dict(trial.features or {})),
+        "message": trial.message[:4000], "features": json.dumps(_numbers(trial)),
     }  # fmt: skip
+
+
+def _numbers(trial: Trial) -> dict[str, float]:
+    """Its features; with the estimate, for which older tables have no column."""
+    return {**(trial.features or {}), **({} if trial.estimate is None else {ESTIMATE: trial.estimate})}
 
 
 def _storable(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,6 +82,7 @@ def trial_of(row: Mapping[str, Any]) -> Trial:
     """A trial of a row, whatever stands in it."""
     features = read_json(row["features"], dict)
     numbers = {n: float(v) for n, v in features.items() if isinstance(v, int | float)}
+    estimate = _number(numbers.pop(ESTIMATE, None))
     outcome = row["outcome"] if row["outcome"] in OUTCOMES else "not built"
     seconds = _number(row["seconds"]) if outcome == "measured" else None
     if outcome == "measured" and not seconds:
@@ -83,7 +92,7 @@ def trial_of(row: Mapping[str, Any]) -> Trial:
         seconds, _number(row["lower"]), _number(row["upper"]), str(row["schedule"] or ""), str(row["steps"] or ""),
         str(row["message"] or ""), _number(row["predicted"]), numbers, _number(row["build_seconds"]) or 0.0,
         _number(row["run_seconds"]) or 0.0, _number(row["began"]) or 0.0, int(_number(row["round"]) or 0),
-        str(row["source"] or ""), str(row["uid"]),
+        str(row["source"] or ""), str(row["uid"]), estimate=estimate if outcome == "estimated" else None,
     )  # fmt: skip
 
 

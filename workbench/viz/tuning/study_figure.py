@@ -40,7 +40,8 @@ def study_figure(
     ink = {role: pair[theme == "dark"] for role, pair in COLOURS.items()}
     figure = _shown()(figsize=SIZE if len(wanted) > 2 else (SIZE[0], SIZE[1] / 2.2), facecolor=ink["ground"])
     default = default_of(study.trials)
-    lines = {"default recipe": default and default.seconds, **(baselines or {})}
+    measured = {} if study.ranked else baselines or {}  # what somebody measured is not drawn beside estimates
+    lines = {"default recipe": default and default.score, **measured}
     for axes, name in zip(_places(figure, wanted), wanted, strict=True):
         _dress(axes, ink)
         CHARTS[name](axes, study, ink, {n: s for n, s in lines.items() if s})
@@ -112,15 +113,16 @@ def _seconds(axes: Axes, which: str = "y") -> None:
 
 
 def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str, float]) -> None:
-    _named(axes, ink, "trials, and the best so far", "trial", "seconds of a call")
+    what = ("estimates", "estimated seconds") if study.ranked else ("trials", "seconds of a call")
+    _named(axes, ink, f"{what[0]}, and the best so far", "trial", what[1])
     own = [t for t in study.trials if t.source == "search"]
-    measured = [t for t in own if t.seconds]
+    measured = [t for t in own if t.score]
     if not measured:
         return _empty(axes, ink, "nothing measured yet")
-    axes.plot([t.number for t in measured], [t.seconds or 0 for t in measured], "o", ms=3.5, color=ink["s0"], alpha=0.7)
+    axes.plot([t.number for t in measured], [t.score or 0 for t in measured], "o", ms=3.5, color=ink["s0"], alpha=0.7)
     best, numbers, seconds = float("inf"), [], []
     for trial in measured:
-        best = min(best, trial.seconds or best)
+        best = min(best, trial.score or best)
         numbers.append(trial.number)
         seconds.append(best)
     axes.step([*numbers, own[-1].number], [*seconds, best], where="post", color=ink["s1"], lw=1.6)
@@ -141,7 +143,7 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
 def _outcomes(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, float]) -> None:
     _named(axes, ink, "outcomes", "trials")
     counts = study.outcomes
-    names = list(reversed(OUTCOMES))
+    names = [name for name in reversed(OUTCOMES) if name != "estimated" or study.ranked]
     colours = [ink[FAILED_COLOURS.get(name, "s0")] for name in names]
     _bars(axes, ink, [f"{name}: {counts[name]}" for name in names], [counts[name] for name in names], colours)
 
@@ -201,15 +203,15 @@ def _ranking(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, f
 def _decisions(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, float]) -> None:
     """Parallel coordinates: one axis a decision, the most important first; the fastest trials on top."""
     _named(axes, ink, "all trials, decision by decision")
-    measured = [t for t in study.trials if t.seconds and t.source == "search"]
+    measured = [t for t in study.trials if t.score and t.source == "search"]
     names = list(importance(study.trials))[:MOST_DECISIONS] or list(measured[0].point if measured else ())
     if not names or not measured:
         return _empty(axes, ink, "too few trials")
     options = {n: sorted({_key(t.point.get(n)) for t in measured}) for n in names}
-    order = sorted(measured, key=lambda t: -(t.seconds or 0))
-    best = order[-1].seconds or 1.0
+    order = sorted(measured, key=lambda t: -(t.score or 0))
+    best = order[-1].score or 1.0
     for trial in order:
-        near = max(0.0, 1.0 - ((trial.seconds or best) / best - 1.0))
+        near = max(0.0, 1.0 - ((trial.score or best) / best - 1.0))
         heights = [_height(options[n], trial, n) for n in names]
         colour = ink["s1"] if near > 0.9 else ink["s0"]
         axes.plot(range(len(names)), heights, color=colour, alpha=0.06 + 0.8 * near**3, lw=0.8 + 0.8 * near)
@@ -248,8 +250,7 @@ def _few(options: Sequence[Key]) -> list[Key]:
 
 
 def _title(study: Study) -> str:
-    best = study.best_trial
-    said = f"best {duration(best.seconds)}" if best is not None and best.seconds else "nothing measured yet"
+    said = study.headline or "nothing measured yet"
     more = f", {study.speedup:.2f} times as fast as the default recipe" if study.speedup else ""
     return f"{study.key.problem}: {said}{more}"
 

@@ -25,7 +25,8 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
     space = study.assignment.sketch.space
     best, default = best_of_search(study), default_of(trials)
     speedup = default.seconds / best.seconds if best and default and best.seconds and default.seconds else None
-    lines = {"default recipe": default.seconds if default else None, **baselines}
+    measured = {} if study.ranked else baselines  # what somebody measured is not drawn beside estimates
+    lines = {"default recipe": default.score if default else None, **measured}
     return {
         "name": str(study.key.problem), "state": study.state, "done": study.done, "budget": study.budget,
         "outcomes": list(OUTCOMES), "best": best.number if best is not None else None, "speedup": speedup,
@@ -37,7 +38,7 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
         "ranking": [[n, q.tau, q.recall, q.regret] for n, q in study.ranking.items()],
         "baselines": [[name, seconds] for name, seconds in lines.items() if seconds],
         "flops": _flops(study), "ceilings": _ceilings(),
-        "why": study.reason,
+        "why": study.reason, "ranked": study.ranked,
     }  # fmt: skip
 
 
@@ -47,9 +48,11 @@ def best_of_search(study: Study) -> Trial | None:
 
 
 def _row(trial: Trial, space: Space, costs: Costs) -> list[Any]:
-    """Number, outcome, seconds, predicted seconds, round, whether confirmed, the places of its options, bytes."""
+    """Number, outcome, seconds (of a `ranked` study estimates), predicted seconds, round, whether confirmed, the places
+    of its options, bytes.
+    """
     return [
-        trial.number, OUTCOMES.index(trial.outcome), trial.seconds, trial.predicted, trial.round, int(trial.confirmed),
+        trial.number, OUTCOMES.index(trial.outcome), trial.score, trial.predicted, trial.round, int(trial.confirmed),
         _places(trial, space), _bytes(trial, costs),
     ]  # fmt: skip
 

@@ -1,0 +1,76 @@
+"""The GPU that candidates can be measured on, and who measures: a process of its own looks, which a driver may end."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import replace
+from functools import lru_cache
+
+from workbench.codegen import as_target
+from workbench.errors import WorkbenchError
+from workbench.runtime.gpu.choosing import LIBRARY, VARIABLE
+from workbench.runtime.gpu.driver import Device
+from workbench.target import Target
+from workbench.target_gpus import GPUS
+from workbench.tune.measuring.gpu_runner import TIMING, GpuRunner
+from workbench.tune.measuring.gpu_timing import WhichGpu
+from workbench.tune.measuring.helpers import Died, Helper, TooLate
+from workbench.tune.measuring.local_runner import LocalRunner
+from workbench.tune.measuring.ranking_runner import RankingRunner
+from workbench.tune.measuring.runner import Runner
+
+ASK_SECONDS = 30.0
+
+
+def gpu_at_hand() -> Device | None:
+    """This machine's GPU; None where none can be used."""
+    wanted = os.environ.get(VARIABLE, "")
+    if ":" not in wanted and not _has_driver():
+        return None
+    return _asked(wanted)
+
+
+@lru_cache(maxsize=4)
+def _asked(wanted: str) -> Device | None:
+    """What a process that opens the driver says; `wanted` is what chooses it."""
+    helper = Helper(TIMING)
+    try:
+        return helper.ask(WhichGpu(), ASK_SECONDS)
+    except (Died, TooLate, WorkbenchError):
+        return None
+    finally:
+        helper.stop()
+
+
+def _has_driver() -> bool:
+    try:
+        ctypes.CDLL(LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
+def tuned_target(target: str | Target) -> str | Target:
+    """What is tuned for: "cuda" is the GPU at hand, where it is one that is known by name."""
+    device = gpu_at_hand() if target == "cuda" else None
+    if device is None:
+        return target
+    own = device.name.lower().replace(" ", "")
+    fits = [n for n, g in GPUS.items() if n in own and g.capability == device.capability]
+    known = max(fits, key=len, default="")
+    return Target(known) if known else replace(Target("cuda"), march=device.architecture)
+
+
+def usual_runner(target: str | Target) -> Runner:
+    """Who measures where nobody said: this processor, or the GPU; else candidates for a GPU are ranked.  WorkbenchError
+    for a dialect that is neither compiled nor run.
+    """
+    machine = Target() if target == "c" else as_target(target)
+    if machine.dialect == "c":
+        return LocalRunner()
+    if machine.dialect != "cuda":
+        raise WorkbenchError(f"autotune takes C and CUDA; {machine.dialect.upper()} is written as text only")
+    device = gpu_at_hand()
+    fits = device is not None and machine.march in ("native", device.architecture)
+    return GpuRunner() if fits else RankingRunner()

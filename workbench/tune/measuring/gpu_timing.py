@@ -1,0 +1,133 @@
+"""The process that owns the GPU: a candidate is checked against the oracle, then timed by events beside a reference."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.codegen.kernel import Kernel
+from workbench.errors import KernelError, WorkbenchError
+from workbench.records import record
+from workbench.runtime.foreign import several
+from workbench.runtime.gpu.building import build_on_gpu
+from workbench.runtime.gpu.choosing import the_driver
+from workbench.runtime.gpu.driver import Device, DriverError
+from workbench.runtime.gpu.memory import on_device
+from workbench.tune.measuring.timing import CLEARLY_SLOWER, Crashed, Load, Prepare, Timed, Wrong
+from workbench.tune.measuring.workload import Workload
+
+FIRST_SECONDS, LONG_SECONDS = 0.01, 0.08
+"""Device time for a first look, and for a candidate that may be among the best."""
+
+MOST_SECONDS = 1.0
+"""No candidate is timed longer, whatever patience there is."""
+
+
+@record(slots=True)
+class WhichGpu:
+    """Asks for the GPU."""
+
+
+class _Owner:
+    """What the process knows of its study."""
+
+    def __init__(self) -> None:
+        self.workload: Workload | None = None
+        self.reference: Any = None
+
+    def timed(self, request: Load) -> Timed | Wrong | Crashed:
+        """Right and so fast, or wrong; Crashed where the GPU gives this process no further work."""
+        assert self.workload is not None
+        kernel: Kernel = pickle.loads(Path(request.library).read_bytes())
+        with alone_on(the_driver().device):
+            try:
+                call = prepared(kernel, self.workload)
+                wrong = self._wrong(call)
+                result = Wrong(wrong) if wrong else self._timed(call, request)
+            except (KernelError, DriverError) as error:
+                return Wrong(str(error)) if _alive() else Crashed(str(error))
+        if request.reference and isinstance(result, Timed):
+            self.reference = call
+        return result
+
+    def _wrong(self, call: Any) -> str:
+        """What is wrong with the results of one call; "" if they are right."""
+        assert self.workload is not None
+        found = [np.asarray(x.numpy()) for x in several(call())]
+        judged = self.workload.expected.judged(found)
+        return "" if judged else str(judged)
+
+    def _timed(self, call: Any, request: Load) -> Timed:
+        """A first look, longer where it is worth it, with the reference beside it."""
+        lower, middle, upper = call.device_seconds(FIRST_SECONDS)
+        hopeless = request.best is not None and lower > CLEARLY_SLOWER * request.best
+        if hopeless:
+            return Timed(lower, lower, upper, None, 1)
+        seconds = min(MOST_SECONDS, LONG_SECONDS * request.patience)
+        beside = self.reference
+        first = beside.device_seconds(seconds / 4)[0] if beside is not None else None
+        lower, middle, upper = call.device_seconds(seconds)
+        last = beside.device_seconds(seconds / 4)[0] if beside is not None else None
+        reference = None if first is None or last is None else (first + last) / 2
+        return Timed(lower, min(lower, middle), upper, reference, 1)
+
+
+def prepared(kernel: Kernel, workload: Workload) -> Any:
+    """A call with the workload's arguments on the GPU, its outputs filled with bytes that are no results."""
+    driver = the_driver()
+    run = build_on_gpu(kernel, driver)
+    before = [workload.before[p.name] for p in kernel.signature.outputs]
+    given = [] if all(b is None for b in before) else [_given(b, kernel, n) for n, b in enumerate(before)]
+    out = [on_device(array, driver) for array in given] or None
+    arguments = (workload.inputs[p.name] for p in kernel.signature.inputs)
+    return run.prepared(*arguments, out=out if out is None or len(out) > 1 else out[0])
+
+
+def _given(before: Any, kernel: Kernel, place: int) -> Any:
+    """The array that an output is before the call; WorkbenchError where it is not known and others are."""
+    if before is not None:
+        return np.ascontiguousarray(before)
+    raise WorkbenchError(f"{kernel.name}: output {kernel.signature.outputs[place].name} is not read, others are")
+
+
+def _alive() -> bool:
+    """Whether the context takes further work."""
+    driver = the_driver()
+    try:
+        with driver.entered():
+            driver.synchronize_all()
+    except DriverError:
+        return False
+    return True
+
+
+@contextmanager
+def alone_on(device: Device) -> Iterator[None]:
+    """Nobody else of this user times on the GPU meanwhile."""
+    path = Path(tempfile.gettempdir()) / f"tensor-workbench-gpu-{os.getuid()}-{device.ordinal}"
+    with path.open("w") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+_owner = _Owner()
+
+
+def answer(request: WhichGpu | Prepare | Load) -> Device | Timed | Wrong | Crashed | None:
+    """What the helper process does."""
+    match request:
+        case WhichGpu():
+            return the_driver().device
+        case Prepare():
+            _owner.workload, _owner.reference = Workload.load(Path(request.workload)), None
+            return None
+    return _owner.timed(request)

@@ -1,0 +1,133 @@
+"""Candidates for a GPU on a machine without one: compiled, and ranked by a model; the processor executes the best.
+
+The model has what the compiler says (registers, spills, shared memory), occupancy, and counted accesses.  Nothing is
+measured: no result of this runner has seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from workbench import poly
+from workbench.errors import WorkbenchError
+from workbench.tune.measuring.builders import Builders, Closed
+from workbench.tune.measuring.building import Built, Request, Task
+from workbench.tune.measuring.helpers import Died, Helper, TooLate
+from workbench.tune.measuring.local_runner import folder_of_study, refused, result_of
+from workbench.tune.measuring.runner import Assignment, Result, memory_limit
+from workbench.tune.measuring.timing import Load, Prepare, Wrong
+from workbench.tune.measuring.workload import workload
+
+CHECKING = "workbench.tune.measuring.gpu_checking:answer"
+
+MOST_EXECUTED = 1 << 24
+"""Instances of statements that a processor executes as CUDA text in a few seconds."""
+
+RIGHT = "estimated; executed by the processor, its results agree with the oracle"
+
+
+class RankingRunner:
+    """Compiles with `builders` processes (by default one a core), and estimates."""
+
+    ranks = True
+
+    def __init__(self, builders: int | None = None) -> None:
+        self.count = builders
+        self.builders: Builders | None = None
+        self.checker: Helper | None = None
+        self.folder: TemporaryDirectory[str] | None = None
+        self.prepared: set[int] = set()
+        self.closed = False
+
+    def open(self, assignment: Assignment) -> None:
+        """Start the processes.  A closed runner may be opened again."""
+        self.closed, self.prepared = False, set()
+        self.assignment = assignment
+        self.folder = folder_of_study()
+        home, limits = Path(self.folder.name), assignment.limits
+        task = Task(
+            assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels, ranked=True
+        )
+        self.builders = Builders(task, self.count or max(1, min(8, assignment.threads)), limits.build_seconds)
+        self.checker = Helper(CHECKING, memory=memory_limit(limits.memory_bytes))
+        self.builders.start()
+
+    def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
+        """Build and estimate all of them."""
+        for built in self._building.built(requests):
+            yield refused(built) if built.outcome is not None else self._estimated(built, built.message)
+
+    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
+        """The features of points, found by the builders; None for one that is no legal schedule."""
+        return self._building.features(points)
+
+    def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
+        """Execute them by the processor and compare their results with the oracle's; nothing where that takes long."""
+        if not self._small:
+            return
+        for built in sorted(self._building.built(requests), key=lambda b: b.number):
+            yield refused(built) if built.outcome is not None else self._checked(built, patience)
+
+    def close(self) -> None:
+        """End the processes, and remove what was built."""
+        self.closed = True
+        if self.builders is not None:
+            self.builders.close()
+        if self.checker is not None:
+            self.checker.stop()
+        if self.folder is not None:
+            with suppress(OSError):
+                self.folder.cleanup()
+
+    @property
+    def _building(self) -> Builders:
+        assert self.builders is not None
+        return self.builders
+
+    def _estimated(self, built: Built, message: str) -> Result:
+        return replace(result_of(built, "estimated", message), estimate=built.estimate, began=time.time())
+
+    def _checked(self, built: Built, patience: float) -> Result:
+        """The estimate of a candidate, if its results are right or it could not be executed; else what is wrong."""
+        assert built.signature is not None
+        begun = time.perf_counter()
+        limit = self.assignment.limits.run_seconds * max(1.0, patience)
+        try:
+            answer = self._checking(limit).ask(Load(built.library, built.signature, built.sizes or {}), limit)
+        except (TooLate, Died, WorkbenchError) as how:
+            self._require_open()
+            return self._estimated(built, f"estimated; not executed by the processor: {how}\n{built.message}")
+        spent = time.perf_counter() - begun
+        if isinstance(answer, Wrong):
+            return replace(result_of(built, "wrong", answer.message), run_seconds=spent, began=time.time())
+        return replace(self._estimated(built, f"{RIGHT}\n{built.message}"), run_seconds=spent)
+
+    @property
+    def _small(self) -> bool:
+        """Whether the processor executes a call in a few seconds."""
+        program = self.assignment.program
+        return sum(poly.points(program, s.id) for s in program.statements) <= MOST_EXECUTED
+
+    def _checking(self, seconds: float) -> Helper:
+        """The process that executes, which knows what results are expected."""
+        assert self.checker is not None
+        assert self.folder is not None
+        self._require_open()
+        self.checker.start()
+        if self.checker.pid not in self.prepared:
+            file = Path(self.folder.name) / "workload"
+            if not file.exists():
+                workload(self.assignment.program, self.assignment.seed).save(file)
+            self.checker.ask(Prepare(str(file), 1), seconds)
+            self.prepared.add(self.checker.pid or 0)
+        return self.checker
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise Closed
