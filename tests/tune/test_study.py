@@ -12,6 +12,7 @@ import pytest
 import workbench as wb
 from tests.tune.support import SIZES, SMALL, descendants, sketch, waited
 from workbench.errors import ScheduleError, WorkbenchError
+from workbench.tune.measuring.builders import Builders
 
 
 def test_a_study_of_a_sketch_measures_every_point_and_gives_the_fastest_schedule(database):
@@ -193,3 +194,18 @@ def test_the_best_point_of_other_sizes_is_tried_first_and_their_trials_teach_the
     assert sum(best.point[n] == second.trials[1].point[n] for n in names) >= len(names) - 1
     assert start.verdict
     assert second.trials[1].predicted is None or second.trials[1].predicted > 0
+
+
+def test_finalists_are_timed_again_with_the_libraries_that_were_built_for_the_search(database, monkeypatch):
+    built = []
+    usual = Builders.built
+
+    def noted(self, requests):
+        built.extend(r.number for r in requests)
+        return usual(self, requests)
+
+    monkeypatch.setattr(Builders, "built", noted)
+    study = wb.autotune(sketch(), trials=8, database=database, seed=1).result()
+    assert any(t.confirmed for t in study.trials if t.source == "default")
+    assert sum(t.confirmed for t in study.trials) > 1
+    assert len(built) == len(set(built)) == len(study.trials)
