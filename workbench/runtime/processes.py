@@ -124,7 +124,8 @@ class _Program:
 def _code(process: subprocess.Popen[bytes], seconds: float) -> int:
     """The exit status as soon as there is one; TimeoutExpired after `seconds`.
 
-    The wait of `subprocess` looks at ever longer intervals, up to 50 ms: a third of what a small kernel takes to compile.
+    The wait of `subprocess` looks at ever longer intervals, up to 50 ms: a third of what a small kernel takes to
+    compile.
     """
     try:
         ends = os.pidfd_open(process.pid)

@@ -37,6 +37,7 @@ def autotune(
     seed: int | None = None,
     *,
     limits: Limits | None = None,
+    default: bool = True,
 ) -> Study:
     """Search for the fastest schedule; returns at once, while the search goes on beside.
 
@@ -44,16 +45,17 @@ def autotune(
     The study ends with so many `trials`: those that the database has of the same study count, so that it is taken up
     again where it was left, and 0 opens what there is.  `searcher` is one of `wb.tune.searchers()`, `database` a path
     or a URL of SQLAlchemy (by default the user's own), `runner` measures (by default this machine, see `wb.tune.dask`),
-    `seed` makes the sequence of points repeatable.
+    `seed` makes the sequence of points repeatable.  Without `default` the default recipe's schedule is neither measured
+    nor where the search begins.
 
     `study.result()` waits; `study.best` is the fastest schedule, `study.trials` are all, with those that failed.
     """
-    return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits).start()
+    return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits, default=default).start()
 
 
 def made_study(
     what: Any, sizes: Mapping[str, int] | None, target: str | Target, trials: int, searcher: Any, database: Any,
-    runner: Any, seed: int | None, limits: Limits | None, *, shared: bool = False,
+    runner: Any, seed: int | None, limits: Limits | None, *, shared: bool = False, default: bool = True,
 ) -> Study:  # fmt: skip
     """A study that was not started; a `shared` one is granted its trials by and by.  WorkbenchError for what does not
     fit.
@@ -68,17 +70,17 @@ def made_study(
     chosen = as_runner(runner) if runner is not None else LocalRunner()
     _require_searcher(searcher)
     store = database if isinstance(database, Database) else Database(database)
-    key = _study_key(problem, sketch, searcher, seed)
+    key = _study_key(problem, sketch, searcher, seed, default)
     store.add_study(key)
     assignment = Assignment(
         sketch, problem.program, problem.target, problem.toolchain, problem.threads, _own_kernels(),
         limits or Limits(), seed or 0,
     )  # fmt: skip
-    default = autoschedule(problem.program, problem.target)
+    usual = autoschedule(problem.program, problem.target)
     return Study(
-        assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
+        assignment, key, store, trials, default=usual, make=lambda around: make_searcher(searcher, around),
         runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
-        shared=shared,
+        shared=shared, refers=default,
     )  # fmt: skip
 
 
@@ -110,14 +112,15 @@ def _require_searcher(searcher: Any) -> None:
         make_searcher(searcher, Surroundings(space, random.Random(0), lambda points: [None] * len(points)))
 
 
-def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None) -> StudyKey:
+def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None, default: bool) -> StudyKey:
     """Trials of studies with one key are one sequence."""
     try:
         text = sketch.to_json()
     except ScheduleError:  # a constraint that is a function cannot be stored: this session knows it
         text = str(sketch)
     name = searcher if isinstance(searcher, str) else getattr(searcher, "__name__", "own")
-    digest = hashlib.sha256("\0".join([problem.key, text, name, str(seed)]).encode()).hexdigest()[:32]
+    parts = [problem.key, text, name, str(seed), *([] if default else ["no default"])]
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     return StudyKey(digest, problem, text, name, str(seed))
 
 
