@@ -140,5 +140,9 @@ def bias_relu(X: Any, bias: Any) -> Any:
     return topi.nn.relu(topi.add(X, bias))
 
 
+def scaled_residual_relu(X: Any, s: Any, b: Any, R: Any) -> Any:
+    return topi.nn.relu(topi.add(topi.add(topi.multiply(X, s), b), R))
+
+
 def transpose(A: Any) -> Any:
     return topi.transpose(A)

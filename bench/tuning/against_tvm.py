@@ -12,7 +12,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -46,11 +45,26 @@ def matmul_bias_gelu(float(M,K) A, float(K,N) B, float(N) b) -> (O) {
 }
 """
 
-CHAIN = Case(
-    "matmul + bias + GELU 512", "matmul_bias_gelu", {"M": 512, "N": 512, "K": 512}, "", "matmul_bias_gelu", text=GELU
-)
-NAMES = ("matmul 512", "matmul 1024", "conv 3x3 64x56x56 to 64", "softmax 4096x1024", "layer norm 4096x1024")
-CASES = {case.name: case for case in (*(c for name in NAMES for c in SUITE if c.name == name), CHAIN)}
+RESIDUAL = """
+def scaled_residual_relu(float(M,N) X, float(N) s, float(N) b, float(M,N) R) -> (O) {
+    S(m,n) = X(m,n) * s(n) + b(n)
+    T(m,n) = S(m,n) + R(m,n)
+    O(m,n) = fmax(T(m,n), 0.0)
+}
+"""
+
+NAMES = ("matmul 512", "matmul 1024", "conv 3x3 64x56x56 to 64", "softmax 4096x1024")
+CHAINS = (
+    Case(
+        "matmul + bias + GELU 512", "matmul_bias_gelu", {"M": 512, "N": 512, "K": 512}, "", "matmul_bias_gelu",
+        text=GELU,
+    ),
+    Case(
+        "scale + residual + ReLU 4096x1024", "scaled_residual_relu", {"M": 4096, "N": 1024}, "",
+        "scaled_residual_relu", text=RESIDUAL,
+    ),
+)  # fmt: skip
+CASES = {case.name: case for case in (*(c for name in NAMES for c in SUITE if c.name == name), *CHAINS)}
 
 Curve = list[tuple[float, float | None]]
 """(seconds since the search began, seconds of a call) of each trial, in order."""
@@ -92,11 +106,11 @@ def compared(study: Study, began: float, theirs: Curve, both: Comparison) -> dic
     if times["workbench"] is None or times["tvm"] is None:
         raise RuntimeError(f"{both.case}: {[r.missing for r in both.results.values()]}")
     ours_last, theirs_last = times["workbench"].seconds, times["tvm"].seconds
-    ours: Curve = [
-        (t.began + t.run_seconds - began, t.seconds) for t in study.trials if t.source == "search"
-    ]  # fmt: skip
-    own, recorded = fastest(study.trials), least(theirs)
-    scale = ours_last / own.seconds if own is not None and own.seconds else 1.0
+    tried = [t for t in study.database.trials(study.key.key) if t.source == "search"]  # as they were before the finals
+    ours: Curve = [(t.began + t.run_seconds - began, t.seconds) for t in sorted(tried, key=lambda t: t.number)]
+    last, recorded = fastest(study.trials), least(theirs)
+    own = next((t.seconds for t in tried if last is not None and t.number == last.number), None)
+    scale = ours_last / own if own else 1.0
     curve = [(at, None if s is None else s * scale) for at, s in ours]
     trial, at = reached(curve, theirs_last)
     return {
@@ -142,17 +156,6 @@ def history(file: Path) -> tuple[dict[str, Any], Curve]:
     head, *batches = lines
     curve = [(batch["at"] - head["began"], s) for batch in batches for s in batch["seconds"]]
     return {"import_seconds": head["import_seconds"], "batches": len(batches)}, curve
-
-
-def best_so_far(curve: Sequence[tuple[float, float | None]]) -> list[tuple[float, float]]:
-    """(when, the best until then) of a curve, from its first measured trial on."""
-    found: list[tuple[float, float]] = []
-    for at, seconds in curve:
-        if seconds is not None:
-            found.append((at, min(seconds, found[-1][1]) if found else seconds))
-        elif found:
-            found.append((at, found[-1][1]))
-    return found
 
 
 CAMPAIGN = Campaign("against_tvm", "a study beside MetaSchedule", TRIALS, CASES, run)

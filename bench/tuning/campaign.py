@@ -52,10 +52,7 @@ def main(campaign: Campaign, arguments: Sequence[str] | None = None) -> int:
         if time.monotonic() >= end:
             return 3
         found = campaign.run(case, options.trials)
-        kept = {"row": asdict(found), "load": before, "commit": facts.short_commit()}
-        options.journal.parent.mkdir(parents=True, exist_ok=True)
-        with options.journal.open("a", encoding="utf-8") as journal:
-            journal.write(json.dumps(kept, allow_nan=False) + "\n")
+        keep(options.journal, {"row": asdict(found), "load": before, "commit": facts.short_commit()})
         gain = f"{found.gain:.2f}" if found.gain else "no"
         print(f"{case}: gain {gain}, {found.facts.get('wall_seconds', 0.0):.1f} s", file=sys.stderr, flush=True)
     return 0
@@ -72,6 +69,15 @@ def page(campaign: Campaign, journal: Path) -> Record:
     when = datetime.now(UTC).isoformat(timespec="seconds")
     load = {"before": loads[0], "after": loads[-1]}
     return Record(facts.machine(), facts.software(), settings, load, tuple(rows), when)
+
+
+def keep(journal: Path, line: dict[str, Any]) -> None:
+    """Append a line, on a line of its own also where the last one was broken off."""
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    known = journal.read_text(encoding="utf-8") if journal.exists() else ""
+    broken = bool(known) and not known.endswith("\n")
+    with journal.open("a", encoding="utf-8") as file:
+        file.write("\n" * broken + json.dumps(line, allow_nan=False) + "\n")
 
 
 def read_journal(journal: Path) -> Iterator[dict[str, Any]]:

@@ -33,31 +33,33 @@ def draw(rows: Sequence[Tuned], file: Path, title: str) -> None:
         grid = figure.subplots(2 * bands, COLUMNS, squeeze=False)
         for n, row in enumerate(rows):
             band, column = divmod(n, COLUMNS)
-            _panel(grid[2 * band][column], row, by_time=True, named=n == 0)
-            _panel(grid[2 * band + 1][column], row, by_time=False, named=False)
+            _panel(grid[2 * band][column], row, by_time=True)
+            _panel(grid[2 * band + 1][column], row, by_time=False)
+        for name, colour, x in (("Tensor Workbench", OURS, 0.86), ("MetaSchedule", THEIRS, 0.99)):
+            figure.text(x, 0.995, name, color=colour, fontsize=11, fontweight="bold", ha="right", va="top")
         for n in range(len(rows), bands * COLUMNS):
             for below in (0, 1):
                 grid[2 * (n // COLUMNS) + below][n % COLUMNS].set_visible(False)
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=110)
 
 
-def _panel(axes: Any, row: Tuned, *, by_time: bool, named: bool) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+def _panel(axes: Any, row: Tuned, *, by_time: bool) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     found = row.facts
     ours, theirs = (_steps(found[who], by_time=by_time) for who in ("ours", "theirs"))
-    for points, colour, name in ((theirs, THEIRS, "MetaSchedule"), (ours, OURS, "Tensor Workbench")):
-        axes.step(*zip(*points, strict=True), where="post", color=colour, linewidth=2.0, label=name)
+    for points, colour in ((theirs, THEIRS), (ours, OURS)):
+        axes.step(*zip(*points, strict=True), where="post", color=colour, linewidth=2.0)
         axes.plot(*points[-1], "o", color=colour, markersize=4)
     axes.axhline(found["theirs_last"], color=THEIRS, linewidth=0.9, linestyle=":")
     _ring(axes, found, by_time=by_time)
     axes.set_yscale("log")
-    said = FuncFormatter(lambda value, _: duration(value))
-    axes.yaxis.set_major_formatter(said)
-    axes.yaxis.set_minor_formatter(said if _narrow(axes) else NullFormatter())
-    axes.tick_params(axis="y", which="minor", labelsize=7.5)
+    axes.yaxis.set_major_locator(LogLocator(subs=range(1, 10) if _narrow(axes) else (1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     if by_time:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("seconds of tuning", fontsize=8.5)
         gain = found["final_ratio"]
         said = f"{gain:.2f} times as fast in the end" if gain >= 1 else f"{1 / gain:.2f} times as slow in the end"
@@ -65,8 +67,6 @@ def _panel(axes: Any, row: Tuned, *, by_time: bool, named: bool) -> None:
     else:
         axes.set_xlabel("trials", fontsize=8.5)
         axes.set_xlim(0, max(len(found["ours"]), len(found["theirs"])) * 1.03)
-    if named:
-        axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 def _ring(axes: Any, found: dict[str, Any], *, by_time: bool) -> None:
@@ -82,9 +82,9 @@ def _ring(axes: Any, found: dict[str, Any], *, by_time: bool) -> None:
 
 
 def _narrow(axes: Any) -> bool:
-    """Whether the axis spans so little that a tick each decade would leave it bare."""
+    """Whether the axis spans so little that every digit may have its tick."""
     low, high = axes.get_ylim()
-    return high < 12 * low
+    return high < 4 * low
 
 
 def _steps(curve: Sequence[Sequence[Any]], *, by_time: bool) -> list[tuple[float, float]]:

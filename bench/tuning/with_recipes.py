@@ -1,6 +1,5 @@
 """python -m bench.tuning.with_recipes: the operators of the suite, tuned with 64 trials on 1 and on 2 threads.
 
-
 Where `wb.explain` says how far the default stands below its roof, the row says which part of that distance was closed,
 and what it says of the best.
 """

@@ -125,7 +125,7 @@ class Guided(Searcher):
         self.refit()
         pool = self.pool(count)
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
-        unique = self.sifted(pool, (LOOKED_AT if self.sieve.models else FIRST_LOOK) * count)
+        unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         good = self.diverse(unique, self.scores(unique), count - chance)
         return [*good, *self.random(chance)]
