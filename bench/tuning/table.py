@@ -49,8 +49,8 @@ def _rates(rows: Sequence[Tuned]) -> Page:
 
 def _race(rows: Sequence[Tuned]) -> Page:
     columns = [
-        "case", "ours", "theirs", "theirs/ours", "after 20 trials", "reached at trial", "after", "their trials",
-        "their search", "part", "import, batches",
+        "case", "ours", "theirs", "as recorded", "theirs/ours", "after 20 trials", "reached at trial", "after",
+        "their trials", "their search", "part", "import, batches",
     ]  # fmt: skip
     cells, sooner, early = [], 0, 0
     for r in rows:
@@ -59,9 +59,10 @@ def _race(rows: Sequence[Tuned]) -> Page:
         sooner += part is not None and part <= 1 / 20
         early += f["early_ratio"] >= 1.0
         cells.append([
-            r.case, duration(f["ours_last"]), duration(f["theirs_last"]), ratio(f["final_ratio"]),
-            ratio(f["early_ratio"]), f["reached_trial"] or NOTHING, duration(f["reached_seconds"] or 0.0),
-            len(f["theirs"]), duration(f["theirs_seconds"]), f"1/{1 / part:.0f}" if part else NOTHING,
+            r.case, duration(f["ours_last"]), duration(f["theirs_last"]), duration(f["theirs_recorded"]),
+            ratio(f["final_ratio"]), ratio(f["early_ratio"]), f["reached_trial"] or NOTHING,
+            duration(f["reached_seconds"]) if part else NOTHING, len(f["theirs"]),
+            duration(f["theirs_seconds"]), f"1/{1 / part:.0f}" if part else NOTHING,
             f"{f['import_seconds']:.1f} s, {f['batches']}",
         ])  # fmt: skip
     return aligned_rows(columns, cells), [
