@@ -27,7 +27,7 @@ def in_turn(
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         study, seconds = studied(operator, sizes, trials, Path(folder) / "trials.sqlite")
         default, best, gain = retimed(study)
-        facts = facts_of(study, seconds) | also(study)
+        facts = {**facts_of(study, seconds), **also(study)}
         return Tuned(case, dict(sizes), thread_count(), trials, default, best, gain, facts)
 
 

@@ -135,8 +135,8 @@ class Guided(Searcher):
         return [*probes, *good, *self.random(chance)]
 
     def untried(self, count: int) -> list[Point]:
-        """The best point with an option that was not tried yet, of decisions that are no numbers: what a model that never
-        saw an option thinks of it is a guess.
+        """The best point with an option that was not tried yet, of decisions that are no numbers: a model only guesses
+        what it never saw.
         """
         tried = {(d.name, d.place(t.point[d.name])) for t in self.results for d in self.space.decisions}
         found: list[Point] = []
