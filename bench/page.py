@@ -11,6 +11,8 @@ from pathlib import Path
 from bench import facts, polybench_table, table
 from bench.charts import chart, sections
 from bench.record import Record, read
+from bench.tuning import race_picture
+from bench.tuning import table as tuning_table
 from workbench.viz import Picture
 
 
@@ -19,6 +21,10 @@ def write_page(record: Record, file: Path) -> Path:
     head, _, rest = tables(record).partition("\n\n")
     pictures = [_picture(record, title, file) for title in sections(record)]
     shown = [f"![{title}]({picture.name})" for title, picture in zip(sections(record), pictures, strict=True)]
+    if record.settings.get("campaign") == "against_tvm" and record.tuned:
+        title = f"{record.settings['title']}, {record.date[:10]}, {record.machine['processor']}"
+        race_picture.draw(record.tuned, file.with_suffix(".svg"), title)
+        shown.append(f"![{title}]({file.with_suffix('.svg').name})")
     page = file.with_suffix(".md")
     page.write_text("\n\n".join([head, *shown, rest]).rstrip() + "\n", encoding="utf-8")
     return page
@@ -35,7 +41,9 @@ def leave(record: Record, folder: Path, kind: str = "") -> None:
 
 
 def tables(record: Record) -> str:
-    """The tables of a record, of operators or of C kernels."""
+    """The tables of a record, of operators, of C kernels or of a campaign of studies."""
+    if "campaign" in record.settings:
+        return tuning_table.markdown(record)
     return (polybench_table if "kernels" in record.settings else table).markdown(record)
 
 

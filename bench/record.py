@@ -89,7 +89,24 @@ class Latency:
     kind: str = "latency"
 
 
-Row = Comparison | Latency
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """One operator tuned with so many `trials`: `default` and `best` were timed again in turn at the end, `gain` is the
+    median of the passes' ratios; `facts` are what the campaign wants to know beside.
+    """
+
+    case: str
+    sizes: dict[str, int]
+    threads: int
+    trials: int
+    default: Timing | None = None
+    best: Timing | None = None
+    gain: float | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    kind: str = "tuned"
+
+
+Row = Comparison | Latency | Tuned
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +134,29 @@ class Record:
     def latencies(self) -> list[Latency]:
         return [row for row in self.rows if isinstance(row, Latency)]
 
+    @property
+    def tuned(self) -> list[Tuned]:
+        return [row for row in self.rows if isinstance(row, Tuned)]
+
 
 def read(path: Path) -> Record:
     """The record in a file; ValueError if it is of another format or version, TypeError if a field is wrong."""
     content = json.loads(path.read_text(encoding="utf-8"))
     if (content.pop("format", None), content.pop("version", None)) != (FORMAT, VERSION):
         raise ValueError(f"{path} is no {FORMAT} of version {VERSION}")
-    return Record(**{**content, "rows": tuple(map(_row, content["rows"]))})
+    return Record(**{**content, "rows": tuple(map(row, content["rows"]))})
 
 
-def _row(fields: dict[str, Any]) -> Row:
+def row(fields: dict[str, Any]) -> Row:
+    """The row that was written as these fields; ValueError for an unknown kind."""
     match fields["kind"]:
         case "comparison":
             results = {name: _result(r) for name, r in fields["results"].items()}
             return Comparison(**{**fields, "results": results, "copy": fields["copy"] and _result(fields["copy"])})
         case "latency":
             return Latency(**{**fields, "timing": _timing(fields["timing"])})
+        case "tuned":
+            return Tuned(**{**fields, **{name: _timing(fields[name]) for name in ("default", "best")}})
         case unknown:
             raise ValueError(f"unknown kind of row {unknown!r}")
 

@@ -6,8 +6,10 @@ beside the environment, for each operator, sizes, processor and number of thread
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import time
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +22,7 @@ from tvm.target.codegen import llvm_get_system_cpu
 
 TRIALS = int(os.environ.get("WORKBENCH_BENCH_TVM_TRIALS", "64"))
 SEED = 1
+HISTORY = "history.jsonl"
 BUILD_SECONDS = 120.0  # a process that builds imports TVM first, which alone may take half a minute
 
 
@@ -34,9 +37,10 @@ def prepare(name: str, arguments: list[Any], threads: int) -> tuple[Any, Any, st
     result = globals()[name](*given)
     module = te.create_prim_func([*(g for g in given if isinstance(g, te.Tensor)), result])
     target = tvm.target.Target({"kind": "llvm", "mcpu": llvm_get_system_cpu(), "num-cores": threads})
-    schedule = _tuned(module, target, _folder(name, arguments, threads))
+    folder = _folder(name, arguments, threads)
+    schedule = _tuned(module, target, folder)
     compiled = tvm.compile(schedule.mod, target)
-    about = f"tvm {tvm.__version__}, MetaSchedule with {TRIALS} trials, {target}"
+    about = f"tvm {tvm.__version__}, MetaSchedule with {TRIALS} trials, {target}, kept in {folder}"
     shape, kind = tuple(int(n) for n in result.shape), str(result.dtype)
     call = partial(_called, compiled["main"], [tvm.runtime.tensor(a) for a in arrays], shape, kind)
     return call, lambda tensor: [tensor.numpy()], about
@@ -56,6 +60,7 @@ def _folder(name: str, arguments: list[Any], threads: int) -> Path:
 
 
 def _tuned(module: Any, target: Any, folder: Path) -> Any:
+    begun = time.time()
     from tvm.s_tir import meta_schedule  # takes twenty seconds
 
     finished = folder / "finished"
@@ -64,12 +69,37 @@ def _tuned(module: Any, target: Any, folder: Path) -> Any:
     else:
         folder.mkdir(parents=True, exist_ok=True)
         patient = meta_schedule.builder.LocalBuilder(timeout_sec=BUILD_SECONDS)
-        database = meta_schedule.tune_tir(module, target, str(folder), TRIALS, builder=patient, seed=SEED)
+        callbacks = [_clock(folder / HISTORY, begun), *meta_schedule.MeasureCallback.create("default")]
+        database = meta_schedule.tune_tir(
+            module, target, str(folder), TRIALS, builder=patient, seed=SEED, measure_callbacks=callbacks
+        )
     found = meta_schedule.tir_integration.compile_tir(database, module, target)
     if found is None:
         raise RuntimeError(f"no trial of {TRIALS} was valid")
     finished.touch()
     return found
+
+
+def _clock(file: Path, importing: float) -> Any:
+    """A callback that writes a line for each batch that was measured: when (seconds since 1970), and the seconds of
+    each trial (None where it failed).  The first line says how long MetaSchedule's import took, and when the search
+    began.
+    """
+    from tvm.ir.utils import derived_object
+    from tvm.s_tir.meta_schedule.measure_callback import PyMeasureCallback
+
+    now = time.time()
+    file.write_text(json.dumps({"import_seconds": now - importing, "began": now}) + "\n")
+
+    @derived_object
+    class Clock(PyMeasureCallback):
+        def apply(self, scheduler: Any, task: int, candidates: Any, builds: Any, runs: Any) -> None:
+            found = [[float(s) for s in r.run_secs] if r.run_secs else [] for r in runs]
+            seconds = [sum(own) / len(own) if own else None for own in found]
+            with file.open("a") as history:
+                history.write(json.dumps({"at": time.time(), "seconds": seconds}) + "\n")
+
+    return Clock()
 
 
 def matmul(A: Any, B: Any) -> Any:
@@ -92,6 +122,12 @@ def mlp1(inputs: Any, W: Any, c: Any) -> Any:
     return topi.nn.relu(topi.add(topi.matmul(inputs, W), c))
 
 
+def matmul_bias_gelu(A: Any, B: Any, b: Any) -> Any:
+    x = topi.add(topi.matmul(A, B), b)
+    inner = te.compute(x.shape, lambda *i: 0.7978845608 * (x[i] + 0.044715 * x[i] * x[i] * x[i]))
+    return te.compute(x.shape, lambda *i: 0.5 * x[i] * (1.0 + te.tanh(inner[i])))
+
+
 def softmax(X: Any) -> Any:
     return topi.nn.softmax(X)
 
@@ -102,6 +138,10 @@ def layer_norm(X: Any, gamma: Any, beta: Any, eps: float) -> Any:
 
 def bias_relu(X: Any, bias: Any) -> Any:
     return topi.nn.relu(topi.add(X, bias))
+
+
+def scaled_residual_relu(X: Any, s: Any, b: Any, R: Any) -> Any:
+    return topi.nn.relu(topi.add(topi.add(topi.multiply(X, s), b), R))
 
 
 def transpose(A: Any) -> Any:

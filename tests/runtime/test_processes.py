@@ -50,3 +50,20 @@ def test_a_program_that_takes_too_long_is_ended():
 def test_a_program_that_is_missing_cannot_be_started(tmp_path):
     with pytest.raises(CannotStart, match="No such file"):
         run_limited((str(tmp_path / "missing"),), 5)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_status_is_the_same_whether_the_system_can_tell_of_an_end_or_not(known, monkeypatch):
+    if not known:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    assert run_limited((sys.executable, "-c", "import sys; sys.exit(7)"), 60).code == 7
+    assert run_limited(SLEEP, 0.2).code is None
+    assert run_limited((sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"), 60).code == -9
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="install Linux: nothing else tells of the end of a process")
+def test_nobody_looks_at_intervals_whether_a_program_has_ended(monkeypatch):
+    waits = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    assert run_limited((sys.executable, "-c", "import time; time.sleep(0.2)"), 60).code == 0
+    assert waits == []

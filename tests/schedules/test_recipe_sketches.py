@@ -38,6 +38,17 @@ PROBLEMS = {
     ),
     "gather": ("def f(float(V,D) T, int32(N) I) -> (Y) { Y(d) +=! T(I(n), d) where n in 0:N, d in 0:D }",
                dict(V=20, D=40, N=60)),
+    "gather through a gather": (
+        "def f(float(V) x, int32(V) p, int32(N) q) -> (O) where in_range(p, 0, V), in_range(q, 0, V) "
+        "{ O(i) = x(p(q(i))) }", dict(V=60, N=17000),
+    ),
+    "every second cell": (
+        "def f(float(N,K2) A, int32 K) -> (float(N,K) R) { R(n,k) = A(n,2*k) - A(n,2*k+1) }", dict(N=40, K2=74, K=37)
+    ),
+    "channels over time": (
+        "def f(float(S,C) x, float(C) a) -> (y) { y(t,c) = x(t,c) "
+        "for t in 1:S { y(t,c) = x(t,c) + a(c) * y(t-1,c) } }", dict(S=50, C=70),
+    ),
 }  # fmt: skip
 
 
@@ -106,3 +117,38 @@ def test_outside_nobody_decides_and_inside_the_nearest_number_is_taken():
         assert decide("other", "a", ("a", "b")) == "a"
     assert asked.asked["C_rows"] == (6, 1, 2, 4)
     assert sizes_near(24, 96, unit=8, zero=True) == (0, 8, 16, 24, 32, 48, 64, 96)
+
+
+def test_a_loop_in_blocks_has_the_lanes_of_the_whole_loop():
+    op, sizes = problem("channels over time")
+    found = wb.sketch(op, sizes, MACHINE)
+    steps = found.at(y_1_block_c=32).steps()
+    assert "tile({'y.1/c': 32})" in steps
+    assert "vectorize('y.1/c_i')" in steps
+    assert "vectorize('y.1/c_i')" not in found.at(y_1_block_c=32, y_1_lanes="").steps()
+
+
+def test_blocks_may_stand_around_the_loops_that_have_none():
+    op, sizes = problem("channels over time")
+    found = wb.sketch(op, sizes, MACHINE)
+    inside, outside = (found.at(y_1_block_c=32, y_1_blocks_outside=x) for x in (False, True))
+    assert "interchange('y.1/c_o', 'y.1/t', 'y.1/c_i')" in outside.steps()
+    assert "interchange" not in inside.steps()
+    assert outside.verdict
+
+
+@pytest.mark.parametrize(("name", "lanes"), [("gather through a gather", "O_lanes"), ("every second cell", "R_lanes")])
+def test_lanes_that_the_recipe_does_not_take_may_be_chosen(name, lanes):
+    op, sizes = problem(name)
+    found = wb.sketch(op, sizes, MACHINE)
+    (options,) = [d.options for d in found.space.decisions if d.name == lanes]
+    assert options[0] == ""
+    assert "vectorize" not in found.at().steps()
+    assert all("vectorize" in found.at({lanes: option}).steps() for option in options[1:2])
+
+
+def test_a_long_loop_may_be_cut_for_threads_and_lanes():
+    op, sizes = problem("gather through a gather")
+    steps = wb.sketch(op, sizes, MACHINE).at(O_block_i=1024, O_lanes="i").steps()
+    assert "vectorize('O/i_i')" in steps
+    assert "parallelize('O/i_o')" in steps

@@ -132,3 +132,19 @@ def test_names_that_are_unknown_list_the_known_ones():
     with pytest.raises(WorkbenchError, match="has no ask and tell"):
         make_searcher(lambda _: object(), Surroundings(PLAIN, random.Random(0), features))
     assert set(searchers()) >= {"xgb", "random", "grid", "genetic", "annealing", "evolutionary", "polydl", "optuna"}
+
+
+def test_options_of_choices_that_nobody_tried_are_tried_from_the_best_point():
+    ways = Decision("way", ("a", "b", "c", "d"))
+    space = Space((ways, Decision("size", tuple(range(200))), Decision("other", tuple(range(200)))))
+    cycles = {"a": 0.0, "b": 30.0, "c": 30.0, "d": 30.0}  # the analytic model is sure that the others are hopeless
+    around = Surroundings(space, random.Random(3), lambda points: [{"cycles": cycles[p["way"]]} for p in points])
+    searcher = make_searcher("xgb", around)
+    searcher.tell([Told({"way": "a", "size": 7, "other": 7}, 1e-3)])
+    asked: list[str] = []
+    for _ in range(3):
+        points = searcher.ask(8)
+        asked += [p["way"] for p in points]
+        searcher.tell([Told(p, 1e-3) for p in points])
+    assert {"b", "c", "d"} <= set(asked)
+    assert asked.count("a") > len(asked) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import pytest
 import workbench as wb
 from tests.tune.support import SIZES, SMALL, descendants, sketch, waited
 from workbench.errors import ScheduleError, WorkbenchError
+from workbench.tune.measuring.builders import Builders
+from workbench.tune.searching.contract import Told
+from workbench.tune.searching.plain import GridSearcher
 
 
 def test_a_study_of_a_sketch_measures_every_point_and_gives_the_fastest_schedule(database):
@@ -193,3 +197,51 @@ def test_the_best_point_of_other_sizes_is_tried_first_and_their_trials_teach_the
     assert sum(best.point[n] == second.trials[1].point[n] for n in names) >= len(names) - 1
     assert start.verdict
     assert second.trials[1].predicted is None or second.trials[1].predicted > 0
+
+
+def test_finalists_are_timed_again_with_the_libraries_that_were_built_for_the_search(database, monkeypatch):
+    built = []
+    usual = Builders.built
+
+    def noted(self, requests):
+        built.extend(r.number for r in requests)
+        return usual(self, requests)
+
+    monkeypatch.setattr(Builders, "built", noted)
+    study = wb.autotune(sketch(), trials=8, database=database, seed=1).result()
+    assert any(t.confirmed for t in study.trials if t.source == "default")
+    assert sum(t.confirmed for t in study.trials) > 1
+    assert len(built) == len(set(built)) == len(study.trials)
+
+
+class _Listening(GridSearcher):
+    """Every point in order; what it is told is noted."""
+
+    told: ClassVar[list[Told]] = []
+
+    def tell(self, results):
+        self.told.extend(results)
+        super().tell(results)
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_a_search_begins_at_the_default_recipe_unless_it_is_left_out(default, database):
+    _Listening.told.clear()
+    arguments = {"sizes": SIZES, "trials": 3, "searcher": _Listening, "database": database, "seed": 1}
+    study = wb.autotune(SMALL, **arguments, default=default).result()
+    usual = study.assignment.sketch.space.default
+    assert any(t.source == "default" for t in study.trials) is default
+    assert _Listening.told[0].point == usual
+    assert len(_Listening.told) == 3 + default
+    assert any(t.point == usual for t in study.trials if t.source == "search") is not default
+    assert (study.speedup is not None) is default
+    told = len(_Listening.told)
+    again = wb.autotune(SMALL, **{**arguments, "trials": 5}, default=default).result()
+    assert len(again.trials) == len(study.trials) + 2
+    assert sum(t.point == usual for t in _Listening.told[told:]) == 1
+
+
+def test_a_sketch_without_the_default_recipe_is_not_told_of_it(database):
+    _Listening.told.clear()
+    wb.autotune(sketch(), trials=2, searcher=_Listening, database=database, seed=1).result()
+    assert len(_Listening.told) == 2

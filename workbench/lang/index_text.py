@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.diagnostics import Problem, report
@@ -18,7 +19,13 @@ FUNCTIONS = ("min", "max", "abs")
 
 def condition(text: str, indices: Iterable[str], sizes: Iterable[str]) -> Expr:
     """The condition that a text states about indices and sizes; OperatorError points at what is wrong."""
-    found = _resolved(text, text, parse_expression(text), tuple(indices), tuple(sizes))
+    return _condition(text, tuple(indices), tuple(sizes))
+
+
+@lru_cache(maxsize=1024)
+def _condition(text: str, indices: tuple[str, ...], sizes: tuple[str, ...]) -> Expr:
+    """The same; remembered, because a tuner asks for the same conditions at every point."""
+    found = _resolved(text, text, parse_expression(text), indices, sizes)
     if found.dtype != BOOL:
         raise OperatorError(f"{text!r} is a number, not a condition; compare it with something: {text} < 64")
     return found

@@ -37,7 +37,7 @@ class Study:
     def __init__(
         self, assignment: Assignment, key: StudyKey, database: Database, budget: int, *,
         default: Schedule, make: Callable[[Surroundings], Searcher], runner: Runner, others: Sequence[Group] = (),
-        starts: Sequence[Point] = (), shared: bool = False,
+        starts: Sequence[Point] = (), shared: bool = False, refers: bool = True,
     ) -> None:  # fmt: skip
         self.assignment = assignment
         self.key = key
@@ -48,6 +48,7 @@ class Study:
         self._runner = runner
         self._others = others
         self._starts = starts
+        self._refers = refers
         self._going = threading.Event()
         self._going.set()
         self._ended = threading.Event()
@@ -83,8 +84,7 @@ class Study:
     @property
     def trials(self) -> tuple[Trial, ...]:
         """The trials so far, in the order in which they were asked for; number 0 is the default recipe."""
-        own = self._tuner.trials if self._tuner is not None else self._stored
-        return tuple(sorted(own, key=lambda t: t.number))
+        return tuple(sorted(self._tuner.trials if self._tuner else self._stored, key=lambda t: t.number))
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -163,7 +163,7 @@ class Study:
     @property
     def reason(self) -> str:
         """What made it fail, in words; empty where nothing did."""
-        return str(self._error) if self._error is not None else ""
+        return str(self._error or "")
 
     # -- what may be done with it --
 
@@ -256,8 +256,8 @@ class Study:
     def _run(self) -> None:
         try:
             self._tuner = tuner = Tuner(
-                self.assignment, self._runner, self._make, default=self.default, keep=self._keep, going=self._wait,
-                others=self._others, starts=self._starts,
+                self.assignment, self._runner, self._make, keep=self._keep, going=self._wait, others=self._others,
+                starts=self._starts, default=self.default if self._refers else None,
             )  # fmt: skip
             tuner.resume(self._stored)
             tuner.run(self._granted)

@@ -6,10 +6,11 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from workbench.errors import ScheduleError
+from workbench.errors import ScheduleError, WorkbenchError
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
@@ -83,6 +84,7 @@ class Tuner:
         own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
         if own:
             self.searcher.tell([Told(space.full(t.point), t.score) for t in own])
+        self._begin_at_default()
 
     def known_elsewhere(self, results: Iterable[Told]) -> None:
         """What other studies of this problem found at points of this space."""
@@ -123,6 +125,17 @@ class Tuner:
             known = next((t for t in self.trials if t.source == "default"), None)
             if known is None:
                 self._keep(self._trial(result, {}, None, "default"))
+                self._begin_at_default()
+
+    def _begin_at_default(self) -> None:
+        """Tell the searcher what the default recipe takes, if it is a point of the space: so it looks around there."""
+        found = next((t for t in self.trials if t.source == "default"), None)
+        if found is None or self.default is None:
+            return
+        point = self.assignment.sketch.space.full({})
+        with suppress(WorkbenchError):  # as where that point is no legal schedule
+            if self.assignment.sketch.at(point).key == self.default.key:
+                self.searcher.tell([Told(point, found.score)])
 
     def _round(self, count: int) -> int | None:
         """One round; how many new schedules were among its points, None if no points are left."""

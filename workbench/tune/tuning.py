@@ -14,7 +14,7 @@ from workbench.poly.program import Program
 from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
 from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
-from workbench.schedules.sketches.space import Decision, Point, Space
+from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target
 from workbench.tune.measuring.gpu_at_hand import tuned_target, usual_runner
 from workbench.tune.measuring.runner import Assignment, Limits, as_runner
@@ -37,6 +37,7 @@ def autotune(
     seed: int | None = None,
     *,
     limits: Limits | None = None,
+    default: bool = True,
 ) -> Study:
     """Search for the fastest schedule; returns at once, while the search goes on beside.
 
@@ -44,19 +45,20 @@ def autotune(
     The study ends with so many `trials`: those that the database has of the same study count, so that it is taken up
     again where it was left, and 0 opens what there is.  `searcher` is one of `wb.tune.searchers()`, `database` a path
     or a URL of SQLAlchemy (by default the user's own), `runner` measures (by default this machine, see `wb.tune.dask`),
-    `seed` makes the sequence of points repeatable.
+    `seed` makes the sequence of points repeatable.  Without `default` the default recipe's schedule is neither measured
+    nor where the search begins.
 
     `target` "cuda" is this machine's GPU, "h200" one of that name.  Where there is none, candidates are compiled and
     ranked by a model (`study.ranked`): trials have estimates, and no seconds.
 
     `study.result()` waits; `study.best` is the fastest schedule, `study.trials` are all, with those that failed.
     """
-    return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits).start()
+    return made_study(what, sizes, target, trials, searcher, database, runner, seed, limits, default=default).start()
 
 
 def made_study(
     what: Any, sizes: Mapping[str, int] | None, target: str | Target, trials: int, searcher: Any, database: Any,
-    runner: Any, seed: int | None, limits: Limits | None, *, shared: bool = False,
+    runner: Any, seed: int | None, limits: Limits | None, *, shared: bool = False, default: bool = True,
 ) -> Study:  # fmt: skip
     """A study that was not started; a `shared` one is granted its trials by and by.  WorkbenchError for what does not
     fit.
@@ -72,25 +74,18 @@ def made_study(
     _require_points(sketch)
     _require_searcher(searcher)
     store = database if isinstance(database, Database) else Database(database)
-    key = _study_key(problem, sketch, searcher, seed)
+    key = _study_key(problem, sketch, searcher, seed, default)
     store.add_study(key)
     assignment = Assignment(
         sketch, problem.program, problem.target, problem.toolchain, problem.threads, _own_kernels(),
         limits or Limits(), seed or 0,
     )  # fmt: skip
-    default = autoschedule(problem.program, problem.target)
+    usual = autoschedule(problem.program, problem.target)
     return Study(
-        assignment, key, store, trials, default=default, make=lambda around: make_searcher(searcher, around),
-        runner=chosen, others=others(store, problem), starts=_starts(store, problem, sketch),
-        shared=shared,
+        assignment, key, store, trials, default=usual, make=lambda around: make_searcher(searcher, around),
+        runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
+        shared=shared, refers=default,
     )  # fmt: skip
-
-
-def _starts(store: Database, problem: Problem, sketch: Sketch) -> list[Point]:
-    """Points that are tried first; for a GPU the recipe's own among them, since few random points come near it."""
-    space, known = sketch.space, starts(store, problem, sketch.space)
-    own = problem.target.dialect != "c" and all(c.holds(space.default) for c in space.constraints)
-    return [space.default, *known] if own else known
 
 
 def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:
@@ -121,14 +116,15 @@ def _require_searcher(searcher: Any) -> None:
         make_searcher(searcher, Surroundings(space, random.Random(0), lambda points: [None] * len(points)))
 
 
-def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None) -> StudyKey:
+def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None, default: bool) -> StudyKey:
     """Trials of studies with one key are one sequence."""
     try:
         text = sketch.to_json()
     except ScheduleError:  # a constraint that is a function cannot be stored: this session knows it
         text = str(sketch)
     name = searcher if isinstance(searcher, str) else getattr(searcher, "__name__", "own")
-    digest = hashlib.sha256("\0".join([problem.key, text, name, str(seed)]).encode()).hexdigest()[:32]
+    parts = [problem.key, text, name, str(seed), *([] if default else ["no default"])]
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     return StudyKey(digest, problem, text, name, str(seed))
 
 

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise, takewhile
 from operator import mul
 
 from workbench.lang.dtypes import INT32
-from workbench.lang.expr import Expr, Index, substitute
+from workbench.lang.expr import Binary, Const, Expr, Index, substitute
 from workbench.poly.addresses import address
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Tree, path, statements
@@ -59,8 +59,8 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
     """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
     program, ids = schedule.program, statements(band)
     scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
-    if asked() and len(scored) > 1:
-        scored = _chosen_first(scored, band, program.statement(ids[-1]).name)
+    if asked():
+        scored = _chosen_first(program, scored, band, ids)
     for value, position in scored:
         crossing = crossed(program, band, position, ids)
         if value <= 0 and not crossing:
@@ -73,15 +73,34 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
     return schedule
 
 
-def _chosen_first(scored: list[tuple[int, int]], band: Band, name: str) -> list[tuple[int, int]]:
-    """The loops in the order in which lanes are tried, the one that was chosen first; none if none is wanted."""
-    names = [band.loops[position].name for _, position in scored]
-    wanted = decide(f"{name}_lanes", names[0], (*names, ""))
+def _chosen_first(
+    program: Program, scored: list[tuple[int, int]], band: Band, ids: tuple[str, ...]
+) -> list[tuple[int, int]]:
+    """The loops in the order in which lanes are tried, the one that was chosen first; none if none is wanted.
+
+    A loop inside a block is chosen by the dim that it walks along, as the loop without blocks would be.  Where the
+    recipe itself takes none (a gather, cells that lie apart) each may be chosen.
+    """
+    names = [_walked(band, position, ids[-1]) for _, position in scored]
+    fits = any(value > 0 or crossed(program, band, position, ids) for value, position in scored)
+    usual = names[0] if fits else ""
+    if fits and len(names) == 1:
+        return scored
+    wanted = decide(f"{program.statement(ids[-1]).name}_lanes", usual, (*names, ""))
     if not wanted:
         return []
     first = names.index(wanted)
     value, position = scored[first]
-    return [(max(1, value) if first else value, position), *(s for n, s in enumerate(scored) if n != first)]
+    forced = wanted != usual
+    return [(max(1, value) if forced else value, position), *(s for n, s in enumerate(scored) if n != first)]
+
+
+def _walked(band: Band, position: int, statement: str) -> str:
+    """The dim that a loop walks along, whole or inside a block; else the loop's name."""
+    match band.loops[position].row(statement):
+        case Index(name, _) | Binary("%", Index(name, _), Const(), _):
+            return name
+    return band.loops[position].name
 
 
 def options(

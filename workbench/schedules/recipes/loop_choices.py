@@ -15,6 +15,7 @@ from workbench.schedules.edit import at, children
 from workbench.schedules.micro_kernels import MARK
 from workbench.schedules.recipes.attempt import attempt
 from workbench.schedules.recipes.lanes import innermost
+from workbench.schedules.recipes.threads import worthwhile
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import inline, interchange, split, tile, unroll, unroll_jam, vectorize
 from workbench.schedules.structure import structure
@@ -23,6 +24,7 @@ from workbench.target import Target
 
 MOST_ORDERS = 8
 BLOCKS = (4, 8, 16, 32, 64, 128, 256, 512)
+LONG_BLOCKS = (256, 1024, 4096, 16384)
 VECTORS = (1, 2, 4, 8)
 FACTORS = (1, 2, 3, 4, 6, 8)
 
@@ -43,17 +45,20 @@ def inlined(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def reordered(schedule: Schedule, blocked: set[str]) -> Schedule:
+def reordered(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
     """The order of the loops of each nest that has no blocks of its own, and blocks for caches."""
     for own in [statements(at(schedule.tree, place)) for place in _perfect(schedule.tree)]:
         band = at(schedule.tree, innermost(schedule.tree, own[-1]))
-        if not isinstance(band, Band) or blocked & {*own} or len(band.loops) < 2:
+        if not isinstance(band, Band) or blocked & {*own}:
             continue
         if any(x.kind != "serial" for x in band.loops):
             continue
         name = schedule.program.statement(own[-1]).name
-        schedule = _ordered(schedule, name, [x.name for x in band.loops])
-        schedule = _tiled(schedule, name, own[-1])
+        if len(band.loops) > 1:
+            schedule = _ordered(schedule, name, [x.name for x in band.loops])
+            schedule = _tiled(schedule, name, own[-1], BLOCKS)
+        elif worthwhile(schedule.program, band, target):  # blocks for threads, whose cells may go into lanes
+            schedule = _tiled(schedule, name, own[-1], LONG_BLOCKS)
     return schedule
 
 
@@ -129,15 +134,26 @@ def _moves(loops: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _tiled(schedule: Schedule, name: str, identifier: str) -> Schedule:
-    """Blocks of some of the loops, outside in the same order."""
-    sizes = {}
-    for loop in path(schedule.tree, identifier):
+def _tiled(schedule: Schedule, name: str, identifier: str, blocks: tuple[int, ...]) -> Schedule:
+    """Blocks of some of the loops, in the same order, or all of them around what is not in blocks."""
+    sizes, possible = {}, 0
+    loops = path(schedule.tree, identifier)
+    for loop in loops:
         own = loop.name in schedule.program.statement(identifier).dims
         trip = poly.extent(schedule.program, identifier, loop.name) if own else None
-        options = (0, *(b for b in BLOCKS if trip is None or 2 * b <= trip))
+        options = (0, *(b for b in blocks if trip is None or 2 * b <= trip))
         size = decide(f"{name}_block_{loop.name}", 0, options) if len(options) > 1 else 0
+        possible += len(options) > 1
         if size:
             sizes[f"{name}/{loop.name}"] = size
-    return attempt(schedule, tile(sizes)) if sizes else schedule
+    outside = possible and len(loops) > 1 and decide(f"{name}_blocks_outside", False, (False, True))
+    after = attempt(schedule, tile(sizes)) if sizes else schedule
+    return _outside(after, name, identifier, {f"{x}_o" for x in sizes}) if outside and sizes else after
 
+
+def _outside(schedule: Schedule, name: str, identifier: str, around: set[str]) -> Schedule:
+    """These loops around the others of their band, where that is legal."""
+    band = at(schedule.tree, innermost(schedule.tree, identifier))
+    names = [f"{name}/{x.name}" for x in band.loops] if isinstance(band, Band) else []
+    moved = [*(x for x in names if x in around), *(x for x in names if x not in around)]
+    return schedule if moved == names else attempt(schedule, interchange(*moved))

@@ -61,6 +61,7 @@ class LocalRunner:
         self.first_seconds: float | None = None
         self.overhead = 0.0
         self.folder: TemporaryDirectory[str] | None = None
+        self.known: dict[int, Built] = {}
 
     def open(self, assignment: Assignment) -> None:
         """Start the processes, and compute what results are expected.  A closed runner may be opened again."""
@@ -85,6 +86,7 @@ class LocalRunner:
                 yield refused(built)
             else:
                 ready.append(built)
+                self.known[max(0, built.number)] = built  # a study's default has number 0 when it is timed again
         for built in sorted(ready, key=lambda b: b.number):
             result = self._timed(built, best, 1.0)
             if result.seconds is not None:
@@ -96,8 +98,10 @@ class LocalRunner:
         return self._building.features(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
-        """Time once more, so many times as long."""
-        for built in sorted(self._building.built(requests), key=lambda b: b.number):
+        """Time once more, so many times as long; what this runner has not built yet is built before."""
+        known = [replace(self.known[r.number], number=r.number) for r in requests if r.number in self.known]
+        missing = [r for r in requests if r.number not in self.known]
+        for built in sorted([*known, *self._building.built(missing)], key=lambda b: b.number):
             yield refused(built) if built.outcome is not None else self._timed(built, None, patience)
 
     def close(self) -> None:

@@ -25,6 +25,7 @@ MODELS = 3
 
 BOOSTING = {
     "max_depth": 5, "eta": 0.2, "subsample": 0.8, "colsample_bynode": 0.6, "min_child_weight": 1.0, "lambda": 1.0,
+    "max_bin": 32,
 }  # fmt: skip
 ROUNDS = 40
 

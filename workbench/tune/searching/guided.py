@@ -23,10 +23,13 @@ CURIOSITY = 0.5
 NOVELTY = 0.35
 """What it counts to decide all as no other point of a batch does, in parts of the best prediction's advantage."""
 
+PROBES = 4
+"""One of so many points tries an option that nobody tried, while there are any."""
+
 POOL = 400
 """Points that the model of decisions chooses among."""
 
-FIRST_LOOK, LOOKED_AT = 6, 2
+FIRST_LOOK, LOOKED_AT = 6, 1.5
 """Times as many points as are wanted get features, at first and later."""
 
 
@@ -123,10 +126,28 @@ class Guided(Searcher):
 
     def propose(self, count: int) -> Iterable[Point]:
         self.refit()
-        unique = self.sifted(self.pool(count), (LOOKED_AT if self.results else FIRST_LOOK) * count)
+        pool = self.pool(count)
+        self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
+        unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
-        good = self.diverse(unique, self.scores(unique), count - chance)
-        return [*good, *self.random(chance)]
+        probes = self.untried(count // PROBES)
+        good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
+        return [*probes, *good, *self.random(chance)]
+
+    def untried(self, count: int) -> list[Point]:
+        """The best point with an option that was not tried yet, of decisions that are no numbers: a model only guesses
+        what it never saw.
+        """
+        tried = {(d.name, d.place(t.point[d.name])) for t in self.results for d in self.space.decisions}
+        found: list[Point] = []
+        for best in self.best(1) if count else []:
+            for decision in (d for d in self.space.decisions if not d.ordered):
+                for place, option in enumerate(decision.options):
+                    point = {**best.point, decision.name: option}
+                    fresh = (decision.name, place) not in tried and self.space.index(point) not in self.seen
+                    if fresh and len(found) < count and all(c.holds(point) for c in self.space.constraints):
+                        found += [point] * (self.rows([point])[0] is not None)
+        return found
 
     def pool(self, count: int) -> list[Point]:
         """Points among which the model chooses."""

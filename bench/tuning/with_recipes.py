@@ -1,0 +1,63 @@
+"""python -m bench.tuning.with_recipes: the operators of the suite, tuned with 64 trials on 1 and on 2 threads.
+
+Where `wb.explain` says how far the default stands below its roof, the row says which part of that distance was closed,
+and what it says of the best.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import workbench as wb
+from bench.contenders import operator_of
+from bench.record import Tuned
+from bench.suite import CASES as SUITE
+from bench.tuning.campaign import Campaign, main
+from bench.tuning.studies import in_turn
+from workbench.errors import WorkbenchError
+from workbench.schedules import Schedule
+from workbench.tune.study import Study
+
+THREADS = (1, 2)
+LOW = 0.8
+"""A default below this part of its roof has a distance to close."""
+
+CASES = {f"{case.name}, {n} thread{'s' * (n > 1)}": (case, n) for n in THREADS for case in SUITE}
+
+
+def run(case: str, trials: int) -> Tuned:
+    """One operator on so many threads."""
+    own, threads = CASES[case]
+    with wb.settings(threads=threads):
+        found = in_turn(case, operator_of(own), own.sizes, trials, also=explained)
+    share, gain = found.facts.get("share"), found.gain
+    if share is None or gain is None or share >= 1.0:
+        return found
+    return replace(found, facts=found.facts | {"closed": (share * gain - share) / (1.0 - share)})
+
+
+def explained(study: Study) -> Mapping[str, Any]:
+    """How much of its roof the default reaches (None where there is none), and in words what binds default and best."""
+    try:
+        share, words = roofed(study.default)
+        _, of_best = roofed(study.best) if study.best != study.default else (share, words)
+    except WorkbenchError as error:
+        return {"share": None, "binds": f"not explained: {error.args[0]}"}
+    return {"share": share, "binds": words, "best_binds": of_best}
+
+
+def roofed(schedule: Schedule) -> tuple[float | None, str]:
+    """(the part of its roof, what is said of it)."""
+    found = wb.explain(schedule, ablation=False)
+    entry = found.data.entry
+    share = entry.measured / entry.tightest.bound if entry is not None and entry.measured else None
+    return share, " ".join(line.strip() for line in str(found).split("\n\n")[0].splitlines()[1:])
+
+
+CAMPAIGN = Campaign("with_recipes", "the suite's operators, 64 trials each", 64, CASES, run)
+
+if __name__ == "__main__":
+    sys.exit(main(CAMPAIGN))
