@@ -124,7 +124,7 @@ def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedu
     if asked():
         from workbench.schedules.recipes.loop_choices import reordered
 
-        schedule = reordered(schedule, blocked, target)
+        schedule = reordered(schedule, blocked, machine)
     schedule = vectorized(schedule, blocked, machine)
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
         from workbench.schedules.recipes.chains import overlapped
