@@ -14,7 +14,7 @@ from workbench.tune.models.features import features_of
 from workbench.tune.models.loop_nests import NestAccess, NestLoop, nests
 from workbench.tune.models.quality import kendall_tau, rank_quality
 from workbench.tune.models.ranker import Group, Ranker
-from workbench.tune.models.working_sets import nest_cost, predicted_cycles
+from workbench.tune.models.working_sets import nest_cost, predicted_cycles, touched_bytes
 
 MACHINE = Target(cores=2, vector_bits=512, vector_registers=32, cache_bytes=(32 << 10, 1 << 20, 8 << 20))
 LINE = 64
@@ -89,6 +89,33 @@ def test_the_analytic_model_ranks_what_everybody_knows():
     assert cycles(default) < cycles(inner | wb.vectorize("C/n"))
     across = wb.schedule(wb.ops.transpose, sizes={"M": 2000, "N": 2000})
     assert cycles(across | wb.parallelize("B/n")) < cycles(across)
+
+
+def test_what_a_cache_holds_from_call_to_call_is_not_fetched_into_it():
+    def traffic(size: int) -> tuple[float, ...]:
+        (nest,) = nests(wb.schedule(wb.operator("def f(float(N) A) -> (B) { B(i) = 2 * A(i) }"), N=size))
+        return nest_cost(nest, MACHINE, 1).traffic
+
+    first, second, third = MACHINE.cache_bytes
+    assert traffic(first // 16) == (0.0, 0.0, 0.0)
+    assert [t > 0 for t in traffic(second // 16)] == [True, False, False]
+    assert [t > 0 for t in traffic(third)] == [True, True, True]
+
+
+def test_a_program_that_is_larger_than_a_cache_leaves_nothing_in_it_for_the_next_call():
+    op = wb.operator("def f(float(N) A, float(N) X) -> (B, Y) { B(i) = 2 * A(i) Y(i) = 3 * X(i) }")
+    found = nests(wb.schedule(op, N=MACHINE.cache_bytes[0] // 16))
+    alone = nest_cost(found[0], MACHINE, 1)
+    together = nest_cost(found[0], MACHINE, 1, touched_bytes(found, MACHINE))
+    assert alone.traffic[0] == 0.0 < together.traffic[0]
+
+
+def test_lanes_count_as_the_innermost_loop_wherever_they_stand():
+    copy = wb.operator("def f(float(N,M) A) -> (B) { B(i,j) = 2 * A(i,j) }")
+    inside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.interchange("j_o", "i", "j_i") | wb.vectorize("j_i")
+    outside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.interchange("j_o", "j_i", "i") | wb.vectorize("j_i")
+    (first,), (second,) = nests(inside), nests(outside)
+    assert nest_cost(first, MACHINE, 1) == nest_cost(second, MACHINE, 1)
 
 
 def test_costs_are_of_the_parts_they_name():

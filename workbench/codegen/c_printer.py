@@ -13,18 +13,16 @@ from workbench.codegen.c_neighbours import neighbours_copied
 from workbench.codegen.c_parallel import outlined, with_pragma
 from workbench.codegen.c_registers import after, before
 from workbench.codegen.c_stops import BEGAN, STOPS, has_few, looks
+from workbench.codegen.c_taps import few_taps
 from workbench.codegen.c_transposed_copies import TransposedCopy, get_rows, pieces, transposed_copy
 from workbench.codegen.c_values import PRECEDENCE, Values
 from workbench.codegen.c_workspace import Workspace, place
 from workbench.codegen.c_writes import lane_write, scalar_write, stored_in_turn
-from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write, walk
+from workbench.codegen.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
 from workbench.lang.normal_form import constant
 from workbench.poly.program import Program
 from workbench.schedules.micro_kernels import registered
 from workbench.target import Parallel
-
-TAPS = 4
-"""Iterations of a loop that is unrolled though no step says so."""
 
 THREAD = """#ifdef _OPENMP
 int omp_get_thread_num(void);
@@ -201,7 +199,7 @@ class Printer:
         lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
         if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
-        elif self.is_short(loop):
+        elif self.values.held and few_taps(loop):
             lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
         return lines
 
@@ -215,13 +213,6 @@ class Printer:
         lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
         self.outer -= own
         return [stop, *lines] if look else lines
-
-    def is_short(self, loop: For) -> bool:
-        """A few steps of a sum in registers, whose operands overlap: the taps of a convolution along a row."""
-        if not self.values.held or loop.kind != "serial" or constant(loop.lower) != 0:
-            return False
-        whole = all(x.kind == "unroll" for x in walk(loop.body) if isinstance(x, For))
-        return whole and (constant(loop.upper) or TAPS + 1) <= TAPS * loop.step
 
     def moved(self, loop: For) -> list[str]:
         """An unrolled loop that only copies neighbours, as one move of memory."""

@@ -8,6 +8,7 @@ registers are the first level.  The result is in cycles of one core; only its or
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, prod
 
 from workbench.lang.expr import Binary, Call, walk
@@ -51,8 +52,11 @@ class NestCost:
         return max(self.compute, *self.traffic) + 0.3 * (self.compute + sum(self.traffic)) + self.overhead
 
 
-def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
-    """What one statement takes inside its loops."""
+def nest_cost(nest: Nest, target: Target, threads: int, resident: float | None = None) -> NestCost:
+    """What one statement takes inside its loops; `resident` bytes are what the whole program touches (by default this
+    nest): a cache that holds them has them from the call before.
+    """
+    nest = in_lockstep(nest)
     inner = _register_depth(nest)
     registers, loads, stores, chains = _registers(nest, inner, target)
     lanes = _lanes(nest)
@@ -63,16 +67,26 @@ def nest_cost(nest: Nest, target: Target, threads: int) -> NestCost:
     work = max(_arithmetic(nest, costs) / LOADS, loads / LOADS + stores, (latency / chains if chains else 0.0))
     spilled = max(0.0, registers - target.vector_registers) / max(1.0, registers)
     compute = vectors * (work + 2.0 * spilled)
-    turns = prod(x.trip for x in nest.loops[:inner])
+    turns = prod(x.trip for x in nest.loops if x.kind in ("serial", "parallel"))
     busy, regions = _parallel(nest, threads)
     share = 1.0 / busy
-    traffic = _traffic(nest, target)
+    traffic = _traffic(nest, target, touched_bytes((nest,), target) if resident is None else resident)
     moved = tuple(
         t / costs.bytes_per_cycle(rate) * (share if level < 2 else max(share, 1.0 / threads, costs.memory_share))
         for level, (t, rate) in enumerate(zip(traffic, rates(costs), strict=True))
     )
     overhead = costs.cycles(turns * costs.loop_turn_seconds * share + ENTERED * regions * costs.region_seconds)
     return NestCost(compute * share, moved, overhead, lanes, chains, registers, loads, busy / threads)
+
+
+def in_lockstep(nest: Nest) -> Nest:
+    """The nest as it is executed: all lanes of a vector loop at each turn of the loops inside it, so it is the
+    innermost; loops of one iteration are none.
+    """
+    order = [n for n, x in enumerate(nest.loops) if x.trip > 1 or x.kind == "parallel"]
+    order.sort(key=lambda n: nest.loops[n].kind == "vector")
+    accesses = tuple(replace(a, strides=tuple(a.strides[n] for n in order)) for a in nest.accesses)
+    return replace(nest, loops=tuple(nest.loops[n] for n in order), accesses=accesses)
 
 
 def rates(costs: Costs) -> tuple[float, float, float]:
@@ -82,7 +96,18 @@ def rates(costs: Costs) -> tuple[float, float, float]:
 
 def predicted_cycles(nests: Sequence[Nest], target: Target, threads: int) -> float:
     """Cycles of all nests, one after another."""
-    return sum(nest_cost(nest, target, threads).cycles for nest in nests)
+    resident = touched_bytes(nests, target)
+    return sum(nest_cost(nest, target, threads, resident).cycles for nest in nests)
+
+
+def touched_bytes(nests: Sequence[Nest], target: Target) -> float:
+    """Bytes of the cache lines that the nests touch, of each array what one nest touches of it at most."""
+    most: dict[str, int] = {}
+    for nest in nests:
+        for access in nest.accesses:
+            lines = access.lines(nest.loops, 0, target.line_bytes)
+            most[access.array] = max(most.get(access.array, 0), lines)
+    return float(target.line_bytes * sum(most.values()))
 
 
 def _register_depth(nest: Nest) -> int:
@@ -107,6 +132,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
     bodies = max(1, prod(x.trip for x in tile if x.kind == "unroll"))
     operations = bodies * pieces
     around = nest.loops[inner - 1] if inner else None
+    piecewise = pieces > 1 and nest.statement.reduction is None  # a loop over registers: none holds its value
     registers = loads = stores = chains = 0.0
     for access in nest.accesses:
         strides = access.strides[inner:]
@@ -114,7 +140,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
         vector = next((s for x, s in zip(tile, strides, strict=True) if x.kind == "vector"), 0)
         own = distinct * (pieces if vector != 0 else 1)
         cost = own * (1.0 if vector in (0, 1) else width * gathered)
-        stays = around is not None and access.strides[inner - 1] == 0
+        stays = around is not None and access.strides[inner - 1] == 0 and not (piecewise and vector)
         reduces = access.written and nest.statement.reduction is not None
         if access.written:
             chains = float(own) if reduces and stays else 0.0
@@ -123,7 +149,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
             registers += own if reduces else min(own, 2)
         else:
             loads += 0.0 if stays else cost
-            registers += own if stays else min(own, pieces + 1)
+            registers += own if stays else min(own, pieces + 1 if bodies > 1 else 1)
     short = width / lanes if 1 < lanes < width else 1.0
     return registers, short * loads / operations, short * stores / operations, chains / 1.0
 
@@ -144,17 +170,21 @@ def _arithmetic(nest: Nest, costs: Costs) -> float:
     return total
 
 
-def _traffic(nest: Nest, target: Target) -> tuple[float, float, float]:
-    """Bytes that come from the second cache, the third, and memory: what each cache cannot hold."""
+def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float, float]:
+    """Bytes that come from the second cache, the third, and memory: what each cache cannot hold; nothing where it holds
+    all that is `resident`.
+    """
     line, loops = target.line_bytes, nest.loops
     depths = range(len(loops) + 1)
     lines = [[a.lines(loops, depth, line) for a in nest.accesses] for depth in depths]
     sums = [line * sum(own) for own in lines]
     found = []
-    for level, size in enumerate(target.cache_bytes):
+    for size in target.cache_bytes:
+        if resident <= FULL * size:
+            found.append(0.0)
+            continue
         fits = next((d for d in depths if sums[d] <= FULL * size), len(loops))
         found.append(sum(_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses)))
-        del level
     return found[0], found[1], found[2]
 
 
