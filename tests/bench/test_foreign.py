@@ -13,6 +13,7 @@ from bench import contenders, environments
 from bench.contenders import FOREIGN, operator_of
 from bench.foreign_worker import MODULES, loaded, saved
 from bench.suite import CASES
+from bench.tuning.against_tvm import CHAINS
 
 HERE = Path(bench.__file__ or "").parent
 # What the first parameter of a peer's functions is, if it is none of the operator's.
@@ -30,7 +31,7 @@ def functions(module):
 
 @pytest.mark.parametrize("module", MODULES.values())
 def test_every_function_is_of_a_case_and_takes_its_arguments(module):
-    known = {name: case for case in CASES for name in (case.operator, *case.torch.split())}
+    known = {name: case for case in (*CASES, *CHAINS) for name in (case.operator, *case.torch.split())}
     for name, count in functions(module).items():
         assert name in known, name
         assert count == len(operator_of(known[name]).parameters), name

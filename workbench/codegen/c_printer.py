@@ -199,7 +199,7 @@ class Printer:
         lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
         if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
             lines[0] = f"WB_UNROLL {lines[0]}"
-        elif self.values.held and few_taps(loop):
+        elif self.is_short(loop):
             lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
         return lines
 
@@ -213,6 +213,10 @@ class Printer:
         lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
         self.outer -= own
         return [stop, *lines] if look else lines
+
+    def is_short(self, loop: For) -> bool:
+        """Whether a loop is written out though no step says so."""
+        return bool(self.values.held) and few_taps(loop)
 
     def moved(self, loop: For) -> list[str]:
         """An unrolled loop that only copies neighbours, as one move of memory."""
