@@ -74,7 +74,7 @@ def compare(case: Case, workers: dict[str, Worker], effort: Effort) -> Compariso
     results = {name: _prepared(workers[name], case) for name in names}
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         results = _checked(workers, results, case, Path(folder))
-    copy = _prepared(workers["copy"], case) if case.memory_bound else None
+    copy = _prepared(workers["copy"], case) if case.memory_bound and "copy" in workers else None
     timed = _timed(workers, {**results, **({"copy": copy} if copy else {})}, effort)
     copy = timed.pop("copy", None)
     op = operator_of(case)

@@ -112,7 +112,7 @@ def compared(study: Study, began: float, theirs: Curve, both: Comparison) -> dic
     own = next((t.seconds for t in tried if last is not None and t.number == last.number), None)
     scale = ours_last / own if own else 1.0
     curve = [(at, None if s is None else s * scale) for at, s in ours]
-    trial, at = reached(curve, theirs_last)
+    trial, at = reached(curve, theirs_last) if ours_last <= theirs_last else (None, None)  # a lucky timing is no result
     return {
         "ours": curve,
         "theirs": [(at, None if s is None else s * theirs_last / recorded) for at, s in theirs],

@@ -118,3 +118,10 @@ def test_a_contender_that_nobody_knows_says_so():
     with crew(["nobody"], 1) as workers:
         row = compare(CASE, workers, EFFORT)
     assert "unknown contender 'nobody'" in row.results["nobody"].missing
+
+
+def test_without_a_process_that_copies_the_others_are_timed_alone():
+    row = compare(CASE, {"workbench": Actor("workbench", 2.0), "numpy": Actor("numpy", 3.0)}, EFFORT)
+    assert CASE.memory_bound
+    assert row.copy is None
+    assert row.ratios == {"numpy": {"fresh": 1.5}}
