@@ -21,6 +21,8 @@ EXTENSIONS = PACKAGE / "labextension"
 NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 # anywidget gives a script two seconds to begin, however busy the machine is.
 LATE = "Failed to initialize model"
+# JupyterLab's own promise, where a kernel is restarted that it is just asking who it is.
+RESTARTED = "Canceled future for kernel_info_request"
 _READY = """(async () => { const c = window.notebook.sessionContext; await c.ready; await c.session.kernel.info;
     if (document.activeElement) document.activeElement.blur(); return c.session.kernel.id })()"""
 _CLOSE = """(async () => {
