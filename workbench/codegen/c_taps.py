@@ -11,8 +11,8 @@ TAPS = 4
 """Iterations of such a loop at most."""
 
 STRAIGHT = 96
-"""Sums in a row at most.  GCC computes each cell of a straight line to its end before the next: where many cells get
-many contributions, one addition waits for the other, and each cell walks over all rows again.
+"""Sums in a row at most.  More than this was measured to be slower with GCC 12 (256 sums and more: 1.4 to 1.9 times);
+convolutions of the suite have at most 84.
 """
 
 LONG = 99
