@@ -88,8 +88,9 @@ def run(case: str, trials: int) -> Tuned:
             ours.close()
         finally:
             theirs.close()
-    head, their_curve = history(Path(answer["function"].rpartition("kept in ")[2]) / HISTORY)
-    found = compared(study, began, their_curve, with_both) | facts_of(study, seconds) | {"tvm": answer["function"]}
+    about, _, kept = answer["function"].rpartition(", kept in ")  # where it is kept is of this machine alone
+    head, their_curve = history(Path(kept) / HISTORY)
+    found = compared(study, began, their_curve, with_both) | facts_of(study, seconds) | {"tvm": about}
     return Tuned(case, dict(own.sizes), threads, trials, facts=found | head, gain=found["final_ratio"])
 
 

@@ -71,7 +71,6 @@ class Tuner:
         self.searcher = make(surroundings)
         self.trials: list[Trial] = []
         self.rounds: list[Round] = []
-        self.keys: dict[str, Trial] = {}
         self.search_seconds = 0.0
         self.look_seconds, self.looked = 0.0, 0
 
@@ -155,13 +154,8 @@ class Tuner:
         requests = [Request(number, point) for number, point in numbered.items()]
         for result in self.runner.measure(requests, best.seconds if best else None):
             trial = self._trial(result, numbered[result.number], predicted[result.number], "search")
-            twin = self.keys.get(result.key) if result.key else None
-            if twin is None or twin.score is None:
-                self._keep(trial)
-                fresh += trial.outcome != "illegal"
-            elif trial.score is not None:
-                self._keep(replace(trial, message=f"the same computation as trial {twin.number}"))
-                fresh += 1
+            self._keep(trial)
+            fresh += trial.outcome != "illegal"
             told.append(Told(numbered[result.number], trial.score))
             if not self.going():
                 break
