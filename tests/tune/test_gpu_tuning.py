@@ -17,6 +17,7 @@ from workbench.tune.measuring.gpu_runner import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
 from workbench.tune.measuring.runner import Limits
 from workbench.tune.trials import OUTCOMES, fastest
+from workbench.viz.tuning.study_figure import UNJUDGED
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="install nvidia-cuda-nvrtc to compile candidates for a GPU")
 
@@ -80,6 +81,7 @@ def test_it_says_that_nothing_was_measured(ranked):
     figure = ranked.figure()
     assert figure.axes[0].get_title(loc="left") == "estimates, and the best so far"
     assert "not measured" in figure.get_suptitle()
+    assert [a.texts[0].get_text() for a in figure.axes[3:5]] == 2 * [UNJUDGED]
 
 
 def test_the_front_end_is_told_that_they_are_estimates(ranked):
