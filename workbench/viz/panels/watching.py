@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.tune.models.object_code import object_text
 from workbench.tune.study import Study
 from workbench.tune.trials import Trial
 from workbench.viz.panels.listing import code_payload, plain_lines
@@ -90,7 +91,8 @@ class Watching:
             panel.schedule = self.study.schedule(trial)
         fastest = best_of_search(self.study)
         best = self._code(fastest, panel) if fastest else []
-        told = {"number": number, "message": trial.message, "shown": bool(trial.schedule), "best_code": best}
+        message = "\n".join(filter(None, (trial.message, object_text(trial.features or {}))))
+        told = {"number": number, "message": message, "shown": bool(trial.schedule), "best_code": best}
         panel.views = {**panel.views, "trial": told}
 
     def _code(self, trial: Trial, panel: Panel) -> list[str]:
