@@ -7,15 +7,17 @@ import pytest
 
 import workbench as wb
 from bench.gpu.estimates import estimated, quality
+from tests.runtime.gpu.fake_driver import FakeDriver
 from tests.tune.support import alive
 from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime.gpu.choosing import VARIABLE
 from workbench.runtime.nvrtc import nvrtc
-from workbench.tune.measuring import dask_runner
+from workbench.tune.measuring import dask_runner, gpu_timing
 from workbench.tune.measuring import gpu_at_hand as at_hand
 from workbench.tune.measuring.gpu_runner import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
 from workbench.tune.measuring.runner import Limits
+from workbench.tune.measuring.workload import workload
 from workbench.tune.trials import OUTCOMES, fastest
 from workbench.viz.tuning.study_figure import UNJUDGED
 
@@ -166,6 +168,38 @@ def test_what_a_gpu_makes_of_a_bad_candidate_is_an_outcome_and_the_study_goes_on
     assert said in found[256].message
     assert study.best_trial.score is not None
     assert study._runner.runner.pid is None or not alive(study._runner.runner.pid)
+
+
+def test_whatever_happens_to_a_check_the_estimate_stands(tmp_path, no_gpu, monkeypatch):
+    class Failing:
+        def ask(self, request: object, seconds: float) -> None:
+            raise MemoryError("no memory is left")
+
+    monkeypatch.setattr(RankingRunner, "_checking", lambda self, seconds: Failing())
+    study = wb.autotune(threads_sketch(), target="cuda", searcher="grid", database=tmp_path / "own.sqlite").result()
+    assert study.state == "finished"
+    assert {t.outcome for t in study.trials} == {"estimated"}
+    assert not any(t.confirmed for t in study.trials)
+    assert "not executed by the processor: no memory is left" in study.best_trial.message
+    assert "its results were not compared" in str(study)
+
+
+def test_a_kernel_that_writes_nothing_is_not_right_where_another_one_left_its_results(monkeypatch, compilers):
+    class Driver(FakeDriver):
+        works = True
+
+        def launch(self, *arguments: object) -> None:
+            if self.works:
+                super().launch(*arguments)
+
+    driver = Driver()
+    monkeypatch.setattr(gpu_timing, "the_driver", lambda: driver)
+    kernel = wb.generate(threads_sketch().at({"threads": 64}), "cuda")
+    given = workload(wb.schedule(ODD, **SIZES).program)
+    judged = []
+    for driver.works in (True, False):  # the second call gets the memory of the first
+        judged.append(bool(given.expected.judged([gpu_timing.prepared(kernel, given)().numpy()])))
+    assert judged == [True, False]
 
 
 def test_measurements_and_estimates_are_different_problems(tmp_path, gpu, ranked):

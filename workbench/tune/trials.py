@@ -23,7 +23,8 @@ class Trial:
     `message` says what went wrong.  `predicted` are the seconds that the cost model expected before, `features` what it
     saw, and what the compiler made of the trial (`object_...`); `build_seconds` and `run_seconds` what the trial took,
     `began` when it began (seconds since 1970), `round` which round of the search asked for it, `source` who ("search",
-    "default", or "seed"); a `confirmed` trial was timed again, longer, after the search.
+    "default", or "final", which is put into the trial that it confirms); a `confirmed` trial was timed again, longer,
+    after the search.
 
     Where no GPU can be used the outcome is "estimated": `estimate` are the seconds that a model expects, by which
     schedules are ranked, and nothing was measured (a `confirmed` one was executed on the processor, and is right).
