@@ -170,6 +170,21 @@ def test_what_a_gpu_makes_of_a_bad_candidate_is_an_outcome_and_the_study_goes_on
     assert study._runner.runner.pid is None or not alive(study._runner.runner.pid)
 
 
+@pytest.mark.parametrize(
+    ("driver", "said"),
+    [
+        ("tests.tune.gpu_drivers:Absent", "no attribute 'Absent'"),
+        ("tests.tune.gpu_drivers:Ending", "the process that opened its driver ended with exit status 3"),
+    ],
+)
+def test_where_a_gpu_cannot_be_used_a_study_says_why_it_ranks(driver, said, tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, driver)
+    with pytest.warns(RuntimeWarning, match=f"candidates are ranked, not measured: .*{said}") as noted:
+        study = wb.autotune(threads_sketch(), target="h200", trials=0, database=tmp_path / "own.sqlite")
+    assert study.ranked
+    assert noted[0].filename == __file__
+
+
 def test_whatever_happens_to_a_check_the_estimate_stands(tmp_path, no_gpu, monkeypatch):
     class Failing:
         def ask(self, request: object, seconds: float) -> None:
