@@ -26,6 +26,15 @@ function logarithmic(low: number, high: number, most: number, text: (v: number) 
   return { type: 'log', domain: [low, high], ticks: fitting.at(-1) ?? all[0], tickFormat: text, label };
 }
 
+/** At most so many whole numbers for an axis, multiples of 1, 2 or 5 times a power of ten. */
+function whole(values: number[], most: number): number[] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const steps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((f) => f * 10 ** power));
+  const step = steps.find((s) => (high - low) / s < most)!;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
+}
+
 const inSeconds = (low: number, high: number, most: number, label: string | null = null) => logarithmic(low, high, most, duration, label);
 const opacity = (t: Trial): number => (t.kept ? 0.85 : FAINT);
 
@@ -53,7 +62,7 @@ export function overTime(study: StudyData, trials: Trial[], shown: number | null
   const placed = (t: Trial) => t.seconds ?? top;
   return clicked(Plot.plot({
     width, height: 250, marginLeft: 52, marginRight: 20, style: STYLE, ariaLabel: 'trials, and the best so far',
-    x: { label: 'trial', nice: true, grid: false, tickFormat: 'd', ticks: Math.min(10, trials.length) }, y: { ...inSeconds(low, high, 7), grid: true },
+    x: { label: 'trial', nice: true, grid: false, tickFormat: 'd', ticks: whole(trials.map((t) => t.number), 10) }, y: { ...inSeconds(low, high, 7), grid: true },
     marks: [
       Plot.ruleY(study.baselines, { y: '1', stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
       Plot.text(study.baselines, { y: '1', text: '0', frameAnchor: 'right', textAnchor: 'end', dy: -6, fill: 'var(--wb-soft)' }),
@@ -91,7 +100,7 @@ export function ranking(study: StudyData, width: number): Chart | null {
   const colour = (r: { of: string }) => (r.of === 'tau' ? MEASURED : BEST);
   return Plot.plot({
     width, height: 210, marginLeft: 34, marginRight: 16, marginTop: 30, style: STYLE, ariaLabel: 'how well the model ranked each round',
-    x: { label: 'round', tickFormat: 'd', ticks: Math.min(8, study.ranking.length) }, y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
+    x: { label: 'round', tickFormat: 'd', ticks: whole(study.ranking.map(([round]) => round), 8) }, y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
     marks: [
       Plot.ruleY([0], { stroke: 'var(--wb-soft)' }),
       Plot.line(rows, { x: 'round', y: 'value', z: 'of', stroke: colour, strokeWidth: 1.6 }),

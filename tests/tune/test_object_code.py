@@ -49,7 +49,7 @@ def test_trials_tell_how_wide_the_compiler_made_them(tmp_path, compilers):
     wide, narrow = (study(tmp_path / f"{lanes}.sqlite", 8, lanes=lanes) for lanes in (True, False))
     assert all(t.features["object_lanes"] > 2 and t.features["object_scalar"] < 0.5 for t in wide.trials)
     assert all(t.features["object_lanes"] == t.features["object_scalar"] == 1 for t in narrow.trials)
-    assert "1 numbers at once; for each that computes 1 fused" in object_text(narrow.trials[1].features)
+    assert "no lanes; for each that computes: 1 fused" in object_text(narrow.trials[1].features)
     assert {"cycles", "object_loads_per_multiply_add"} <= {*wide.trials[0].features}
     again = wb.tune.Database(tmp_path / "True.sqlite").trials(wide.key.key)
     assert {t.number: t.features for t in again} == {t.number: t.features for t in wide.trials}

@@ -61,15 +61,16 @@ def object_text(features: Mapping[str, float]) -> str:
     """What stands in the hot loop, in one line; "" where it is not known.
 
     >>> object_text({"object_hot_instructions": 5.0, "object_lanes": 16.0, "object_spills": 0.25})
-    'hot loop: 32 instructions, 16 numbers at once; for each that computes 0.25 spills'
+    'hot loop: 32 instructions, 16 lanes; for each that computes: 0.25 spills'
     """
     own = {name.removeprefix(PREFIX): value for name, value in features.items() if name.startswith(PREFIX)}
     if "hot_instructions" not in own:
         return ""
     counts = {name: own[name] for name in COUNTED if own.get(name)}
-    first = f"hot loop: {round(2 ** own['hot_instructions'])} instructions, {own['lanes']:.3g} numbers at once"
+    width = f"{own['lanes']:.3g} lanes" if own["lanes"] > 1 else "no lanes"
+    first = f"hot loop: {round(2 ** own['hot_instructions'])} instructions, {width}"
     rest = ", ".join(f"{value:.2g} {name.replace('_', ' ')}" for name, value in counts.items())
-    return f"{first}; for each that computes {rest}" if rest else first
+    return f"{first}; for each that computes: {rest}" if rest else first
 
 
 def _work(loop: MachineLoop) -> tuple[int, int]:
