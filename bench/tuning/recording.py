@@ -25,6 +25,7 @@ from workbench.records import record
 from workbench.runtime.machine import this_machine
 from workbench.tune.measuring.building import Request
 from workbench.tune.measuring.local_runner import LocalRunner
+from workbench.tune.models.object_code import of_schedule
 from workbench.tune.study import Study
 from workbench.tune.trials import Trial
 
@@ -71,7 +72,7 @@ def record_space(own: Recorded, database: Path) -> None:
         studies = [study(own.make(**own.sizes), "grid", None, database)]
         studies += [study(own.make(**sizes), "random", LEARNED_FROM, database) for sizes in own.others]
     fastest = again(studies[0])
-    names = sorted({name for s in studies for t in s.trials for name in t.features or ()})
+    names = sorted({name for s in studies for t in s.trials for name in of_schedule(t.features or {})})
     about = {"sizes": [dict(own.sizes), *map(dict, own.others)], "features": names, "machine": machine()}
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about))}
     for n, one in enumerate(studies):

@@ -9,7 +9,7 @@ import { button, h } from './dom';
 import { Listing } from './listing';
 import { bodyOf } from './state';
 import type { Compared, Pinned, State } from './state';
-import type { Code } from './types';
+import type { StudyData } from './types';
 
 const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX', 'SASS'] as const;
 const FOLDED = { margin: 3, minSize: 4 };
@@ -17,7 +17,7 @@ const FOLDED = { margin: 3, minSize: 4 };
 export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
   private readonly listings = new Map<string, Listing>();
-  private chosen: string[] = ['C'];
+  private chosen: string[];
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
@@ -25,13 +25,14 @@ export class CodePane {
   private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
 
   constructor(private readonly state: State) {
+    this.chosen = [this.usual];
     this.colours = new ColoursBar(state.colours, () => state.colour(state.selection), (kept) => state.uncolour(kept));
   }
 
   draw(): void {
     const { compared, pinned } = this.state;
     const plain = !compared && !this.against;
-    const now = [pinned, ...this.chosen, ...this.chosen.map((name) => this.written(name))];
+    const now = [pinned, ...this.chosen, ...this.chosen.map((name) => this.state.written(name))];
     if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
     this.stands = plain ? now : [];
     this.closeChanges();
@@ -70,20 +71,21 @@ export class CodePane {
   private toggle(name: string): void {
     const chosen = this.chosen.includes(name) ? this.chosen.filter((n) => n !== name) : [...this.chosen, name];
     this.chosen = LANGUAGES.filter((n) => chosen.includes(n));
-    if (!this.chosen.length) this.chosen = ['C'];
+    if (!this.chosen.length) this.chosen = [this.usual];
     this.draw();
     this.light();
     this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name as 'C')]?.focus();
   }
 
-  private written(name: string): Code | undefined {
-    return name === 'C' ? this.state.code : this.state.view<Code>(name);
+  /** What is shown at first: what the study that is shown writes, else C. */
+  private get usual(): string {
+    return (this.state.model.get('study') as Partial<StudyData>).language ?? 'C';
   }
 
   private column(name: string): HTMLElement {
     const known = this.listings.get(name) ?? new Listing(this.state, name === 'C');
     this.listings.set(name, known);
-    const code = this.written(name);
+    const code = this.state.written(name);
     if (!code) return h('div', { class: 'column' }, h('h3', {}, name), h('p', { class: 'soft' }, 'asking for it …'));
     known.draw(code);
     return known.element;

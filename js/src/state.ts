@@ -198,6 +198,11 @@ export class State {
 
   // -- what is worked out only when somebody looks -----------------------------------------------------------------------
 
+  /** The text of the schedule in a language; none while the kernel is asked for it. */
+  written(language: string): Code | undefined {
+    return language === 'C' ? this.code : this.view<Code>(language);
+  }
+
   /** A lazy view; undefined while the kernel is asked for it (once). */
   view<T>(name: string, given: Record<string, unknown> = {}): T | undefined {
     const found = this.model.get('views')?.[name] as T | undefined;

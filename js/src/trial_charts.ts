@@ -26,6 +26,15 @@ function logarithmic(low: number, high: number, most: number, text: (v: number) 
   return { type: 'log', domain: [low, high], ticks: fitting.at(-1) ?? all[0], tickFormat: text, label };
 }
 
+/** At most so many whole numbers for an axis, multiples of 1, 2 or 5 times a power of ten. */
+function whole(values: number[], most: number): number[] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const steps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((f) => f * 10 ** power));
+  const step = steps.find((s) => (high - low) / s < most)!;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
+}
+
 const inSeconds = (low: number, high: number, most: number, label: string | null = null) => logarithmic(low, high, most, duration, label);
 const opacity = (t: Trial): number => (t.kept ? 0.85 : FAINT);
 
@@ -53,7 +62,7 @@ export function overTime(study: StudyData, trials: Trial[], shown: number | null
   const placed = (t: Trial) => t.seconds ?? top;
   return clicked(Plot.plot({
     width, height: 250, marginLeft: 52, marginRight: 20, style: STYLE, ariaLabel: 'trials, and the best so far',
-    x: { label: 'trial', nice: true, grid: false, tickFormat: 'd' }, y: { ...inSeconds(low, high, 7), grid: true },
+    x: { label: 'trial', nice: true, grid: false, tickFormat: 'd', ticks: whole(trials.map((t) => t.number), 10) }, y: { ...inSeconds(low, high, 7), grid: true },
     marks: [
       Plot.ruleY(study.baselines, { y: '1', stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
       Plot.text(study.baselines, { y: '1', text: '0', frameAnchor: 'right', textAnchor: 'end', dy: -6, fill: 'var(--wb-soft)' }),
@@ -91,7 +100,7 @@ export function ranking(study: StudyData, width: number): Chart | null {
   const colour = (r: { of: string }) => (r.of === 'tau' ? MEASURED : BEST);
   return Plot.plot({
     width, height: 210, marginLeft: 34, marginRight: 16, marginTop: 30, style: STYLE, ariaLabel: 'how well the model ranked each round',
-    x: { label: 'round', tickFormat: 'd', ticks: Math.min(8, study.ranking.length) }, y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
+    x: { label: 'round', tickFormat: 'd', ticks: whole(study.ranking.map(([round]) => round), 8) }, y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
     marks: [
       Plot.ruleY([0], { stroke: 'var(--wb-soft)' }),
       Plot.line(rows, { x: 'round', y: 'value', z: 'of', stroke: colour, strokeWidth: 1.6 }),
@@ -156,7 +165,8 @@ function placed(trial: Trial, study: StudyData): { intensity: number; rate: numb
 export function parallel(study: StudyData, trials: Trial[], shown: number | null, width: number, choose: (decision: number, place: number) => void, chosen: (decision: number, place: number) => boolean): Chart | null {
   const good = trials.filter((t) => t.seconds !== null && t.places.every((p) => p >= 0));
   if (!good.length) return null;
-  const axes = [...study.decisions.map((d) => d.name), 'seconds'];
+  const timed = study.ranked ? 'estimate' : 'seconds';
+  const axes = [...study.decisions.map((d) => d.name), timed];
   const [best, worst] = [fastest(study), Math.max(...good.map((t) => t.seconds!))];
   const up = (place: number, of: number) => (of > 1 ? place / (of - 1) : 0.5);
   const order = study.decisions.map((d) => rank(d));
@@ -164,7 +174,7 @@ export function parallel(study: StudyData, trials: Trial[], shown: number | null
   const heat = (t: Trial) => `var(--wb-h${Math.max(0, 4 - Math.floor(Math.log2(t.seconds! / best) * 2))})`;
   const lines = [...good].sort((a, b) => b.seconds! - a.seconds!).flatMap((t) => axes.map((axis, i) => ({ axis, trial: t, y: i < order.length ? up(order[i][t.places[i]], order[i].length) : time(t.seconds!) })));
   const labels = study.decisions.flatMap((d, i) => d.options.map((option, place) => ({ axis: d.name, y: up(order[i][place], d.options.length), text: shorter(option), decision: i, place })));
-  const ends = [{ axis: 'seconds', y: 0, text: duration(best) }, { axis: 'seconds', y: 1, text: duration(worst) }];
+  const ends = [{ axis: timed, y: 0, text: duration(best) }, { axis: timed, y: 1, text: duration(worst) }];
   const chart = Plot.plot({
     width, height: 250, marginTop: 26, marginBottom: 14, marginLeft: 30, marginRight: 96, style: STYLE, ariaLabel: 'all trials, decision by decision',
     x: { type: 'point', domain: axes, axis: 'top', label: null, tickSize: 0, tickFormat: shorter }, y: { domain: [0, 1], axis: null },

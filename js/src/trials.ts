@@ -54,7 +54,7 @@ export class TrialsPane {
 
   private drawHead(study: StudyData): void {
     const best = study.best === null ? (study.ranked ? 'ranked without a GPU' : 'nothing measured yet') : study.ranked ? `ranked without a GPU: best estimate ${duration(fastest(study))}, trial ${study.best}; nothing was measured` : `best: trial ${study.best}, ${duration(fastest(study))}${study.speedup ? `, ${study.speedup.toFixed(2)} × the default recipe` : ''}`;
-    this.about.replaceChildren(h('b', { class: `state ${study.state}` }, study.state), ` ${study.done} of ${study.budget} trials · ${best}`, study.why ? h('span', { class: 'bad' }, ` ${study.why}`) : '');
+    this.about.replaceChildren(h('b', { class: `state ${study.state}` }, study.state), ` ${study.done}${study.budget > study.done ? ` of ${study.budget}` : ''} trials · ${best}`, study.why ? h('span', { class: 'bad' }, ` ${study.why}`) : '');
     this.bar.style.width = `${Math.min(100, (100 * study.done) / Math.max(1, study.budget))}%`;
     this.element.dataset.state = study.state;
     this.element.dataset.trials = String(study.trials.length);
@@ -119,7 +119,9 @@ export class TrialsPane {
     const { shown } = this;
     const best = trials.find((t) => t.number === study.best);
     const own = shown && trials.find((t) => t.number === shown.number);
-    const now = JSON.stringify([shown?.number, own?.seconds, study.best, this.changes, trials.length > 0, shown && bodyOf(this.state.code).length]);
+    const code = this.changes && shown ? this.state.written(study.language) : undefined;
+    const written = code ? bodyOf(code) : '';
+    const now = JSON.stringify([shown?.number, own?.seconds, study.best, this.changes, trials.length > 0, written]);
     if (now === this.stands) return;
     this.stands = now;
     const place = [...this.told.querySelectorAll('button')].indexOf(document.activeElement as HTMLButtonElement);
@@ -142,7 +144,7 @@ export class TrialsPane {
       });
       const compare = shown.shown && own !== best ? button(this.changes ? 'hide the difference' : 'code against the best', () => this.change(() => { this.changes = !this.changes; }), { class: 'compare', 'aria-pressed': String(this.changes) }) : null;
       const host = h('div', { class: 'changes' });
-      if (compare && this.changes) this.closeChanges = unified(host, shown.best_code.join('\n'), bodyOf(this.state.code));
+      if (compare && code) this.closeChanges = unified(host, shown.best_code.join('\n'), written);
       this.told.replaceChildren(h('div', { class: 'told-head' }, ways, h('b', {}, `trial ${own.number}`), what, h('span', { class: 'soft' }, more), compare), h('div', { class: 'decisions' }, ...decided), shown.message ? h('pre', { class: 'script' }, shown.message) : '', host);
     }
     if (place >= 0) [...this.told.querySelectorAll('button')][place]?.focus();

@@ -228,6 +228,7 @@ export interface StudyData {
   ceilings: { flops: number; bytes: Record<string, number> } | null;
   why: string;
   ranked: boolean; // without a GPU: seconds are estimates of a model
+  language: 'C' | 'CUDA'; // that its candidates are written in
 }
 
 /** What is said of the trial that is shown. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,9 @@ from tests.browser.bench import Bench
 from tests.browser.chromium import Browser
 from tests.browser.hands import texts
 from tests.tune.support import SIZES, SMALL
+from workbench.runtime.machine_code import why_unreadable
 from workbench.tune import Database
+from workbench.tune.measuring import runner
 from workbench.tune.trials import fastest
 
 TITLES = [
@@ -47,6 +50,45 @@ def study(tmp_path_factory):
     sketch = start | wb.tile({"R/m": wb.choose(4, 8, 20)}) | wb.choose(wb.unroll("R/m_i"), None, name="unrolled")
     wb.autotune(sketch, trials=18, database=database, seed=1).result()
     return wb.autotune(sketch, trials=18, database=database, seed=1)
+
+
+class Estimating(runner.Runner):
+    """A runner without a GPU, whose model needs no compiler: of two threads each takes half as long, in both parts."""
+
+    ranks = True
+
+    def open(self, assignment):
+        self.sketch = assignment.sketch
+
+    def measure(self, requests, best):
+        for request in requests:
+            schedule = request.schedule or self.sketch.at(request.point)
+            seconds = 1e-3 / request.point.get("threads", 4) + 1e-4 / request.point.get("init", 4)
+            yield runner.Result(
+                request.number, "estimated", "1 x odd: bound by memory, 20 registers", key=schedule.key,
+                record=schedule.to_json(), steps=schedule.steps(), estimate=seconds,
+            )  # fmt: skip
+
+    def again(self, requests, patience):
+        for result in self.measure(requests, None):
+            message = f"estimated; executed by the processor, its results agree with the oracle\n{result.message}"
+            yield replace(result, message=message, run_seconds=1.0)
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory):
+    """A stored study of a space for CUDA on a machine without a GPU."""
+    start = wb.schedule(SMALL, **SIZES) | wb.decompose_reduction("R")
+    size, init = wb.choose(4, 8, 24, name="threads"), wb.choose(4, 12, name="init")
+    cut = start | wb.split("R.init/n", init) | wb.bind("R.init/n_o", "block.x") | wb.bind("R.init/n_i", "thread.x")
+    sketch = cut | wb.split("R/n", size) | wb.bind("R/n_o", "block.x") | wb.bind("R/n_i", "thread.x")
+    database = tmp_path_factory.mktemp("ranked") / "trials.sqlite"
+    given = {"target": "h200", "searcher": "grid", "database": database, "runner": Estimating(), "seed": 1}
+    wb.autotune(sketch, trials=6, **given).result()
+    return wb.autotune(sketch, trials=0, **given)
 
 
 @pytest.fixture
@@ -93,6 +135,8 @@ def test_a_click_shows_the_trial_in_every_pane(page, study, browser):
     shown = int(browser.run(f"document.querySelector('{PANE} .told b').textContent").split()[1])
     assert abs(shown - number) <= 1  # points may stand close together
     assert page.ask("str(panel.schedule)") == str(study.schedule(shown))
+    told = browser.run(f"document.querySelector('{PANE} .told').textContent")
+    assert ("hot loop: " in told) is not bool(why_unreadable())  # what the compiler made of it
     button(browser, "best")
     best = fastest(t for t in study.trials if t.source == "search").number
     browser.until(f"document.querySelector('{PANE} .told b').textContent === 'trial {best}'")
@@ -126,6 +170,39 @@ def test_the_charts_in_both_themes(theme, page, browser, keep):
     button(browser, "best")
     browser.until(f"document.querySelector('{PANE} .told b')")
     assert keep(f"study_{theme}").stat().st_size > 20_000
+    browser.run("document.body.dataset.jpThemeLight = 'true'")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_ranked_study_never_calls_an_estimate_a_time(theme, ranked, browser, keep, what_is_said_from_now_on):
+    assert {t.outcome for t in ranked.trials} == {"estimated"}
+    Bench(browser, wb.panel(ranked, panes=("trials", "code"), baselines={"PyTorch": 2e-5}), whole=False)
+    browser.until(f"document.querySelector('{DOTS} circle')")
+    browser.run(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
+    said = browser.run(f"document.querySelector('{PANE}').textContent")
+    assert "ranked without a GPU" in said
+    assert "nothing was measured" in said
+    assert "measured 0" not in said
+    assert "the default recipe" not in said.partition("estimates")[0]  # no speedup
+    assert "PyTorch" not in said  # what somebody measured is not drawn beside estimates
+    assert {"predicted beside measured", "how well the model ranks"}.isdisjoint(texts(browser, f"{PANE} figcaption"))
+    assert "6 trials" in said  # not "6 of 0": it was opened with trials=0
+    ticks = texts(browser, f"{PANE} figure:first-child [aria-label='x-axis tick label'] text")
+    assert ticks == ["1", "2", "3", "4", "5", "6"]
+    button(browser, "best")
+    browser.until(f"document.querySelector('{PANE} .told b')")
+    browser.until("document.querySelector('.wbp .code .cm-editor')")
+    assert "threadIdx.x" in browser.run("document.querySelector('.wbp .code').textContent")
+    told = browser.run(f"document.querySelector('{PANE} .told').textContent")
+    assert "estimated" in told
+    assert "executed by the processor: right" in told
+    assert "bound by memory" in told
+    button(browser, "\u25c2")
+    browser.until(f"document.querySelector('{PANE} .told b').textContent === 'trial 5'")
+    button(browser, "code against the best")
+    browser.until(f"document.querySelector('{PANE} .changes .cm-editor')")
+    assert "threadIdx.x" in browser.run(f"document.querySelector('{PANE} .changes').textContent")
+    assert keep(f"study_ranked_{theme}").stat().st_size > 20_000
     browser.run("document.body.dataset.jpThemeLight = 'true'")
 
 

@@ -15,7 +15,7 @@ from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime import building, calibrating, kept_costs
 from workbench.runtime.calibrating import measured_costs, undisturbed
 from workbench.runtime.compiling import load
-from workbench.runtime.cost_probes import Probe, _aligned, _function, _ring, _walk, probes
+from workbench.runtime.cost_probes import CELLS, Probe, _aligned, _function, _of_memory, _ring, _walk, probes
 from workbench.runtime.cost_texts import PANEL, cost_text
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.job import Job
@@ -159,6 +159,14 @@ def test_what_was_kept_counts_unless_the_settings_leave_it_aside(kept):
     assert this_machine().costs == OWN
 
 
+def test_where_the_cache_cannot_be_used_this_process_still_has_what_it_measured(tmp_path):
+    (tmp_path / "file").write_text("no directory")
+    with wb.settings(cache=tmp_path / "file" / "below", calibrated=True):
+        with pytest.warns(RuntimeWarning, match="temporary directory until this process ends"):
+            kept_costs.keep(this_machine(), OWN)
+        assert this_machine().costs == OWN
+
+
 def test_a_plan_says_what_it_was_made_by_and_the_doctor_what_is_kept(kept):
     op, cells = wb.operator("def scale(float(N) A) -> (B) { B(i) = 2 * A(i) }"), np.ones(50, np.float32)
     assert "\ncosts:    a test\n" in str(op.plan(cells))
@@ -247,6 +255,29 @@ def test_gathered_elements_are_those_of_the_indices(library):
     index = np.random.default_rng(1).integers(0, 100, 4 * lanes, np.int32)
     _function(library, "wb_gather", table, index, 4 * lanes, cell)(2)
     assert (cell == 2 * table[index].reshape(4, lanes).sum(axis=0)).all()
+
+
+@pytest.mark.parametrize("name", ["wb_waiting", "wb_multiply_add", "wb_division"])
+def test_arithmetic_is_measured_on_the_same_ordinary_numbers_in_every_call(name, library):
+    cell = _aligned(CELLS)
+    cell[:2] = 0.5
+    call = _function(library, name, cell)
+    for _ in range(5):
+        call(100)
+    assert (cell[:2] == 0.5).all()
+    assert (cell > 0).all()
+    assert (cell < 1000).all()
+
+
+@pytest.mark.parametrize("caches", [(32 << 10, 0, 8 << 20), (32 << 10, 512 << 10, 0), (32 << 10, 0, 0)])
+def test_a_level_that_a_machine_has_not_is_what_lies_behind_it(caches, library):
+    machine = replace(this_machine(), cache_bytes=caches, cores=1)
+    read = {p.name: p.units for p in _of_memory(library, machine) if p.name.endswith("bytes_per_second")}
+    first, second, third, memory = (read[f"{level}_bytes_per_second"] for level in ("l1", "l2", "l3", "memory"))
+    assert first < caches[0]
+    assert second == (caches[1] // 2 or third)
+    assert third == (caches[2] // 2 or memory)
+    assert memory > 2 * sum(caches)
 
 
 def test_a_walk_visits_every_line_once_before_it_comes_to_one_again(library):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -34,6 +35,13 @@ class Hanging(FakeDriver):
         while block[0] * block[1] * block[2] > LARGE:
             time.sleep(0.1)
         super().launch(function, grid, block, shared_bytes, stream, values)
+
+
+class Ending(FakeDriver):
+    """Opening it ends the process."""
+
+    def __init__(self) -> None:
+        os._exit(3)
 
 
 class Lazy(FakeDriver):

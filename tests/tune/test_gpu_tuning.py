@@ -7,16 +7,19 @@ import pytest
 
 import workbench as wb
 from bench.gpu.estimates import estimated, quality
+from tests.runtime.gpu.fake_driver import FakeDriver
 from tests.tune.support import alive
 from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime.gpu.choosing import VARIABLE
 from workbench.runtime.nvrtc import nvrtc
-from workbench.tune.measuring import dask_runner
+from workbench.tune.measuring import dask_runner, gpu_timing
 from workbench.tune.measuring import gpu_at_hand as at_hand
 from workbench.tune.measuring.gpu_runner import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
 from workbench.tune.measuring.runner import Limits
+from workbench.tune.measuring.workload import workload
 from workbench.tune.trials import OUTCOMES, fastest
+from workbench.viz.tuning.study_figure import UNJUDGED
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="install nvidia-cuda-nvrtc to compile candidates for a GPU")
 
@@ -80,6 +83,7 @@ def test_it_says_that_nothing_was_measured(ranked):
     figure = ranked.figure()
     assert figure.axes[0].get_title(loc="left") == "estimates, and the best so far"
     assert "not measured" in figure.get_suptitle()
+    assert [a.texts[0].get_text() for a in figure.axes[3:5]] == 2 * [UNJUDGED]
 
 
 def test_the_front_end_is_told_that_they_are_estimates(ranked):
@@ -164,6 +168,53 @@ def test_what_a_gpu_makes_of_a_bad_candidate_is_an_outcome_and_the_study_goes_on
     assert said in found[256].message
     assert study.best_trial.score is not None
     assert study._runner.runner.pid is None or not alive(study._runner.runner.pid)
+
+
+@pytest.mark.parametrize(
+    ("driver", "said"),
+    [
+        ("tests.tune.gpu_drivers:Absent", "no attribute 'Absent'"),
+        ("tests.tune.gpu_drivers:Ending", "the process that opened its driver ended with exit status 3"),
+    ],
+)
+def test_where_a_gpu_cannot_be_used_a_study_says_why_it_ranks(driver, said, tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, driver)
+    with pytest.warns(RuntimeWarning, match=f"candidates are ranked, not measured: .*{said}") as noted:
+        study = wb.autotune(threads_sketch(), target="h200", trials=0, database=tmp_path / "own.sqlite")
+    assert study.ranked
+    assert noted[0].filename == __file__
+
+
+def test_whatever_happens_to_a_check_the_estimate_stands(tmp_path, no_gpu, monkeypatch):
+    class Failing:
+        def ask(self, request: object, seconds: float) -> None:
+            raise MemoryError("no memory is left")
+
+    monkeypatch.setattr(RankingRunner, "_checking", lambda self, seconds: Failing())
+    study = wb.autotune(threads_sketch(), target="cuda", searcher="grid", database=tmp_path / "own.sqlite").result()
+    assert study.state == "finished"
+    assert {t.outcome for t in study.trials} == {"estimated"}
+    assert not any(t.confirmed for t in study.trials)
+    assert "not executed by the processor: no memory is left" in study.best_trial.message
+    assert "its results were not compared" in str(study)
+
+
+def test_a_kernel_that_writes_nothing_is_not_right_where_another_one_left_its_results(monkeypatch, compilers):
+    class Driver(FakeDriver):
+        works = True
+
+        def launch(self, *arguments: object) -> None:
+            if self.works:
+                super().launch(*arguments)
+
+    driver = Driver()
+    monkeypatch.setattr(gpu_timing, "the_driver", lambda: driver)
+    kernel = wb.generate(threads_sketch().at({"threads": 64}), "cuda")
+    given = workload(wb.schedule(ODD, **SIZES).program)
+    judged = []
+    for driver.works in (True, False):  # the second call gets the memory of the first
+        judged.append(bool(given.expected.judged([gpu_timing.prepared(kernel, given)().numpy()])))
+    assert judged == [True, False]
 
 
 def test_measurements_and_estimates_are_different_problems(tmp_path, gpu, ranked):

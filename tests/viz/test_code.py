@@ -60,6 +60,16 @@ def test_what_stands_before_the_function_is_folded(kernel):
     assert html.index("<details>") < html.index(f"{start} lines before the function") < html.index("</details>")
 
 
+def test_of_several_kernels_for_a_gpu_the_first_is_where_the_code_begins():
+    rows = wb.operator("def f(float(N,M) A) -> (R) { R(n) max=! A(n,m) }")
+    start = wb.schedule(rows, N=24, M=40) | wb.decompose_reduction("R")
+    for statement in ("R.init", "R"):
+        start |= wb.split(f"{statement}/n", 6)
+        start = start | wb.bind(f"{statement}/n_o", "block.x") | wb.bind(f"{statement}/n_i", "thread.x")
+    kernel = wb.generate(start, "cuda")
+    assert kernel.source.split("\n")[body_start(kernel)].startswith("f_R_init(")
+
+
 def test_the_domain_stands_beside_the_code(kernel):
     html = viz.code(kernel).html
     assert html.index("iteration domain of C.init, C") < html.index("lines before the function")

@@ -57,5 +57,5 @@ def test_importance_is_what_a_decision_explains():
     assert next(iter(found)) == "a"
     assert found["a"] > 0.95
     assert found["b"] < 0.02
-    assert found["c"] == 0.0  # as many options as trials explain nothing
+    assert "c" not in found  # with as many options as trials nothing can be told from chance
     assert importance(trials[:3]) == {}

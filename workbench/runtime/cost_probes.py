@@ -79,7 +79,7 @@ def _of_memory(library: ctypes.CDLL, target: Target) -> Iterator[Probe]:
     beyond = min(MOST_BEYOND, BEYOND * max(third, second * target.cores, first * target.cores, 16 << 20))
     unit = 4 * READS * target.lanes(32)
     memory, cell = _aligned(beyond // 4), _aligned(CELLS)
-    third = max(2 * second, min(4 * second, third // 2)) if third else beyond
+    third = max(2 * second, min(4 * second or third, third // 2)) if third else beyond
     for name, size in {"l1": first // 2, "l2": second // 2 or third, "l3": third, "memory": beyond}.items():
         size = max(1, size // unit) * unit
         call = _function(library, "wb_read", memory, size // (4 * target.lanes(32)), cell)

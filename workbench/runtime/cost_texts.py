@@ -13,6 +13,8 @@ READS = 8
 PANEL = 3
 """Vectors of a row of the panel that is filled."""
 
+# Results go behind the factors, which the next call finds as they were: numbers that grow to infinity, or are none, are
+# computed faster by some processors.
 _TEXT = """\
 #include <stdint.h>
 typedef float V __attribute__((vector_size($BYTES$)));
@@ -41,7 +43,7 @@ EXPORT void wb_waiting(float *cell, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         $WAITING$
     }
-    *(U *)cell = x;
+    *(U *)(cell + $LANES$) = x;
 }
 
 EXPORT void wb_multiply_add(float *cell, int64_t n)
@@ -50,7 +52,7 @@ EXPORT void wb_multiply_add(float *cell, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         $ABREAST$
     }
-    *(U *)cell = $SUM$;
+    *(U *)(cell + $LANES$) = $SUM$;
 }
 
 EXPORT void wb_division(float *cell, int64_t n)
@@ -59,7 +61,7 @@ EXPORT void wb_division(float *cell, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         $DIVIDE$
     }
-    *(U *)cell = $QUOTIENT_SUM$;
+    *(U *)(cell + $LANES$) = $QUOTIENT_SUM$;
 }
 
 EXPORT void wb_gather(const float *table, const int32_t *index, int64_t count, float *cell, int64_t n)

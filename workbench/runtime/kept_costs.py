@@ -13,7 +13,7 @@ from typing import Any
 from workbench.errors import BuildError, WorkbenchError
 from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.processor import this_processor
-from workbench.runtime.storage import requested, storage, write_file
+from workbench.runtime.storage import in_use, storage, write_file
 from workbench.settings import current
 from workbench.target import Target
 from workbench.target_costs import QUANTITIES, Costs
@@ -28,7 +28,7 @@ def with_kept_costs(machine: Target) -> Target:
     What another process keeps meanwhile is seen by the next one.
     """
     settings = current()
-    found = _kept(machine, requested(), settings.compiler) if settings.calibrated else None
+    found = _kept(machine, in_use(), settings.compiler) if settings.calibrated else None
     return machine if found is None else _costing(machine, found)
 
 

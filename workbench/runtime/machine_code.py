@@ -29,6 +29,9 @@ LINKERS = (
     "frame_dummy",
 )  # fmt: skip
 
+OURS = ("wb_border_", "wb_pool_", "wb_bare_")
+"""Beginnings of the names of functions that stand around every kernel."""
+
 _FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
 _PLACE = re.compile(r"^\S*/?kernel\.c:(\d+)(?: \(discriminator \d+\))?$")
 _INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(?:\{\w+\} )?(\S+)(?:\s+(.*?))?\s*$")
@@ -82,6 +85,13 @@ def machine_code(kernel: CompiledKernel) -> MachineCode:
     )
 
 
+def functions_in(library: Path) -> tuple[Function, ...]:
+    """The functions of the generator's text in a library, without lines; BuildError where they cannot be read."""
+    if reason := why_unreadable():
+        raise BuildError(reason)
+    return functions_of(_disassembled(library))
+
+
 def _flags(kernel: CompiledKernel) -> tuple[str, ...]:
     return kernel.toolchain.flags(kernel.kernel.target, "debug" in kernel.notes)
 
@@ -125,20 +135,22 @@ def _run(command: tuple[str, ...], folder: str | None) -> str:
 def functions_of(listing: str) -> tuple[Function, ...]:
     """The functions of objdump's listing that hold the kernel's code: not the border's, not the linker's."""
     found: dict[str, list[Instruction]] = {}
-    name, line = "", 0
+    name, line, own = "", 0, False
     for text in listing.splitlines():
-        if head := _FUNCTION.match(text):
+        if text.startswith(" "):  # nearly all lines: what else begins so is nothing
+            if own and (one := _INSTRUCTION.match(text)):
+                found.setdefault(name, []).append(_instruction(one, name, line))
+        elif head := _FUNCTION.match(text):
             name, line = head[1], 0
+            own = own_function(name)
         elif place := _PLACE.match(text):
             line = int(place[1])
-        elif (one := _INSTRUCTION.match(text)) and own_function(name):
-            found.setdefault(name, []).append(_instruction(one, name, line))
     return tuple(Function(n, tuple(body)) for n, body in found.items())
 
 
 def own_function(name: str) -> bool:
     """Whether the generator wrote a function, by its name."""
-    return bool(name) and name not in LINKERS and "@plt" not in name and not name.startswith(("wb_border_", "wb_pool_"))
+    return bool(name) and name not in LINKERS and "@plt" not in name and not name.startswith(OURS)
 
 
 def _instruction(found: re.Match[str], function: str, line: int) -> Instruction:

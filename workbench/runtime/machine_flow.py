@@ -18,12 +18,13 @@ def innermost_bodies(instructions: Sequence[Instruction]) -> list[list[Instructi
     """The instructions of each natural loop that has no other inside, in the order of their addresses."""
     blocks = blocks_of(instructions)
     after = _successors(blocks)
-    above = _dominators(after)
+    before = _predecessors(after)
+    above = _dominators(before)
     heads: dict[int, set[int]] = {}
     for source, targets in enumerate(after):
         for head in targets:
             if above[source] >> head & 1:
-                heads.setdefault(head, set()).update(_body(source, head, after))
+                heads.setdefault(head, set()).update(_body(source, head, before))
     bodies = list(heads.values())
     inner = [b for b in bodies if not any(o < b for o in bodies)]
     return [[i for n in sorted(body) for i in blocks[n]] for body in sorted(inner, key=min)]
@@ -64,14 +65,18 @@ def _successors(blocks: Sequence[Block]) -> list[list[int]]:
     return found
 
 
-def _dominators(after: Sequence[Sequence[int]]) -> list[int]:
-    """For each block the blocks (bits) through which every way from the entry to it goes."""
+def _predecessors(after: Sequence[Sequence[int]]) -> list[list[int]]:
     before: list[list[int]] = [[] for _ in after]
     for source, targets in enumerate(after):
         for target in targets:
             before[target].append(source)
-    everything = (1 << len(after)) - 1
-    above = [everything] * len(after)
+    return before
+
+
+def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
+    """For each block the blocks (bits) through which every way from the entry to it goes."""
+    everything = (1 << len(before)) - 1
+    above = [everything] * len(before)
     changed = True
     while changed:
         changed = False
@@ -86,14 +91,14 @@ def _dominators(after: Sequence[Sequence[int]]) -> list[int]:
     return above
 
 
-def _body(source: int, head: int, after: Sequence[Sequence[int]]) -> set[int]:
+def _body(source: int, head: int, before: Sequence[Sequence[int]]) -> set[int]:
     """Blocks from which the jump back can be reached without passing the head."""
     body, waiting = {head, source}, [source]
     while waiting:
         now = waiting.pop()
         if now == head:
             continue
-        new = [n for n, targets in enumerate(after) if now in targets and n not in body]
+        new = [n for n in before[now] if n not in body]
         body.update(new)
         waiting += new
     return body

@@ -91,7 +91,7 @@ def _of(function: Function) -> list[MachineLoop]:
 
 
 def _loop(function: str, body: list[Instruction], *, framed: bool) -> MachineLoop:
-    numeric = [i for i in body if _computes(i)]
+    numeric = [i for i in body if computes(i)]
     fused = [i for i in numeric if _FUSED.match(i.name) or _DOTS.match(i.name)]
     touching = [(i, *_touch(i)) for i in body]
     spilt = [(i, loads, stores) for i, loads, stores in touching if _on_stack(i, framed=framed)]
@@ -101,7 +101,7 @@ def _loop(function: str, body: list[Instruction], *, framed: bool) -> MachineLoo
         body[0].address,
         tuple(body),
         tuple(sorted({i.line for i in body} - {0})),
-        max(map(_bits, numeric or body), default=0),
+        max(map(register_bits, numeric or body), default=0),
         len(fused),
         len(numeric) - len(fused),
         sum(lanes(i) > 1 for i in numeric),
@@ -115,7 +115,7 @@ def _loop(function: str, body: list[Instruction], *, framed: bool) -> MachineLoo
     )
 
 
-def _computes(i: Instruction) -> bool:
+def computes(i: Instruction) -> bool:
     """Whether an instruction does arithmetic on data; integer arithmetic counts in vector registers only."""
     return bool(_FLOAT.match(i.name) or _DOTS.match(i.name) or (_WHOLE.match(i.name) and _REGISTER.search(i.operands)))
 
@@ -123,11 +123,11 @@ def _computes(i: Instruction) -> bool:
 def lanes(i: Instruction) -> int:
     """How many numbers an instruction computes at once."""
     if found := _FLOAT.match(i.name):
-        return _bits(i) // _BITS[found[4]] if found[3] == "p" else 1
-    return max(1, _bits(i) // 32)
+        return register_bits(i) // _BITS[found[4]] if found[3] == "p" else 1
+    return max(1, register_bits(i) // 32)
 
 
-def _bits(i: Instruction) -> int:
+def register_bits(i: Instruction) -> int:
     """The widest vector register of an instruction."""
     return max((WIDTHS[r] for r in _REGISTER.findall(i.operands)), default=0)
 

@@ -59,6 +59,12 @@ def requested() -> Path:
     return (chosen if chosen is not None else default_directory()) / LAYOUT
 
 
+def in_use() -> Path:
+    """The directory that `storage()` gives, which need not exist yet: the requested one, or what replaced it."""
+    wanted = requested()
+    return _replaced.get(wanted, wanted)
+
+
 def give_up(failed: Path, reason: OSError) -> Path:
     """The temporary directory that stands in for `failed` from now on; says so once.
 

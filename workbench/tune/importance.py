@@ -18,7 +18,8 @@ def importance(trials: Sequence[Trial]) -> dict[str, float]:
     where nothing was measured.
 
     Each option's mean counts by its trials, less what chance alone would explain (omega squared), so that decisions of
-    many options are not taken for important; decisions that are bound to one another share what they explain.
+    many options are not taken for important; decisions that are bound to one another share what they explain.  One of
+    which each option was tried once is left out: nothing tells it from chance.
     """
     measured = [t for t in trials if t.score and t.source == "search"]
     if len(measured) < FEWEST:
@@ -27,15 +28,19 @@ def importance(trials: Sequence[Trial]) -> dict[str, float]:
     mean = fmean(logs)
     total = sum((x - mean) ** 2 for x in logs)
     found = {name: _explained(name, measured, logs, mean, total) for name in measured[0].point}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    known = [(name, part) for name, part in found.items() if part is not None]
+    return dict(sorted(known, key=lambda pair: -pair[1]))
 
 
-def _explained(name: str, trials: Sequence[Trial], logs: Sequence[float], mean: float, total: float) -> float:
+def _explained(name: str, trials: Sequence[Trial], logs: Sequence[float], mean: float, total: float) -> float | None:
+    """The part that a decision explains; None where every option stands alone."""
     groups: dict[str, list[float]] = defaultdict(list)
     for trial, value in zip(trials, logs, strict=True):
         groups[str(trial.point.get(name))].append(value)
     left = len(logs) - len(groups)
-    if total <= 0 or len(groups) < 2 or left < 1:
+    if left < 1:
+        return None
+    if total <= 0 or len(groups) < 2:
         return 0.0
     between = sum(len(g) * (fmean(g) - mean) ** 2 for g in groups.values())
     by_chance = (total - between) / left

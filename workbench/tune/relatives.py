@@ -7,6 +7,7 @@ from math import log2
 from typing import Any
 
 from workbench.schedules.sketches.space import Decision, Point, Space
+from workbench.tune.models.object_code import of_schedule
 from workbench.tune.models.ranker import Group
 from workbench.tune.problem import Problem
 from workbench.tune.storing.database import Database
@@ -44,7 +45,8 @@ def others(store: Database, problem: Problem) -> list[Group]:
     found = []
     for key in nearest(store, problem):
         own = [t for t in merged(store.of_problem(key)) if t.features and t.outcome != "illegal"]
-        found.append(Group.of([t.features or {} for t in own], [t.score for t in own]))
+        rows = [of_schedule(t.features or {}) for t in own]
+        found.append(Group.of(rows, [t.score for t in own]))
     return found
 
 

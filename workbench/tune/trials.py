@@ -19,11 +19,12 @@ class Trial:
 
     `seconds` is the time of one call (None unless measured): the lower quartile of several batches, `lower` the least
     and `upper` the upper quartile, all of them beside a reference kernel that was timed in turn with it, so that trials
-    of a noisy machine can be compared.  `schedule` is
-    the record of the schedule (JSON), `steps` the same in one line; `message` says what went wrong.  `predicted` are
-    the seconds that the cost model expected before, `features` what it saw; `build_seconds` and `run_seconds` what the
-    trial took, `began` when it began (seconds since 1970), `round` which round of the search asked for it, `source` who
-    ("search", "default", or "seed"); a `confirmed` trial was timed again, longer, after the search.
+    of a noisy machine can be compared.  `schedule` is the record of the schedule (JSON), `steps` the same in one line;
+    `message` says what went wrong.  `predicted` are the seconds that the cost model expected before, `features` what it
+    saw, and what the compiler made of the trial (`object_...`); `build_seconds` and `run_seconds` what the trial took,
+    `began` when it began (seconds since 1970), `round` which round of the search asked for it, `source` who ("search",
+    "default", or "final", which is put into the trial that it confirms); a `confirmed` trial was timed again, longer,
+    after the search.
 
     Where no GPU can be used the outcome is "estimated": `estimate` are the seconds that a model expects, by which
     schedules are ranked, and nothing was measured (a `confirmed` one was executed on the processor, and is right).

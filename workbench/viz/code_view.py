@@ -49,8 +49,9 @@ def code(value: Schedule | Kernel | CompiledKernel, target: str | Target = "c") 
 
 
 def body_start(kernel: Kernel) -> int:
-    """Index of the line on which the kernel's function begins (0 when it is not found)."""
-    begin = re.compile(rf"^[\w* ]*\b{re.escape(kernel.signature.function)}\(")
+    """Index of the line on which the kernel's function begins, or the first of several (0 when it is not found)."""
+    several = r"(?:_\w+)?" if kernel.launches else ""
+    begin = re.compile(rf"^[\w* ]*\b{re.escape(kernel.signature.function)}{several}\(")
     lines = kernel.source.split("\n")
     return next((i for i, line in enumerate(lines) if begin.match(line) and not line.rstrip().endswith(";")), 0)
 

@@ -19,6 +19,7 @@ from workbench.schedules import Schedule
 from workbench.schedules.micro_kernels import MicroKernel, register
 from workbench.target import Target
 from workbench.tune.models.features import features_of
+from workbench.tune.models.object_code import object_features
 from workbench.tune.trials import Outcome
 
 
@@ -149,7 +150,8 @@ def built(task: Task, request: Request, looked: Looked | None = None) -> Built:
         folder = Path(task.folder) / str(request.number)
         folder.mkdir(exist_ok=True)
         known = _made(task, schedule, folder, known)
-        known = replace(known, features=looked[1] if looked else features_of(schedule, task.target))
+        features = looked[1] if looked else features_of(schedule, task.target)
+        known = replace(known, features={**features, **(known.features or {})})
     except errors.WorkbenchError as error:
         return replace(known, outcome="not built", message=_said(error), seconds=time.perf_counter() - begun)
     return replace(known, seconds=time.perf_counter() - begun)
@@ -160,7 +162,8 @@ def _made(task: Task, schedule: Schedule, folder: Path, known: Built) -> Built:
     if task.target.dialect == "c":
         kernel = generate(schedule, task.target, unchecked=task.unchecked)
         library = build_bare(kernel, task.toolchain, folder)
-        return replace(known, library=str(library), signature=kernel.signature, sizes=kernel.sizes)
+        known = replace(known, library=str(library), signature=kernel.signature, sizes=kernel.sizes)
+        return replace(known, features=object_features(library))
     from workbench.tune.measuring.gpu_building import gpu_candidate  # who tunes for processors does without
 
     made = gpu_candidate(schedule, task.target, folder, ranked=task.ranked, unchecked=task.unchecked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from dataclasses import replace
 from functools import lru_cache
 
@@ -25,20 +26,28 @@ ASK_SECONDS = 30.0
 
 def gpu_at_hand() -> Device | None:
     """This machine's GPU; None where none can be used."""
+    found = _looked_for()
+    return found if isinstance(found, Device) else None
+
+
+def _looked_for() -> Device | str:
+    """This machine's GPU, or why it cannot be used; "" where nothing says that there is one."""
     wanted = os.environ.get(VARIABLE, "")
     if ":" not in wanted and not _has_driver():
-        return None
+        return ""
     return _asked(wanted)
 
 
 @lru_cache(maxsize=4)
-def _asked(wanted: str) -> Device | None:
+def _asked(wanted: str) -> Device | str:
     """What a process that opens the driver says; `wanted` is what chooses it."""
     helper = Helper(TIMING)
     try:
         return helper.ask(WhichGpu(), ASK_SECONDS)
-    except (Died, TooLate, WorkbenchError):
-        return None
+    except (Died, TooLate) as how:
+        return f"the process that opened its driver {how}"
+    except Exception as error:  # whatever a driver raises
+        return str(error) or type(error).__name__
     finally:
         helper.stop()
 
@@ -63,8 +72,9 @@ def tuned_target(target: str | Target) -> str | Target:
 
 
 def usual_runner(target: str | Target) -> Runner:
-    """Who measures where nobody said: this processor, or the GPU; else candidates for a GPU are ranked.  WorkbenchError
-    for a dialect that is neither compiled nor run.
+    """Who measures where nobody said: this processor, or the GPU; else candidates for a GPU are ranked, and where there
+    seems to be one a RuntimeWarning says why it is not used.  WorkbenchError for a dialect that is neither compiled nor
+    run.
     """
     machine = Target() if target == "c" else as_target(target)
     if machine.dialect == "c":
@@ -73,4 +83,6 @@ def usual_runner(target: str | Target) -> Runner:
         raise WorkbenchError(f"autotune takes C and CUDA; {machine.dialect.upper()} is written as text only")
     device = gpu_at_hand()
     fits = device is not None and machine.march in ("native", device.architecture)
+    if device is None and isinstance(reason := _looked_for(), str) and reason:
+        warnings.warn(f"candidates are ranked, not measured: {reason}", RuntimeWarning, stacklevel=4)
     return GpuRunner() if fits else RankingRunner()

@@ -10,8 +10,9 @@ from workbench.codegen.kernel import Kernel
 from workbench.errors import KernelError
 from workbench.runtime.emulation import build_on_cpu
 from workbench.runtime.foreign import several
+from workbench.runtime.layout import layout_of
 from workbench.tune.measuring.timing import Load, Prepare, Wrong
-from workbench.tune.measuring.workload import Workload
+from workbench.tune.measuring.workload import Workload, begun
 
 _workload: Workload | None = None
 
@@ -35,7 +36,7 @@ def answer(request: Prepare | Load) -> Wrong | None:
 def results(kernel: Kernel, workload: Workload) -> tuple[Any, ...]:
     """What a call with the workload's arguments gives, executed by the processor."""
     run = build_on_cpu(kernel)
-    before: list[Any] = [workload.before[p.name] for p in kernel.signature.outputs]
-    copies = [None if b is None else b.copy() for b in before]
-    out = None if all(b is None for b in copies) else copies if len(copies) > 1 else copies[0]
+    slots = layout_of(kernel.signature, dict(kernel.sizes)).outputs
+    given = [begun(workload.before[slot.parameter.name], slot) for slot in slots]
+    out = None if all(array is None for array in given) else given if len(given) > 1 else given[0]
     return several(run(*(workload.inputs[p.name] for p in kernel.signature.inputs), out=out))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.codegen.kernel import Kernel
-from workbench.errors import KernelError, WorkbenchError
+from workbench.errors import KernelError
 from workbench.records import record
 from workbench.runtime.foreign import several
 from workbench.runtime.gpu.building import build_on_gpu
@@ -22,7 +22,7 @@ from workbench.runtime.gpu.choosing import the_driver
 from workbench.runtime.gpu.driver import Device, DriverError
 from workbench.runtime.gpu.memory import on_device
 from workbench.tune.measuring.timing import CLEARLY_SLOWER, Crashed, Load, Prepare, Timed, Wrong
-from workbench.tune.measuring.workload import Workload
+from workbench.tune.measuring.workload import Workload, begun
 
 FIRST_SECONDS, LONG_SECONDS = 0.01, 0.08
 """Device time for a first look, and for a candidate that may be among the best."""
@@ -67,35 +67,27 @@ class _Owner:
 
     def _timed(self, call: Any, request: Load) -> Timed:
         """A first look, longer where it is worth it, with the reference beside it."""
-        lower, middle, upper = call.device_seconds(FIRST_SECONDS)
+        lower, _, upper = call.device_seconds(FIRST_SECONDS)
         hopeless = request.best is not None and lower > CLEARLY_SLOWER * request.best
         if hopeless:
             return Timed(lower, lower, upper, None, 1)
         seconds = min(MOST_SECONDS, LONG_SECONDS * request.patience)
         beside = self.reference
         first = beside.device_seconds(seconds / 4)[0] if beside is not None else None
-        lower, middle, upper = call.device_seconds(seconds)
+        lower, _, upper = call.device_seconds(seconds)
         last = beside.device_seconds(seconds / 4)[0] if beside is not None else None
         reference = None if first is None or last is None else (first + last) / 2
-        return Timed(lower, min(lower, middle), upper, reference, 1)
+        return Timed(lower, lower, upper, reference, 1)
 
 
 def prepared(kernel: Kernel, workload: Workload) -> Any:
     """A call with the workload's arguments on the GPU, its outputs filled with bytes that are no results."""
     driver = the_driver()
     run = build_on_gpu(kernel, driver)
-    before = [workload.before[p.name] for p in kernel.signature.outputs]
-    given = [] if all(b is None for b in before) else [_given(b, kernel, n) for n, b in enumerate(before)]
-    out = [on_device(array, driver) for array in given] or None
-    arguments = (workload.inputs[p.name] for p in kernel.signature.inputs)
-    return run.prepared(*arguments, out=out if out is None or len(out) > 1 else out[0])
-
-
-def _given(before: Any, kernel: Kernel, place: int) -> Any:
-    """The array that an output is before the call; WorkbenchError where it is not known and others are."""
-    if before is not None:
-        return np.ascontiguousarray(before)
-    raise WorkbenchError(f"{kernel.name}: output {kernel.signature.outputs[place].name} is not read, others are")
+    slots = run.layout(dict(kernel.sizes)).outputs
+    arrays = [begun(workload.before[slot.parameter.name], slot) for slot in slots]
+    out = [None if array is None else on_device(array, driver) for array in arrays]
+    return run.prepared(*(workload.inputs[p.name] for p in kernel.signature.inputs), out=out)
 
 
 def _alive() -> bool:

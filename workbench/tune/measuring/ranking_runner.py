@@ -15,10 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench import poly
-from workbench.errors import WorkbenchError
 from workbench.tune.measuring.builders import Builders, Closed
 from workbench.tune.measuring.building import Built, Request, Task
-from workbench.tune.measuring.helpers import Died, Helper, TooLate
+from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.local_runner import folder_of_study, refused, result_of
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Wrong
@@ -100,7 +99,7 @@ class RankingRunner:
         limit = self.assignment.limits.run_seconds * max(1.0, patience)
         try:
             answer = self._checking(limit).ask(Load(built.library, built.signature, built.sizes or {}), limit)
-        except (TooLate, Died, WorkbenchError) as how:
+        except Exception as how:  # whatever it is: the estimate stands
             self._require_open()
             return self._estimated(built, f"estimated; not executed by the processor: {how}\n{built.message}")
         spent = time.perf_counter() - begun

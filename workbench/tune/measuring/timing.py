@@ -16,7 +16,7 @@ from workbench.runtime.arguments import scalar_bits
 from workbench.runtime.bare import NO_MEMORY, Repeat, open_bare
 from workbench.runtime.copying import pointers
 from workbench.runtime.layout import Array, layout_of
-from workbench.tune.measuring.workload import Workload
+from workbench.tune.measuring.workload import Workload, spoil
 
 BATCH_SECONDS = 4e-4
 """A batch of calls is long enough for the clock."""
@@ -113,7 +113,7 @@ class _Callable:
         """Fill what a call has to write with bytes that are no results."""
         for array, before, zeroed in zip(self.outputs, self.before, self.zeroed, strict=True):
             if before is None and not zeroed:
-                array.reshape(-1).view(np.uint8).fill(0xA5) if array.flags.c_contiguous else array.fill(0)
+                spoil(array)
 
     def calls(self, times: int) -> tuple[float, int]:
         """(seconds, status) of so many calls."""

@@ -14,9 +14,13 @@ from workbench.ops.samples import sample_arrays, sample_out
 from workbench.poly.program import Program
 from workbench.records import record
 from workbench.runtime.foreign import several
+from workbench.runtime.layout import Slot
 from workbench.runtime.verification import Expected, expected, expected_of_text
 
 Array = np.ndarray[Any, Any]
+
+SPOILT = 0xA5
+"""The byte that results are not made of."""
 
 
 @record(slots=True, eq=False)
@@ -37,6 +41,25 @@ class Workload:
     def load(path: Path) -> Workload:
         """What `save` wrote, in a directory that only this user can enter."""
         return pickle.loads(path.read_bytes())
+
+
+def begun(before: Array | None, slot: Slot) -> Array | None:
+    """An output as it is before a call: what the call reads, else bytes that are no results, as memory that is used
+    again may hold those of another candidate; None for one that the call itself clears.
+    """
+    if before is None and slot.parameter.zero_fill:
+        return None
+    array = slot.fresh()
+    if before is not None:
+        array[...] = before
+    else:
+        spoil(array)
+    return array
+
+
+def spoil(array: Array) -> None:
+    """Fill an array with bytes that are no results."""
+    array.reshape(-1).view(np.uint8).fill(SPOILT) if array.flags.c_contiguous else array.fill(0)
 
 
 def workload(program: Program, seed: int = 0) -> Workload:

@@ -18,7 +18,7 @@ from workbench.schedules import Schedule
 from workbench.schedules.gpu_reports import resident
 from workbench.target import Target
 from workbench.target_gpus import Gpu
-from workbench.tune.models.gpu_work import KernelWork, kernel_works
+from workbench.tune.models.gpu_work import FRAGMENT, KernelWork, kernel_works
 
 SCHEDULERS = 4
 """Warps of a multiprocessor that begin an instruction in one cycle (since Maxwell)."""
@@ -167,7 +167,7 @@ def _instructions(work: KernelWork) -> float:
     """Instructions of warps besides accesses: half an operation each (multiply and add), and two an iteration."""
     lanes = min(32, work.threads)
     if work.tensor:
-        return work.operations / 2 / (16 * 8 * 16)
+        return work.operations / 2 / FRAGMENT
     return work.operations / 2 / lanes + 2 * work.instances / work.cells / lanes
 
 
@@ -200,7 +200,7 @@ def _chain(work: KernelWork, gpu: Gpu) -> float:
     """Seconds that one thread takes for its iterations one after another."""
     outside = sum(t.requests for t in work.of("global") if not t.written)
     inside = sum(t.requests for t in work.of("shared") if not t.written)
-    threads = max(1.0, work.starts * work.blocks * ceil(work.threads / 32))
+    warps = max(1.0, work.starts * work.blocks * ceil(work.threads / gpu.warp_threads))
     at_once = min(MOST_AT_ONCE, max(AT_ONCE, work.cells))
-    cycles = (outside * CACHE_CYCLES / work.stages + inside * SHARED_CYCLES) / threads
+    cycles = (outside * CACHE_CYCLES / work.stages + inside * SHARED_CYCLES) / warps
     return (cycles / at_once + ARITHMETIC_CYCLES * work.steps) / (gpu.clock_mhz * 1e6)

@@ -151,7 +151,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
             loads += 0.0 if stays else cost
             registers += own if stays else min(own, pieces + 1 if bodies > 1 else 1)
     short = width / lanes if 1 < lanes < width else 1.0
-    return registers, short * loads / operations, short * stores / operations, chains / 1.0
+    return registers, short * loads / operations, short * stores / operations, chains
 
 
 def _arithmetic(nest: Nest, costs: Costs) -> float:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.tune.models.object_code import object_text
 from workbench.tune.study import Study
+from workbench.tune.trials import Trial
 from workbench.viz.panels.listing import code_payload, plain_lines
 from workbench.viz.tuning.study_figure import png_bytes, study_figure
-from workbench.viz.tuning.study_payload import best_of_search, study_payload
+from workbench.viz.tuning.study_payload import best_of_search, language_of, study_payload
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel
@@ -88,9 +90,14 @@ class Watching:
             panel.history = panel.history.at(0)  # trials stand beside one another
             panel.schedule = self.study.schedule(trial)
         fastest = best_of_search(self.study)
-        best = plain_lines(code_payload(self.study.schedule(fastest), target=panel.target)) if fastest else []
-        told = {"number": number, "message": trial.message, "shown": bool(trial.schedule), "best_code": best}
+        best = self._code(fastest, panel) if fastest else []
+        message = "\n".join(filter(None, (trial.message, object_text(trial.features or {}))))
+        told = {"number": number, "message": message, "shown": bool(trial.schedule), "best_code": best}
         panel.views = {**panel.views, "trial": told}
+
+    def _code(self, trial: Trial, panel: Panel) -> list[str]:
+        """The text of a trial's schedule, in the language of the study."""
+        return plain_lines(code_payload(self.study.schedule(trial), language_of(self.study), panel.target))
 
 
 def _stop(study: Study) -> None:

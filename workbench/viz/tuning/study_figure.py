@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_DECISIONS = 10
 SIZE = 10.5, 7.6
+UNJUDGED = "no GPU measured anything\nthat a prediction could be judged by"
 FAILED_COLOURS = {"illegal": "soft", "not built": "s1", "crashed": "bad", "timed out": "s3", "wrong": "s4"}
 
 
@@ -118,7 +119,7 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
     own = [t for t in study.trials if t.source == "search"]
     measured = [t for t in own if t.score]
     if not measured:
-        return _empty(axes, ink, "nothing measured yet")
+        return _empty(axes, ink, "no estimate yet" if study.ranked else "nothing measured yet")
     axes.plot([t.number for t in measured], [t.score or 0 for t in measured], "o", ms=3.5, color=ink["s0"], alpha=0.7)
     best, numbers, seconds = float("inf"), [], []
     for trial in measured:
@@ -176,7 +177,7 @@ def _prediction(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str
     _named(axes, ink, "predicted before it was measured", "measured", "predicted")
     known = [(t.seconds, t.predicted, t.round) for t in study.trials if t.seconds and t.predicted]
     if not known:
-        return _empty(axes, ink, "no predictions")
+        return _empty(axes, ink, UNJUDGED if study.ranked else "no predictions")
     for seconds, predicted, number in known:  # later rounds are darker
         shade = 0.25 + 0.75 * number / max(1, known[-1][2])
         axes.plot(seconds, predicted, "o", ms=3.5, color=ink["s2"], alpha=shade)
@@ -191,7 +192,7 @@ def _ranking(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, f
     _named(axes, ink, "how well the model ranks", "round", "Kendall's tau, recall")
     known = list(study.ranking.items())
     if not known:
-        return _empty(axes, ink, "no round was predicted")
+        return _empty(axes, ink, UNJUDGED if study.ranked else "no round was predicted")
     axes.plot([n for n, _ in known], [q.tau for _, q in known], "o-", ms=3, lw=1.2, color=ink["s0"], label="tau")
     axes.plot([n for n, _ in known], [q.recall for _, q in known], "s:", ms=3, lw=1, color=ink["s1"], label="recall")
     axes.axhline(0, color=ink["grid"], lw=1)
@@ -204,7 +205,7 @@ def _decisions(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str,
     """Parallel coordinates: one axis a decision, the most important first; the fastest trials on top."""
     _named(axes, ink, "all trials, decision by decision")
     measured = [t for t in study.trials if t.score and t.source == "search"]
-    names = list(importance(study.trials))[:MOST_DECISIONS] or list(measured[0].point if measured else ())
+    names = list({**importance(study.trials), **(measured[0].point if measured else {})})[:MOST_DECISIONS]
     if not names or not measured:
         return _empty(axes, ink, "too few trials")
     options = {n: sorted({_key(t.point.get(n)) for t in measured}) for n in names}

@@ -38,8 +38,13 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
         "ranking": [[n, q.tau, q.recall, q.regret] for n, q in study.ranking.items()],
         "baselines": [[name, seconds] for name, seconds in lines.items() if seconds],
         "flops": _flops(study), "ceilings": _ceilings(),
-        "why": study.reason, "ranked": study.ranked,
+        "why": study.reason, "ranked": study.ranked, "language": language_of(study),
     }  # fmt: skip
+
+
+def language_of(study: Study) -> str:
+    """The language that its candidates are written in."""
+    return "C" if study.assignment.target.dialect == "c" else "CUDA"
 
 
 def best_of_search(study: Study) -> Trial | None:
