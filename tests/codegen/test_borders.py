@@ -20,9 +20,28 @@ def loops(schedule: wb.Schedule) -> list[For]:
     return [x for x in walk(lower_nest(schedule.program, schedule.tree, MACHINE)) if isinstance(x, For)]
 
 
+def text_of(schedule: wb.Schedule) -> str:
+    """The kernel's own function."""
+    source = wb.generate(schedule, MACHINE).source
+    return source[source.rindex("\nint ") :]
+
+
 def begun(schedule: wb.Schedule) -> Nest:
     """The nest before any rewrite, its vector loops not cut yet."""
     return rewritten(schedule.program, schedule.tree, MACHINE)[0]
+
+
+BAND = "def f(float(N,N) A, float(N,N) B) -> (O) { O(i,j) = j >= i - 2 && j <= i + 3 ? A(i,j) * B(j,i) : 0 }"
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_band_that_may_be_read_anywhere_is_computed_between_two_fills(bound):
+    for n in (65, 90):
+        sizes = {"N": n}
+        schedule = wb.schedule(wb.operator(BAND), **(sizes if bound else {})) | wb.vectorize("O/j")
+        agree(schedule, sizes, target=MACHINE)
+        assert len([x for x in loops(schedule) if x.loop == "j"]) >= 3
+        assert "wb_select" not in text_of(schedule)
 
 
 @pytest.mark.parametrize("p", [0, 1, 3])
@@ -69,7 +88,7 @@ def test_every_border_is_right(value, length, lanes):
         "x % 2 == 0 && x < N ? I(x) : 0",
         "2 * x < N ? I(2*x) : 0",
         "x < N || x >= 2*N ? I(x % N) : 0",
-        "x < 5 ? I(x) : 0",  # either value may be read anywhere: lanes choose
+        "x < 5 ? I(x) : 0",  # either value may be read anywhere: lanes choose in a row as short as this
     ],
 )
 def test_what_is_no_interval_is_left(value):

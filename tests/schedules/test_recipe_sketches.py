@@ -49,6 +49,18 @@ PROBLEMS = {
         "def f(float(S,C) x, float(C) a) -> (y) { y(t,c) = x(t,c) "
         "for t in 1:S { y(t,c) = x(t,c) + a(c) * y(t-1,c) } }", dict(S=50, C=70),
     ),
+    "differences": (
+        "def f(float(N,D) X, float(M,D) Y) -> (O) { O(i,j) +=! fabs(X(i,d) - Y(j,d)) }", dict(N=100, M=90, D=64)
+    ),
+    "taps": ("def f(float(Z,X) A, float(R) w) -> (O) { O(z,x) +=! A(z+r,x) * w(r) }", dict(Z=40, X=300, R=5)),
+    "states over time": (
+        "def f(float(S,J) e, float(J,J) T) -> (v) { v(t,j) = e(t,j) "
+        "for t in 1:S { b(j) max=! v(t-1,i) + T(i,j) v(t,j) = b(j) + e(t,j) } }", dict(S=20, J=64),
+    ),
+    "transposed in a band": (
+        "def f(float(N,N) A, float(N,N) B) -> (O) { O(i,j) = j >= i - 8 && j <= i + 8 ? A(i,j) * B(j,i) : 0.0 }",
+        dict(N=100),
+    ),
 }  # fmt: skip
 
 
@@ -93,8 +105,8 @@ def test_decisions_are_taken_by_name():
     usual, chosen = found.at().steps(), found.at(C_tile_rows=2).steps()
     assert "'C/m_i': 6" in usual
     assert "'C/m_i': 2" in chosen
-    with pytest.raises(ScheduleError, match="unknown decision 'C_rows'; did you mean 'C_tile_rows'"):
-        found.at(C_rows=2)
+    with pytest.raises(ScheduleError, match="unknown decision 'C_tile_row'; did you mean 'C_tile_rows'"):
+        found.at(C_tile_row=2)
     with pytest.raises(ScheduleError, match="C_tile_rows=7 is no option"):
         found.at(C_tile_rows=7)
 
@@ -152,3 +164,47 @@ def test_a_long_loop_may_be_cut_for_threads_and_lanes():
     steps = wb.sketch(op, sizes, MACHINE).at(O_block_i=1024, O_lanes="i").steps()
     assert "vectorize('O/i_i')" in steps
     assert "parallelize('O/i_o')" in steps
+
+
+def steps_of(name: str, **decisions) -> str:
+    op, sizes = problem(name)
+    return wb.sketch(op, sizes, MACHINE).at(**decisions).steps()
+
+
+def test_a_recurrence_may_be_computed_where_its_first_values_are_written():
+    assert "merge" not in steps_of("channels over time")
+    assert "merge('y', 'y.1', depth=2)" in steps_of("channels over time", y_y_1_fused=2)
+    across = steps_of("scan", Y_Y_1_fused=2)
+    assert "interchange('Y.1/i', 'Y.1/t') | merge('Y', 'Y.1', depth=2)" in across
+
+
+def test_sums_inside_a_recurrence_may_take_several_columns_at_a_time():
+    usual, strips = (steps_of("states over time", b_init_strip_vectors=n) for n in (0, 4))
+    assert "vectorize('b/i')" in usual
+    assert "split('b.init/j', 32)" in strips
+    assert "vectorize('b/j_i')" in strips
+
+
+def test_operands_of_any_function_may_be_packed():
+    assert "stage('Y'" not in steps_of("differences")
+    assert "stage('Y'" in steps_of("differences", O_way="panels")
+
+
+def test_rows_whose_windows_overlap_may_share_a_tile():
+    assert "unroll('O/z_i')" not in steps_of("taps")
+    tiled = steps_of("taps", O_rows="z", O_tile_z=8, O_tile_x=16, O_rows_outside=True)
+    assert "tile({'O/z': 8, 'O/x': 16})" in tiled
+    assert "interchange('O/z_o', 'O/x_o'" in tiled
+    assert "unroll('O/z_i')" in tiled
+
+
+def test_squares_for_what_crosses_memory_are_a_decision():
+    assert "tile({'O/i': 8, 'O/j': 8})" in steps_of("transposed in a band", O_squares=True)
+    assert "tile" not in steps_of("transposed in a band", O_squares=False)
+
+
+def test_one_decision_leaves_all_nests_to_one_thread():
+    text = "def f(float(N,M) A) -> (R, C) { R(n) +=! A(n,m) C(m) +=! A(n,m) }"
+    found = wb.sketch(wb.operator(text), dict(N=900, M=800), MACHINE)
+    assert found.at().steps().count("parallelize") == 2
+    assert "parallelize" not in found.at(threads=False).steps()

@@ -23,6 +23,9 @@ from workbench.records import record
 SHORTEST = 8
 """Iterations that are worth three loops."""
 
+SHORTEST_CHEAP = 64
+"""The same where both values may be computed anywhere: lanes choose with one instruction, a loop saves what is read."""
+
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -48,10 +51,18 @@ def _border(loop: For) -> Border | None:
     plain = loop.kind == "vector" and loop.step == 1 and loop.lanes == 1
     if not plain or not isinstance(write, Write) or write.reduction is not None or write.atomic:
         return None
-    if count is not None and count < SHORTEST:
-        return None
-    choices = (node for value in write.values for node in walk(value) if isinstance(node, Select))
+    choices = (c for value in write.values for node in walk(value) if (c := _choice(node, count)) is not None)
     return next((b for c in choices if (b := _along(c, loop.variable)) is not None), None)
+
+
+def _choice(node: Expr, count: int | None) -> Select | None:
+    """A choice between two values that is worth three loops of so many iterations together."""
+    match node:
+        case Select() if count is None or count >= SHORTEST:
+            return node
+        case Call("select", (condition, then, otherwise), dtype) if count is None or count >= SHORTEST_CHEAP:
+            return Select(condition, then, otherwise, dtype)
+    return None
 
 
 def _along(choice: Select, variable: str) -> Border | None:
@@ -105,5 +116,5 @@ def _chosen(loop: For, choice: Select, value: Expr) -> For:
     """The loop with one side of the choice for the choice."""
     write = only(loop.body)
     assert isinstance(write, Write)
-    values = tuple(transform(v, lambda node: value if node == choice else node) for v in write.values)
+    values = tuple(transform(v, lambda node: value if _choice(node, None) == choice else node) for v in write.values)
     return replace(loop, body=replace(write, values=values))

@@ -19,6 +19,9 @@ from workbench.schedules.steps import interchange, parallelize, split, tile, unr
 from workbench.schedules.structure import Structure, structure
 from workbench.target import Target
 
+ABREAST = 4
+"""Rows of a tile along a dim that the recipe would not take."""
+
 PAGE, LINE, WAYS = 4096, 64, 8
 """Lines whose addresses differ by a multiple of a page share the ways of a first cache: eight of them or more."""
 
@@ -45,6 +48,7 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 def _decided(plan: Blocking, shape: Structure, target: Target) -> Blocking:
     """The block sizes as they were chosen."""
     name = shape.statement.name
+    plan = _with_rows(plan, shape) if plan.form == "across" else plan
     rows = tuple((d, decide(f"{name}_tile_{d}", s, (1, 2, 3, 4, 6, 8, 12, 16))) for d, s in plan.rows)
     plan = replace(plan, rows=rows)
     if plan.form == "across":
@@ -59,6 +63,16 @@ def _decided(plan: Blocking, shape: Structure, target: Target) -> Blocking:
     if plan.form == "across" and not plan.rows and not plan.strip:
         plan = replace(plan, terms=decide(f"{name}_terms", plan.terms, (1, 2, 4, 8)))
     return plan
+
+
+def _with_rows(plan: Blocking, shape: Structure) -> Blocking:
+    """Another dim's iterations side by side, or those of one where the recipe takes none: windows of theirs overlap."""
+    usual = next((d for d, _ in plan.rows), "")
+    others = [d for d in shape.free if d not in (usual, plan.vector) and at_least(shape.trip(d), 2)]
+    chosen = decide(f"{shape.statement.name}_rows", usual, ("", *others), opens=True)
+    if chosen == usual:
+        return plan
+    return replace(plan, rows=((chosen, ABREAST),) if chosen else (), strip=0)
 
 
 def simple(program: Program, tree: Tree, identifier: str) -> bool:
@@ -79,6 +93,8 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     panel = [f"{plan.panel[0]}_o"] if plan.panel else []
     inside = [*panel, f"{vector}_o"] if plan.strip else [f"{vector}_o", *panel]
     outer = [*around, *inside, *(f"{d}_o" for d in rows)]
+    if rows and decide(f"{name}_rows_outside", False, (False, True)):
+        outer = [*outer[-len(rows):], *outer[: -len(rows)]]
     reduced = [f"{d}_i" if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
     schedule = tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{vector}_i"]))
     if plan.strip:

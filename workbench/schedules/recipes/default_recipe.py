@@ -8,7 +8,7 @@ outermost loop without dependences is divided among threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from workbench.lang.expr import reads
 from workbench.poly.accumulating import added
@@ -39,6 +39,9 @@ WAYS: dict[str, Way] = {"instructions": instructed, "windows": windowed, "packin
 LOOPS = "loops"
 """The way of what has no use for any of these."""
 
+MORE_WAYS: dict[str, Way] = {"panels": partial(packed, any_function=True)}
+"""Ways that a tuner may take besides: panels for two operands of which something else than a product is summed up."""
+
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
     """The schedule `op(...)` runs when nobody chose one."""
@@ -61,6 +64,10 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
         from workbench.schedules.recipes.turning import turned
 
         schedule = turned(schedule)
+        if asked():
+            from workbench.schedules.recipes.first_values import with_first_values
+
+            schedule = with_first_values(schedule)
     schedule = fused(without_copies(schedule), machine)
     if sum(added(schedule.program, s) is not None for s in own) > 1:
         from workbench.schedules.recipes.fission import separated
@@ -91,20 +98,30 @@ def _one_way(schedule: Schedule, identifier: str, machine: Target, ways: dict[st
     if not asked():
         tried = (way(schedule, identifier, machine) for way in ways.values())
         return next((s for s in tried if s is not schedule), schedule)
-    fitting = _fitting(schedule.program, schedule.tree, identifier, machine, ways is WAYS)
+    plain = ways is WAYS
+    fitting = _fitting(schedule.program, schedule.tree, identifier, machine, plain)
     if not fitting:
         return schedule
     name = schedule.program.statement(identifier).name
     chosen = decide(f"{name}_way", fitting[0], (*fitting, LOOPS), opens=True)
-    return schedule if chosen == LOOPS else ways[chosen](schedule, identifier, machine)
+    return schedule if chosen == LOOPS else _ways(plain)[chosen](schedule, identifier, machine)
 
 
 @lru_cache(maxsize=256)
 def _fitting(program: Program, tree: Tree, identifier: str, machine: Target, plain: bool) -> tuple[str, ...]:
     """The ways that change a reduction, as the recipe itself would take them; remembered, as a tuner asks again."""
-    schedule, ways = Schedule(program, tree), WAYS if plain else {name: _judged(way) for name, way in WAYS.items()}
+    schedule = Schedule(program, tree)
     with undecided():
-        return tuple(name for name, way in ways.items() if way(schedule, identifier, machine) is not schedule)
+        found = [name for name, way in _ways(plain).items() if way(schedule, identifier, machine) is not schedule]
+    usual = [name for name in found if name in WAYS]
+    more = [name for name in found if name not in WAYS and not {"instructions", "packing"} & {*usual}]
+    return tuple([*(usual or [LOOPS] * bool(more)), *more])
+
+
+def _ways(plain: bool) -> dict[str, Way]:
+    """All ways by name, each kept only where it is legal unless they are judged together at the end."""
+    known = {**WAYS, **MORE_WAYS}
+    return known if plain else {name: _judged(way) for name, way in known.items()}
 
 
 def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedule:

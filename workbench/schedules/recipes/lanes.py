@@ -65,6 +65,8 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
         crossing = crossed(program, band, position, ids)
         if value <= 0 and not crossing:
             continue
+        if crossing and not decide(f"{program.statement(ids[-1]).name}_squares", True, (True, False)):
+            crossing = None
         flat = flattenings(program, band, position, target) if position == len(band.loops) - 1 else []
         for steps in (*flat, *options(program, band, position, crossing, target)):
             after = attempt(schedule, *steps)

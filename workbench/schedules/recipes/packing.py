@@ -30,14 +30,16 @@ WORK = 1 << 18
 """Fewer multiplications are not worth a copy: of products of 64³ every operand fits the first cache as it is."""
 
 
-def packing(program: Program, identifier: str, target: Target, *, across: bool | None = None) -> Packing | None:
-    """The blocks of a product of two arrays with enough reuse, or None.
+def packing(
+    program: Program, identifier: str, target: Target, *, across: bool | None = None, any_function: bool = False
+) -> Packing | None:
+    """The blocks of a product of two arrays (or `any_function` of two) with enough reuse, or None.
 
     Cores divide the columns if `across`, the rows if not, by default what leaves each the least to do.
     """
     shape = structure(program, identifier)
     trips = dict(shape.trips)
-    if not multiplies(shape.statement) or len(shape.writes) != 1 or not shape.reduced:
+    if not (any_function or multiplies(shape.statement)) or len(shape.writes) != 1 or not shape.reduced:
         return None
     if any(t is None for t in trips.values()) or prod(t or 0 for t in trips.values()) < WORK:
         return None
@@ -66,21 +68,21 @@ def _read_along(shape: Structure, column: str) -> Read | None:
     return found.pop() if len(found) == 1 else None
 
 
-def packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+def packed(schedule: Schedule, identifier: str, target: Target, *, any_function: bool = False) -> Schedule:
     """One product in blocks, its operands packed, not judged yet; unchanged if it has no use for that."""
     if not simple(schedule.program, schedule.tree, identifier):
         return schedule
     try:
-        return _packed(schedule, identifier, target)
+        return _packed(schedule, identifier, target, any_function)
     except ScheduleError:
         return schedule
 
 
-def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+def _packed(schedule: Schedule, identifier: str, target: Target, any_function: bool) -> Schedule:
     start = schedule
-    if packing(schedule.program, identifier, target) is None:
+    if packing(schedule.program, identifier, target, any_function=any_function) is None:
         schedule = thinned(schedule, identifier)
-    found = _possible(schedule, identifier, target)
+    found = _possible(schedule, identifier, target, any_function)
     if found is None:
         return start
     plan, schedule = found
@@ -89,11 +91,13 @@ def _packed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
 
 
-def _possible(schedule: Schedule, identifier: str, target: Target) -> tuple[Packing, Schedule] | None:
+def _possible(
+    schedule: Schedule, identifier: str, target: Target, any_function: bool
+) -> tuple[Packing, Schedule] | None:
     """A product in blocks; where it is computed in place, only its columns or only its rows may be divided."""
     waits = _waits(schedule, identifier)
     for across in (True, False) if waits else (None,):
-        plan = packing(schedule.program, identifier, target, across=across)
+        plan = packing(schedule.program, identifier, target, across=across, any_function=any_function)
         if plan is None:
             return None
         after = _blocked(schedule, identifier, plan)

@@ -8,13 +8,14 @@ Rows of a strip are read as they lie in memory, and a strip stays in the second 
 
 from __future__ import annotations
 
+from workbench.poly.program import Program
 from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.schedules.decisions import decide
 from workbench.schedules.edit import at, leaf_path
 from workbench.schedules.recipes.attempt import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import distribute, interchange, split, vectorize
-from workbench.schedules.structure import structure
+from workbench.schedules.structure import Structure, structure
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -58,19 +59,37 @@ def _sweeps(part: Tree) -> bool:
 
 
 def _size(schedule: Schedule, band: Band, target: Target) -> int:
-    """Columns of a strip that half of the second cache holds; 0 where the accesses do not follow the columns."""
-    program, row, widest = schedule.program, 0, 0
-    for s in statements(band):
-        shape, column = structure(program, s), dim_of(band, len(band.loops) - 1, s)
-        if column is None or any(w.along(column) != 1 for w in shape.writes):
-            return 0
-        if any(r.along(column) not in (0, 1) for r in shape.reads):
-            return 0
-        around = [dim_of(band, n, s) for n in range(len(band.loops))]
-        trips = [shape.trip(d) for d in shape.statement.dims if d not in around]
-        width = max(v.dtype.bytes for v in shape.statement.values)
-        row, widest = max(row, width * max((t or 0 for t in trips), default=1)), max(widest, width)
+    """Columns of a strip that half of the second cache holds; 0 where the accesses do not follow the columns.
+
+    Where a cell is kept for one column only, none are taken together unless a tuner wants it so.
+    """
+    program, last = schedule.program, len(band.loops) - 1
+    found = [(structure(program, s), dim_of(band, last, s)) for s in statements(band)]
+    swept = [(shape, column) for shape, column in found if column and _along(program, shape, column)]
+    if len(swept) < len(found):
+        return 0
+    widest = max(v.dtype.bytes for shape, _ in swept for v in shape.statement.values)
     lanes = target.lanes(8 * widest)
-    vectors = target.cache_bytes[1] // 2 // max(1, row * lanes)
-    name = program.statement(statements(band)[0]).name
-    return lanes * decide(f"{name}_strip_vectors", max(LEAST, min(MOST, vectors)), (0, 1, 2, 4, 8, 16, 32, 64))
+    vectors = target.cache_bytes[1] // 2 // max(1, lanes * max(_row_bytes(band, shape) for shape, _ in swept))
+    single = any(w.along(column) == 0 for shape, column in swept for w in shape.writes)
+    usual = 0 if single else max(LEAST, min(MOST, vectors))
+    trips = [trip for shape, column in swept if (trip := shape.trip(column)) is not None]
+    options = [n for n in (0, 1, 2, 4, 8, 16, 32, 64) if n * lanes <= min(trips, default=n * lanes)]
+    return lanes * decide(f"{swept[0][0].statement.name}_strip_vectors", usual, options)
+
+
+def _along(program: Program, shape: Structure, column: str) -> bool:
+    """Whether a statement writes neighbouring columns, or a cell of one column's own, and reads nothing across."""
+    cells = [w.along(column) == 1 or (w.along(column) == 0 and _local(program, w.array)) for w in shape.writes]
+    return all(cells) and all(r.along(column) in (0, 1) for r in shape.reads)
+
+
+def _local(program: Program, array: str) -> bool:
+    return program.arrays[array].scope == "local"
+
+
+def _row_bytes(band: Band, shape: Structure) -> int:
+    """Bytes of a column that a statement sweeps."""
+    around = [dim_of(band, n, shape.statement.id) for n in range(len(band.loops))]
+    trips = [shape.trip(d) or 0 for d in shape.statement.dims if d not in around]
+    return max(v.dtype.bytes for v in shape.statement.values) * max(trips, default=1)

@@ -22,12 +22,20 @@ SMALL = 4
 """Parallel regions in whose time a nest must keep a core busy, a turn of a loop for each instance: a second thread
 saves half of that, and an instance in lanes takes half a turn or less."""
 
+THREADS = "threads"
+"""The decision whether any nest is divided."""
+
 ENTERED = 16
 """The same for a nest that is entered again and again: what is shared moves between the cores each time."""
 
 
 def parallelized(schedule: Schedule, target: Target) -> Schedule:
-    """Divide the outermost loop that carries no dependence, in each nest with enough work, or tiles on a diagonal."""
+    """Divide the outermost loop that carries no dependence, in each nest with enough work, or tiles on a diagonal.
+
+    Nests that hand much to one another from other threads may be faster on a single one.
+    """
+    if asked() and _several(schedule, target) and not decide(THREADS, True, (True, False)):
+        return schedule
     for number in range(len(top(schedule.tree))):
         nest = top(schedule.tree)[number]
         divided_already = any(x.kind == "parallel" for x in loops(nest))
@@ -36,6 +44,12 @@ def parallelized(schedule: Schedule, target: Target) -> Schedule:
             after = _inside(schedule, nest, target) if after is schedule else after
             schedule = in_waves(schedule, nest, target) if after is schedule else after
     return schedule
+
+
+def _several(schedule: Schedule, target: Target) -> bool:
+    """Whether more than one nest would be divided; a single one has a decision of its own."""
+    nests = [nest for nest in top(schedule.tree) if isinstance(nest, Band)]
+    return sum(worthwhile(schedule.program, nest, target) for nest in nests) > 1
 
 
 def _inside(schedule: Schedule, nest: Band, target: Target) -> Schedule:
