@@ -26,6 +26,9 @@ NOVELTY = 0.35
 PROBES = 4
 """One of so many points tries an option that nobody tried, while there are any."""
 
+NEAR = 1.25
+"""Times the best: what came so near has shown its options."""
+
 POOL = 400
 """Points that the model of decisions chooses among."""
 
@@ -41,6 +44,7 @@ class Guided(Searcher):
         self.model = Ranker(self.others, self.draw.randrange(1 << 20))
         self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1)
         self.known: dict[Index, Row | None] = {}
+        self.probed: set[tuple[str, int]] = set()
         self.fresh_results = 0
         self.fitted = False
 
@@ -135,19 +139,28 @@ class Guided(Searcher):
         return [*probes, *good, *self.random(chance)]
 
     def untried(self, count: int) -> list[Point]:
-        """The best point with an option that was not tried yet, of decisions that are no numbers: a model only guesses
-        what it never saw.
+        """The best point with another option of one decision that is no number: a model only guesses what it never saw.
+
+        An option is tried once this way, or by whatever came near the best: that a random point was slow says little
+        of any one of its options.
         """
-        tried = {(d.name, d.place(t.point[d.name])) for t in self.results for d in self.space.decisions}
+        best = self.best(1)
+        if not count or not best:
+            return []
+        near = [t for t in self.results if t.seconds is not None and t.seconds <= NEAR * (best[0].seconds or 0.0)]
+        tried = self.probed | {(d.name, d.place(t.point[d.name])) for t in near for d in self.space.decisions}
         found: list[Point] = []
-        for best in self.best(1) if count else []:
-            for decision in (d for d in self.space.decisions if not d.ordered):
-                for place, option in enumerate(decision.options):
-                    point = {**best.point, decision.name: option}
-                    fresh = (decision.name, place) not in tried and self.space.index(point) not in self.seen
-                    if fresh and len(found) < count and all(c.holds(point) for c in self.space.constraints):
-                        found += [point] * (self.rows([point])[0] is not None)
+        for decision in (d for d in self.space.decisions if not d.ordered or len(d.options) == 2):
+            for place, option in enumerate(decision.options):
+                if len(found) < count and (decision.name, place) not in tried:
+                    self.probed.add((decision.name, place))
+                    found += self._fresh({**best[0].point, decision.name: option})
         return found
+
+    def _fresh(self, point: Point) -> list[Point]:
+        """The point, if it is new, allowed and a legal schedule."""
+        new = self.space.index(point) not in self.seen and all(c.holds(point) for c in self.space.constraints)
+        return [point] if new and self.rows([point])[0] is not None else []
 
     def pool(self, count: int) -> list[Point]:
         """Points among which the model chooses."""
