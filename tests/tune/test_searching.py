@@ -151,7 +151,9 @@ def test_options_of_choices_that_nobody_tried_are_tried_from_the_best_point():
 
 
 def test_an_option_seen_at_a_slow_point_only_is_tried_from_the_best_one():
-    space = Space((Decision("fused", (0, 2)), Decision("size", tuple(range(200))), Decision("other", tuple(range(200)))))
+    space = Space(
+        (Decision("fused", (0, 2)), Decision("size", tuple(range(200))), Decision("other", tuple(range(200))))
+    )
     around = Surroundings(space, random.Random(3), lambda points: [{"cycles": 9.0 * p["fused"]} for p in points])
     searcher = make_searcher("xgb", around)
     best = {"fused": 0, "size": 7, "other": 7}
