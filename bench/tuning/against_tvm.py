@@ -1,9 +1,11 @@
 """python -m bench.tuning.against_tvm: a study beside MetaSchedule, with as many trials, from scratch.
 
 Our study knows nothing: its database is empty, the default recipe is neither measured nor where the search begins.
-What both found is timed in the same rounds by bench.rounds, plain arrays in and out.  The seconds of trials, which each
-tuner took in its own way, are brought onto that scale by what became of the final result.  The clock of MetaSchedule
-begins when it is imported, ours when the call does; its trials come in batches, each of which counts when it ends.
+What both found is timed in the same rounds by bench.rounds, plain arrays in and out.  The trials that were our best so
+far are timed once more, in turn with the last of them: a lucky timing is no result.  Those of MetaSchedule are brought
+onto the scale of the rounds by what became of its final result.  Its clock begins when it is imported, ours when the
+call does; its trials come in batches, each of which counts when it ends.  Its result is reached by what is as fast as
+far as rounds can tell (1 %).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -30,9 +33,10 @@ from bench.tuning.studies import facts_of
 from workbench.runtime.machine import thread_count
 from workbench.tune.measuring.building import Request
 from workbench.tune.study import Study
-from workbench.tune.trials import fastest
+from workbench.tune.trials import Trial, fastest
 
 TRIALS, EARLY = 200, 20
+TIE = 1.01
 TVM_TRIALS = "WORKBENCH_BENCH_TVM_TRIALS"
 EFFORT = Effort(rounds=7, seconds=0.15)
 HISTORY = "history.jsonl"
@@ -108,31 +112,41 @@ def compared(study: Study, began: float, theirs: Curve, both: Comparison) -> dic
         raise RuntimeError(f"{both.case}: {[r.missing for r in both.results.values()]}")
     ours_last, theirs_last = times["workbench"].seconds, times["tvm"].seconds
     tried = [t for t in study.database.trials(study.key.key) if t.source == "search"]  # as they were before the finals
-    ours: Curve = [(t.began + t.run_seconds - began, t.seconds) for t in sorted(tried, key=lambda t: t.number)]
-    last, recorded = fastest(study.trials), least(theirs)
-    own = next((t.seconds for t in tried if last is not None and t.number == last.number), None)
-    scale = ours_last / own if own else 1.0
-    curve = [(at, None if s is None else s * scale) for at, s in ours]
-    trial, at = reached(curve, theirs_last) if ours_last <= theirs_last else (None, None)  # a lucky timing is no result
+    tried = sorted(tried, key=lambda t: t.number)
+    ratios = again(study, records_of(tried))
+    curve: Curve = [
+        (t.began + t.run_seconds - began, ours_last * ratios[t.number] if t.number in ratios else None) for t in tried
+    ]
+    early = min(s for _, s in curve[:EARLY] if s is not None)
+    trial, at = reached(curve, TIE * theirs_last)
+    recorded = least(theirs)
     return {
         "ours": curve,
         "theirs": [(at, None if s is None else s * theirs_last / recorded) for at, s in theirs],
         "ours_last": ours_last, "theirs_last": theirs_last, "theirs_recorded": recorded,
         "final_ratio": theirs_last / ours_last,
         "reached_trial": trial, "reached_seconds": at,
-        "early_ratio": theirs_last / (ours_last * early(study)),
+        "early_ratio": theirs_last / early,
         "theirs_seconds": theirs[-1][0],
     }  # fmt: skip
 
 
-def early(study: Study) -> float:
-    """The best of the first 20 trials over the best of all, both timed again in turn."""
-    first = [t for t in study.trials if t.source == "search" and t.seconds is not None][:EARLY]
-    soon, best = min(first, key=lambda t: t.seconds or 0.0), fastest(study.trials)
-    if best is None or soon.number == best.number:
-        return 1.0
-    requests = [Request(n, {}, study.schedule(t)) for n, t in enumerate((best, soon))]
-    return passes_of(study.assignment, requests).ratio(1, 0)
+def records_of(tried: Sequence[Trial]) -> list[Trial]:
+    """The trials that were faster than all before them."""
+    found: list[Trial] = []
+    for trial in tried:
+        if trial.seconds is not None and (not found or trial.seconds < (found[-1].seconds or 0.0)):
+            found.append(trial)
+    return found
+
+
+def again(study: Study, trials: Sequence[Trial]) -> dict[int, float]:
+    """The time of each trial over that of the study's best, both timed again in turn, by the trial's number."""
+    best = fastest(study.trials)
+    assert best is not None
+    every = {t.number: t for t in (*trials, best)}
+    passes = passes_of(study.assignment, [Request(n, {}, study.schedule(t)) for n, t in every.items()])
+    return {t.number: passes.ratio(t.number, best.number) for t in trials}
 
 
 def least(curve: Curve) -> float:

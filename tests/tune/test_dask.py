@@ -23,7 +23,11 @@ def client():
     environment, handler = dict(os.environ), signal.getsignal(signal.SIGINT)
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
             memory_limit=0,
         ) as cluster,
         Client(cluster) as found,

@@ -153,9 +153,7 @@ def test_on_a_gpu_candidates_are_checked_and_timed_by_the_process_that_owns_it(t
         ("Lazy", "wrong", "DIFFERS from the oracle"),
     ],
 )
-def test_what_a_gpu_makes_of_a_bad_candidate_is_an_outcome_and_the_study_goes_on(
-    tmp_path, gpu, driver, outcome, said
-):
+def test_what_a_gpu_makes_of_a_bad_candidate_is_an_outcome_and_the_study_goes_on(tmp_path, gpu, driver, outcome, said):
     gpu(driver)
     sketch = wb.where(threads_sketch(), "threads >= 64")
     study = wb.autotune(

@@ -118,6 +118,74 @@ def test_lanes_count_as_the_innermost_loop_wherever_they_stand():
     assert nest_cost(first, MACHINE, 1) == nest_cost(second, MACHINE, 1)
 
 
+ADDED = "def f(float(N,M) A, float(N,M) B) -> (C) { C(i,j) = A(i,j) + B(i,j) }"
+
+
+def instances(schedule: wb.Schedule) -> int:
+    (nest,) = nests(schedule)
+    return nest.instances
+
+
+def test_loops_that_were_made_one_or_skewed_have_all_their_iterations():
+    for n, m in ((30, 56), (24, 24), (7, 90)):
+        start = wb.schedule(wb.operator(ADDED), N=n, M=m)
+        fused = start | wb.fuse("i", "j")
+        assert instances(fused) == n * m
+        (nest,) = nests(fused | wb.tile(i_j=32))
+        assert [x.trip for x in nest.loops] == [math.ceil(n * m / 32), 32]
+        assert [a.strides for a in nest.accesses] == [(32, 1)] * 3
+        (skewed,) = nests(start | wb.skew("j", "i", 2))
+        assert [x.trip for x in skewed.loops] == [n, 2 * (n - 1) + m]
+
+
+def test_sums_that_stay_in_registers_are_scattered_once_and_not_with_each_term():
+    def cost(order: tuple[str, ...]) -> float:
+        turned = wb.operator("def f(float(M,K) A, float(K,N) B) -> (C) { C(n,m) +=! A(m,k) * B(k,n) }")
+        schedule = wb.schedule(turned, M=256, N=256, K=256) | wb.tile({"C/n": 16, "C/m": 8})
+        schedule = schedule | wb.interchange(*order) | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
+        return nest_cost(next(n for n in nests(schedule) if n.statement.name == "C"), MACHINE, 1).compute
+
+    registers = cost(("C/n_o", "C/m_o", "C/k", "C/m_i", "C/n_i"))
+    memory = cost(("C/k", "C/n_o", "C/m_o", "C/m_i", "C/n_i"))
+    assert registers < memory / 5
+
+
+def test_lanes_that_choose_apart_pay_for_it_and_those_that_choose_alike_do_not():
+    def cost(condition: str) -> float:
+        op = wb.operator(f"def f(float(N,M) A) -> (B) {{ B(i,j) = {condition} ? A(i,j) : 0 }}")
+        (nest,) = nests(wb.schedule(op, N=64, M=64) | wb.vectorize("B/j"))
+        return nest_cost(nest, MACHINE, 1).compute
+
+    bounds = "{0} >= 1 && {0} < 63 && {0} != 9 && {0} != 11"
+    assert cost(bounds.format("i")) < cost(bounds.format("j"))
+
+
+def test_runs_of_bytes_and_what_follows_them():
+    loops = tuple(NestLoop(n, "serial", t, ()) for n, t in (("j_o", 8), ("i", 100), ("j_i", 16)))
+    assert NestAccess("A", 4, (16, 1024, 1), False, False).run(loops) == (64, 100)
+    assert NestAccess("A", 4, (16, 1000, 1), False, False).run(loops) == (64, 1)
+    assert NestAccess("A", 4, (1600, 16, 1), False, False).run(loops) == (8 * 100 * 16 * 4, 1)
+    assert NestAccess("A", 4, (0, None, 1), False, False).run(loops) == (64, 1)
+
+
+def test_many_short_runs_from_pages_leave_the_first_cache_and_long_ones_from_memory_are_cheaper():
+    def traffic(columns: int, row: int, rows: int) -> tuple[float, ...]:
+        blocks = wb.schedule(wb.operator(ADDED), N=rows, M=row) | wb.tile(j=columns)
+        (nest,) = nests(blocks | wb.interchange("j_o", "i", "j_i"))
+        return nest_cost(nest, MACHINE, 1).traffic
+
+    assert traffic(64, 1024, 64)[0] == pytest.approx(3 * traffic(256, 1024, 64)[0])
+    assert traffic(64, 1040, 64)[0] == pytest.approx(traffic(260, 1040, 64)[0])
+    assert traffic(128, 1024, 4096)[2] > 1.5 * traffic(1024, 1024, 4096)[2]
+
+
+def test_results_past_the_caches_do_not_come_from_memory_before():
+    start = wb.schedule(wb.operator("def f(float(N,M) A) -> (C) { C(i,j) = 2 * A(i,j) }"), N=4096, M=1024)
+    (through,), (past,) = nests(start), nests(start | wb.nontemporal("C"))
+    first, second = (nest_cost(n, MACHINE, 1).traffic[2] for n in (through, past))
+    assert first == pytest.approx(1.5 * second)
+
+
 def test_costs_are_of_the_parts_they_name():
     default = wb.autoschedule(MATMUL, MACHINE, sizes={"M": 512, "N": 512, "K": 512})
     cost = nest_cost(next(n for n in nests(default) if n.statement.name == "C"), MACHINE, 2)

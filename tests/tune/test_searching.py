@@ -159,3 +159,16 @@ def test_an_option_seen_at_a_slow_point_only_is_tried_from_the_best_one():
     best = {"fused": 0, "size": 7, "other": 7}
     searcher.tell([Told(best, 1e-3), Told({"fused": 2, "size": 150, "other": 150}, 1.0)])
     assert {**best, "fused": 2} in searcher.ask(8)
+
+
+def test_before_anything_is_measured_the_analytic_model_is_climbed():
+    def hill(points: list[Point]) -> list[dict[str, float] | None]:
+        return [{"cycles": float(sum(abs(v - 4) for v in p.values()))} for p in points]
+
+    def heights(name: str) -> list[float]:
+        searcher = make_searcher(name, Surroundings(LARGE, random.Random(5), hill))
+        return [row["cycles"] for row in hill(searcher.ask(8)) if row is not None]
+
+    drawn = sorted(row["cycles"] for row in hill(list(LARGE.sample(80, 5))) if row is not None)
+    assert min(heights("xgb")) < drawn[0]
+    assert sum(heights("xgb")) / 8 < drawn[4]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +65,7 @@ class LocalRunner:
         self.known: dict[int, Built] = {}
 
     def open(self, assignment: Assignment) -> None:
-        """Start the processes, and compute what results are expected.  A closed runner may be opened again."""
+        """Start the processes, and begin to compute what results are expected.  A closed runner may be opened again."""
         self._begin_anew()
         self.assignment = assignment
         self.folder = folder_of_study()
@@ -76,7 +77,8 @@ class LocalRunner:
         self.builders.start()
         self.runner.spawn()
         self.workload = home / "workload"
-        workload(assignment.program, assignment.seed).save(self.workload)
+        self.saving = ThreadPoolExecutor(1)  # beside the processes that start, and the first builds
+        self.saved = self.saving.submit(lambda: workload(assignment.program, assignment.seed).save(self.workload))
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
         """Build all of them, then time those that could be built."""
@@ -87,6 +89,7 @@ class LocalRunner:
             else:
                 ready.append(built)
                 self.known[max(0, built.number)] = built  # a study's default has number 0 when it is timed again
+        self.saved.result()
         for built in sorted(ready, key=lambda b: b.number):
             result = self._timed(built, best, 1.0)
             if result.seconds is not None:
@@ -101,6 +104,7 @@ class LocalRunner:
         """Time once more, so many times as long; what this runner has not built yet is built before."""
         known = [replace(self.known[r.number], number=r.number) for r in requests if r.number in self.known]
         missing = [r for r in requests if r.number not in self.known]
+        self.saved.result()
         for built in sorted([*known, *self._building.built(missing)], key=lambda b: b.number):
             yield refused(built) if built.outcome is not None else self._timed(built, None, patience)
 
@@ -112,6 +116,7 @@ class LocalRunner:
         if self.runner is not None:
             self.runner.stop()
         if self.folder is not None:
+            self.saving.shutdown()
             with suppress(OSError):
                 self.folder.cleanup()
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
 from workbench.lang.normal_form import constant
 from workbench.lang.operation_counts import operations
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.tree import LoopKind, path
+from workbench.poly.tree import LoopKind, marked, path
 from workbench.records import record
 from workbench.schedules import Schedule
+from workbench.schedules.steps.bypassing import MARK
 from workbench.schedules.structure import structure
 
 UNKNOWN_TRIP = 64
 """Iterations of a loop whose extent is symbolic."""
+
+PAGE = 4096
+"""Lines whose addresses differ by a multiple of a page share a set of a first cache."""
 
 ARITHMETIC = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
@@ -65,15 +70,34 @@ class NestAccess:
                 levels.append((stride, trip))
         return max(1, irregular) * prod(c for _, c in levels) * -(-length * self.bytes // line)
 
+    def run(self, loops: tuple[NestLoop, ...]) -> tuple[int, int]:
+        """(bytes that are walked one after another, how many such runs follow in steps of whole pages)."""
+        length, jumps = 1, 1
+        for loop, stride in reversed(list(zip(loops, self.strides, strict=True))):
+            if stride is None:
+                break
+            if not stride or loop.trip == 1:
+                continue
+            if jumps == 1 and abs(stride) <= length:
+                length += abs(stride) * (loop.trip - 1)
+            elif abs(stride) * self.bytes % PAGE == 0:
+                jumps *= loop.trip
+            else:
+                break
+        return length * self.bytes, jumps
+
 
 @record(slots=True)
 class Nest:
-    """One statement with its loops, outermost first, and its accesses; `operations` on data in each instance."""
+    """One statement with its loops, outermost first, and its accesses; `operations` on data in each instance; whether
+    its results go past the caches.
+    """
 
     statement: ProgramStatement
     loops: tuple[NestLoop, ...]
     accesses: tuple[NestAccess, ...]
     operations: int
+    past_caches: bool = False
 
     @property
     def instances(self) -> int:
@@ -83,54 +107,81 @@ class Nest:
 
 def nests(schedule: Schedule) -> tuple[Nest, ...]:
     """The nests of a schedule, in the order of the program's statements."""
-    return tuple(_nest(schedule, s) for s in schedule.program.statements)
+    past_caches = marked(schedule.tree, MARK)
+    return tuple(_nest(schedule, s, s.id in past_caches) for s in schedule.program.statements)
 
 
-def _nest(schedule: Schedule, own: ProgramStatement) -> Nest:
+def _nest(schedule: Schedule, own: ProgramStatement, past_caches: bool) -> Nest:
     program = schedule.program
     trips = {d: t if t is not None else UNKNOWN_TRIP for d, t in structure(program, own.id).trips}
     found = []
     for loop in path(schedule.tree, own.id):
-        moves, trip = _walk(loop.row(own.id), trips)
-        found.append(NestLoop(loop.name, loop.kind, max(1, trip), tuple(moves.items())))
+        walk = _walk(loop.row(own.id), trips)
+        found.append(NestLoop(loop.name, loop.kind, walk.trip, tuple(walk.moves.items())))
     loops = tuple(found)
     written = {(array, subscripts) for array, subscripts in own.targets}
     read = {(r.tensor, r.subscripts) for r in reads(*own.values) if r.subscripts}
     accesses = [_access(program, own, a, s, loops, written=True) for a, s in own.targets if s]
     accesses += [_access(program, own, a, s, loops, written=False) for a, s in sorted(read - written, key=repr)]
-    return Nest(own, loops, tuple(accesses), operations(own.values, own.reduction))
+    return Nest(own, loops, tuple(accesses), operations(own.values, own.reduction), past_caches)
 
 
-def _walk(row: Expr, trips: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """(how far an iteration moves each dim, iterations) of a time component."""
+@record(slots=True)
+class _Walk:
+    """A time component: how far an iteration moves each dim, by how much that dim moves the component, and the
+    component's first and last value.
+    """
+
+    moves: dict[str, int]
+    weight: int
+    first: int
+    last: int
+
+    @property
+    def trip(self) -> int:
+        """Iterations."""
+        return self.last - self.first + 1
+
+
+def _walk(row: Expr, trips: Mapping[str, int]) -> _Walk:
+    """What a time component is like."""
     match row:
         case Index(name, _):
-            return {name: 1}, trips.get(name, UNKNOWN_TRIP)
+            return _Walk({name: 1}, 1, 0, trips.get(name, UNKNOWN_TRIP) - 1)
+        case Const(value, _):
+            return _Walk({}, 0, int(value), int(value))
         case Binary("/", inner, Const(size, _), _):
-            moves, trip = _walk(inner, trips)
-            return {d: int(size) * step for d, step in moves.items()}, -(-trip // int(size))
+            return _divided(_walk(inner, trips), int(size))
         case Binary("%", inner, Const(size, _), _):
-            moves, trip = _walk(inner, trips)
-            return moves, min(trip, int(size))
-        case Binary("*", inner, Const(), _) | Binary("*", Const(), inner, _):
+            own = _walk(inner, trips)
+            return replace(own, first=0, last=min(own.trip, int(size)) - 1)
+        case Binary("*", inner, Const(factor, _), _) | Binary("*", Const(factor, _), inner, _):
+            return _scaled(_walk(inner, trips), int(factor))
+        case Binary("+", left, right, _):
+            return _sum(_walk(left, trips), _walk(right, trips))
+        case Binary("-", left, right, _):
+            return _sum(_walk(left, trips), _scaled(_walk(right, trips), -1))
+        case Unary("-", inner, _):
+            return _scaled(_walk(inner, trips), -1)
+        case Cast(inner, _):
             return _walk(inner, trips)
-        case Binary("+" | "-", left, right, _):
-            return _sum(_walk(left, trips), _walk(right, trips), row, trips)
-        case Unary(_, inner, _) | Cast(inner, _):
-            return _walk(inner, trips)
-    return {}, 1
+    return _Walk({}, 0, 0, 0)
 
 
-def _sum(
-    left: tuple[dict[str, int], int], right: tuple[dict[str, int], int], row: Expr, trips: Mapping[str, int]
-) -> tuple[dict[str, int], int]:
-    """Of dims that were fused the last one moves; of dims that were skewed the first."""
-    match row:
-        case Binary("+", Binary("*", _, Const(), _), _, _):
-            return right[0] or left[0], left[1] * right[1]
-    if not left[0] or not right[0]:
-        return left[0] or right[0], max(left[1], right[1])
-    return left[0], left[1] + right[1] - 1
+def _divided(own: _Walk, size: int) -> _Walk:
+    step = max(1, size // max(1, abs(own.weight)))
+    return _Walk({d: step * by for d, by in own.moves.items()}, 1, own.first // size, own.last // size)
+
+
+def _scaled(own: _Walk, factor: int) -> _Walk:
+    first, last = sorted((own.first * factor, own.last * factor))
+    return _Walk(own.moves, own.weight * factor, first, last)
+
+
+def _sum(left: _Walk, right: _Walk) -> _Walk:
+    """The dim that moves the component least moves with each iteration: of fused dims the last, of skewed the first."""
+    light = min((x for x in (left, right) if x.moves), key=lambda x: abs(x.weight), default=left)
+    return _Walk(light.moves, light.weight, left.first + right.first, left.last + right.last)
 
 
 def _access(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, prod
 
-from workbench.lang.expr import Binary, Call, walk
+from workbench.lang.expr import COMPARISONS, Binary, Call, Expr, Index, Select, walk
 from workbench.records import record
 from workbench.target import Target
 from workbench.target_costs import Costs
@@ -25,6 +25,14 @@ LOADS = 2.0
 
 ENTERED = 2.0
 """Times the cost of a region that one takes here: what cores share moves between them, too."""
+
+CROWDED, CROWDED_RUN, WAYS = 3.0, 512, 8
+"""Times a line comes from the second cache that leaves the first one before it is used, as shorter runs of bytes from
+more pages than a set has ways meet in a few sets there.
+"""
+
+BEGUN, CACHE_LINE = 512, 64
+"""Bytes that memory could bring in the time in which a run of bytes begins to arrive."""
 
 REMAINDER = 2.0
 """Divisions that a remainder takes."""
@@ -144,7 +152,7 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
         reduces = access.written and nest.statement.reduction is not None
         if access.written:
             chains = float(own) if reduces and stays else 0.0
-            stores += (0.0 if stays and reduces else cost) + (0.0 if vector in (0, 1) else cost)
+            stores += cost / _kept(nest, access, inner) if stays and reduces else cost
             loads += 0.0 if stays or not reduces else cost
             registers += own if reduces else min(own, 2)
         else:
@@ -154,20 +162,39 @@ def _registers(nest: Nest, inner: int, target: Target) -> tuple[float, float, fl
     return registers, short * loads / operations, short * stores / operations, chains
 
 
+def _kept(nest: Nest, access: NestAccess, inner: int) -> int:
+    """Turns of the loops around a tile for which a value stays in its register."""
+    depth = inner
+    while depth and access.strides[depth - 1] == 0:
+        depth -= 1
+    return prod(x.trip for x in nest.loops[depth:inner])
+
+
 def _arithmetic(nest: Nest, costs: Costs) -> float:
     """Vector operations for each vector of instances, as many as begin in the time of the slow ones."""
     fused = nest.statement.reduction is not None and nest.operations >= 2
     total = float(nest.operations - fused)
     division, exponential = (LOADS * costs.cycles(s) for s in (costs.division_seconds, costs.exponential_seconds))
     weights = {"/": division, "%": REMAINDER * division}
+    laned = {dim for x in nest.loops if x.kind == "vector" for dim, _ in x.moves}
     for value in nest.statement.values:
         for node in walk(value):
             match node:
+                case Select(condition) | Call("select", (condition, _, _)):
+                    total += _masking(condition, laned)
                 case Binary(op, _, _, dtype) if op in weights and not dtype.is_integral:
                     total += weights[op]
                 case Call(function, _, _) if function not in ("min", "max", "fma", "abs", "fabs"):
                     total += exponential
     return total
+
+
+def _masking(condition: Expr, laned: set[str]) -> int:
+    """Operations on vectors that choose: comparisons, and the choice; none where all lanes choose alike."""
+    nodes = list(walk(condition))
+    if not any(isinstance(x, Index) and x.name in laned for x in nodes):
+        return 0
+    return 1 + sum(isinstance(x, Binary) and x.op in COMPARISONS for x in nodes)
 
 
 def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float, float]:
@@ -184,8 +211,21 @@ def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float,
             found.append(0.0)
             continue
         fits = next((d for d in depths if sums[d] <= FULL * size), len(loops))
-        found.append(sum(_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses)))
+        weights = [_weight(nest, access, len(found)) for access in nest.accesses]
+        fetched = (_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses))
+        found.append(sum(w * f for w, f in zip(weights, fetched, strict=True)))
     return found[0], found[1], found[2]
+
+
+def _weight(nest: Nest, access: NestAccess, level: int) -> float:
+    """How many times its bytes an access costs on the way from the second cache (level 0), the third, and memory."""
+    run, jumps = access.run(nest.loops)
+    if level == 0:
+        return CROWDED if run < CROWDED_RUN and jumps > WAYS else 1.0
+    if level == 1:
+        return 1.0
+    written = access.written and not nest.past_caches  # its lines are read before, and written back
+    return (2.0 if written else 1.0) * (1.0 + BEGUN / max(run, CACHE_LINE))
 
 
 def _fetched(

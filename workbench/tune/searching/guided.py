@@ -32,8 +32,11 @@ NEAR = 1.25
 POOL = 400
 """Points that the model of decisions chooses among."""
 
-FIRST_LOOK, LOOKED_AT = 6, 1.5
+FIRST_LOOK, LOOKED_AT = 10, 1.5
 """Times as many points as are wanted get features, at first and later."""
+
+FIRST_SEEN, CLIMBS, CLIMBED = 5, 2, 2
+"""Before anything is measured so many times as many points are drawn, and so often so many found near the best."""
 
 
 class Guided(Searcher):
@@ -196,8 +199,18 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.random(POOL)
+            return self.random(POOL) if self.model.models else self.climbed(count)
         return [*self.neighbours(best, POOL * 2 // 3), *self.random(POOL // 3)]
+
+
+    def climbed(self, count: int) -> list[Point]:
+        """Random points, and steps from the best of them, twice: as far as the analytic model leads."""
+        found = self.random(FIRST_SEEN * count)
+        for _ in range(CLIMBS):
+            scores = self.scores(found)
+            order = sorted(range(len(found)), key=lambda n: scores[n])
+            found += self.neighbours([found[n] for n in order[:count]], CLIMBED * count)
+        return found
 
 
 class AnnealingSearcher(Guided):
