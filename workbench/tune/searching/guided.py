@@ -78,7 +78,7 @@ class Guided(Searcher):
 
     def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
         """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
-        unique = list({i: p for p in points if (i := self.space.index(p)) not in self.seen}.values())
+        unique = list({i: p for p in points if not self.taken(i := self.space.index(p))}.values())
         known = [p for p in unique if self.space.index(p) in self.known]
         unknown = [p for p in unique if self.space.index(p) not in self.known]
         if len(unknown) > count and self.sieve.models:
@@ -86,6 +86,15 @@ class Guided(Searcher):
             order = sorted(range(len(unknown)), key=lambda n: scores[n])
             unknown = [unknown[n] for n in order]
         return [*known, *unknown[:count]]
+
+    def single(self, points: Sequence[Point]) -> list[Point]:
+        """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""
+        found: dict[str | Index, Point] = {}
+        for point, row in zip(points, self.rows(points), strict=True):
+            index = self.space.index(point)
+            if row is not None and not self.taken(index):
+                found.setdefault(self.twins.key(index) or index, point)
+        return list(found.values())
 
     def scores(self, points: Sequence[Point]) -> list[float]:
         """What the model expects, less for what it is not sure of; infinite for what is no schedule."""
@@ -131,6 +140,7 @@ class Guided(Searcher):
         unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         probes = self.untried(count // PROBES)
+        unique = self.single(unique)
         good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
 
@@ -144,9 +154,9 @@ class Guided(Searcher):
             for decision in (d for d in self.space.decisions if not d.ordered):
                 for place, option in enumerate(decision.options):
                     point = {**best.point, decision.name: option}
-                    fresh = (decision.name, place) not in tried and self.space.index(point) not in self.seen
+                    fresh = (decision.name, place) not in tried and not self.taken(self.space.index(point))
                     if fresh and len(found) < count and all(c.holds(point) for c in self.space.constraints):
-                        found += [point] * (self.rows([point])[0] is not None)
+                        found += self.single([point])
         return found
 
     def pool(self, count: int) -> list[Point]:

@@ -47,7 +47,7 @@ class OptunaSearcher(Searcher):
             index = tuple(trial.params[d.name] for d in self.space.decisions)
             point = self.space.at(index)
             allowed = all(c.holds(point) for c in self.space.constraints)
-            if index in self.seen or index in self.asked or not allowed:
+            if self.taken(index) or index in self.asked or not allowed:
                 self.study.tell(trial, state=self.failed)
                 continue
             self.asked[index] = trial
