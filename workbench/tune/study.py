@@ -116,8 +116,7 @@ class Study:
 
     @property
     def measured(self) -> bool:
-        best = self.best_trial
-        return best is not None and best.measured
+        return (best := self.best_trial) is not None and best.measured
 
     @property
     def ranked(self) -> bool:
@@ -152,8 +151,7 @@ class Study:
             trial = known[trial]
         if not trial.schedule:
             raise WorkbenchError(f"trial {trial.number} has no schedule: {trial.message or trial.outcome}")
-        program = self.assignment.program.original
-        return Schedule.from_json(program, trial.schedule)
+        return Schedule.from_json(self.assignment.program.original, trial.schedule)
 
     @property
     def done(self) -> int:

@@ -100,6 +100,8 @@ class Tuner:
         ScheduleError if no point is a legal schedule.
         """
         self.runner.open(self.assignment)
+        if (prepare := getattr(self.searcher, "prepare", None)) is not None:
+            prepare()
         self._refer()
         in_vain = 0
         while (allowed := budget()) > self.searched and self.going():

@@ -67,6 +67,9 @@ class Searcher:
         self.results: list[Told] = []
         self._left: list[tuple[Index, Point]] | None = None
 
+    def prepare(self) -> None:
+        """What takes a moment and can be done while the runner's processes start."""
+
     def ask(self, count: int) -> list[Point]:
         """Points to try next."""
         found = self.fresh(self.starts, count)

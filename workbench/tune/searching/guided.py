@@ -11,7 +11,7 @@ from math import exp
 import numpy as np
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.models.ranker import Group, Ranker
+from workbench.tune.models.ranker import Group, Ranker, load_trees
 from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
 
 EPSILON = 0.05
@@ -41,8 +41,15 @@ class Guided(Searcher):
         self.model = Ranker(self.others, self.draw.randrange(1 << 20))
         self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1)
         self.known: dict[Index, Row | None] = {}
+        self.columns = [
+            (f"decision {d.name}", tuple(map(float, d.options if d.ordered else range(len(d.options)))))
+            for d in self.space.decisions
+        ]
         self.fresh_results = 0
         self.fitted = False
+
+    def prepare(self) -> None:
+        load_trees()
 
     def learn(self, results: Sequence[Told]) -> None:
         self.fresh_results += len(results)
@@ -71,21 +78,16 @@ class Guided(Searcher):
 
     def _decisions(self, index: Index) -> Row:
         """What was decided, as numbers: the option where it is one, its place where it is none."""
-        return {
-            f"decision {d.name}": float(d.options[place]) if d.ordered else float(place)
-            for d, place in zip(self.space.decisions, index, strict=True)
-        }
+        return {name: numbers[place] for (name, numbers), place in zip(self.columns, index, strict=True)}
 
     def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
         """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
-        unique = list({i: p for p in points if not self.taken(i := self.space.index(p))}.values())
-        known = [p for p in unique if self.space.index(p) in self.known]
-        unknown = [p for p in unique if self.space.index(p) not in self.known]
+        unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
+        unknown = [i for i in unique if i not in self.known]
         if len(unknown) > count and self.sieve.models:
-            scores = self.sieve.predict([self._decisions(self.space.index(p)) for p in unknown])[0].tolist()
-            order = sorted(range(len(unknown)), key=lambda n: scores[n])
-            unknown = [unknown[n] for n in order]
-        return [*known, *unknown[:count]]
+            scores = self.sieve.predict([self._decisions(i) for i in unknown])[0].tolist()
+            unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
+        return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
 
     def single(self, points: Sequence[Point]) -> list[Point]:
         """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""
@@ -139,25 +141,24 @@ class Guided(Searcher):
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
         unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
-        probes = self.untried(count // PROBES)
-        unique = self.single(unique)
+        options = self.untried()[: count // PROBES]
+        self.rows([*options, *unique])  # looked at together, by several processes
+        probes, unique = self.single(options), self.single(unique)
         good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
 
-    def untried(self, count: int) -> list[Point]:
-        """The best point with an option that was not tried yet, of decisions that are no numbers: a model only guesses
-        what it never saw.
+    def untried(self) -> list[Point]:
+        """The best point with each option that was not tried yet, of decisions that are no numbers: a model only
+        guesses what it never saw.  What is known to be illegal, or the schedule of another point, is left out.
         """
-        tried = {(d.name, d.place(t.point[d.name])) for t in self.results for d in self.space.decisions}
-        found: list[Point] = []
-        for best in self.best(1) if count else []:
-            for decision in (d for d in self.space.decisions if not d.ordered):
-                for place, option in enumerate(decision.options):
-                    point = {**best.point, decision.name: option}
-                    fresh = (decision.name, place) not in tried and not self.taken(self.space.index(point))
-                    if fresh and len(found) < count and all(c.holds(point) for c in self.space.constraints):
-                        found += self.single([point])
-        return found
+        asked = [(n, d) for n, d in enumerate(self.space.decisions) if not d.ordered]
+        tried = {(n, d.place(t.point[d.name])) for t in self.results for n, d in asked}
+        changed = [
+            {**best.point, d.name: option} for best in self.best(1) for n, d in asked
+            for place, option in enumerate(d.options) if (n, place) not in tried
+        ]  # fmt: skip
+        free = [p for p in changed if not self.taken(i := self.space.index(p)) and self.known.get(i, {}) is not None]
+        return [p for p in free if all(c.holds(p) for c in self.space.constraints)]
 
     def pool(self, count: int) -> list[Point]:
         """Points among which the model chooses."""
@@ -262,8 +263,11 @@ class RankingSearcher(Guided):
     name, summary = "polydl", "the analytic ranking by working sets, without measurements (PolyDL)"
     LOOKED_AT = 512
 
-    def refit(self) -> None:
+    def prepare(self) -> None:
         """Nothing is learned."""
+
+    def refit(self) -> None:
+        """Nor later."""
 
     def pool(self, count: int) -> list[Point]:
         missing = self.LOOKED_AT - len(self.known)
