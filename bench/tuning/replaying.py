@@ -57,8 +57,9 @@ class Replay:
 
     def search(self, name: str, seed: int, *, transfer: bool = False) -> list[float | None]:
         """Seconds of the points that were tried, in order, until one is near the optimum or none are left."""
-        known = (self.groups, self.starts) if transfer else ()
-        searcher = make_searcher(name, Surroundings(self.space, random.Random(seed), self.features, *known))
+        others, starts = (self.groups, self.starts) if transfer else ((), ())
+        around = Surroundings(self.space, random.Random(seed), self.features, others, starts)
+        searcher = make_searcher(name, around)
         tried: list[float | None] = []
         while points := searcher.ask(ROUND):
             told = [Told(p, self.seconds[self.space.index(p)]) for p in points]

@@ -55,6 +55,7 @@ def facts_of(study: Study, seconds: float) -> dict[str, Any]:
         "search_seconds": sum(r.search_seconds for r in study.rounds),
         "measure_seconds": sum(r.measure_seconds for r in study.rounds),
         "built_and_timed": study.done,
+        "twins": study.twins,
         "points": space.size,
         "outcomes": {name: count for name, count in study.outcomes.items() if count},
         "default_alone": _seconds(default_of(study.trials)),

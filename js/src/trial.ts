@@ -11,6 +11,7 @@ export interface Trial {
   confirmed: boolean;
   places: number[];
   bytes: number[] | null;
+  twinOf: number | null; // the trial whose schedule it gives: it was not measured again
   kept: boolean; // by the filter
 }
 
@@ -49,8 +50,8 @@ export class Filter {
 export function named(study: StudyData, filter: Filter): Trial[] {
   const best = fastest(study);
   return study.trials.map((row) => {
-    const [number, outcome, seconds, predicted, round, confirmed, places, bytes] = row;
-    return { number, outcome, seconds, predicted, round, confirmed: Boolean(confirmed), places, bytes, kept: filter.keeps(row, best) };
+    const [number, outcome, seconds, predicted, round, confirmed, places, bytes, twinOf] = row;
+    return { number, outcome, seconds, predicted, round, confirmed: Boolean(confirmed), places, bytes, twinOf, kept: filter.keeps(row, best) };
   });
 }
 
@@ -63,7 +64,7 @@ export function fastest(study: StudyData): number {
 /** The best of those so far, trial by trial. */
 export function soFar(trials: Trial[]): { number: number; seconds: number }[] {
   let best = Infinity;
-  const found = trials.filter((t) => t.seconds !== null).map((t) => ({ number: t.number, seconds: (best = Math.min(best, t.seconds!)) }));
+  const found = trials.filter((t) => t.seconds !== null && t.twinOf === null).map((t) => ({ number: t.number, seconds: (best = Math.min(best, t.seconds!)) }));
   const last = trials.at(-1)?.number;
   if (found.length && last !== undefined && last > found.at(-1)!.number) found.push({ number: last, seconds: best });
   return found;
@@ -76,10 +77,15 @@ export function duration(seconds: number): string {
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
 }
 
+/** Whose schedule a trial gives, if another's. */
+export function twinSaid({ twinOf }: Trial): string {
+  return twinOf === null ? '' : `, the schedule of ${twinOf ? `trial ${twinOf}` : 'the default recipe'}`;
+}
+
 /** A trial in one line. */
 export function said(trial: Trial, study: StudyData): string {
   const decided = study.decisions.map((d, i) => `${d.name} = ${d.options[trial.places[i]] ?? '?'}`);
   const what = trial.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(trial.seconds)}` : study.outcomes[trial.outcome];
   const expected = trial.predicted !== null ? `, predicted ${duration(trial.predicted)}` : '';
-  return [`trial ${trial.number}: ${what}${expected}`, ...decided.map((d) => (d.length > 60 ? `${d.slice(0, 59)}…` : d))].join('\n');
+  return [`trial ${trial.number}: ${what}${expected}${twinSaid(trial)}`, ...decided.map((d) => (d.length > 60 ? `${d.slice(0, 59)}…` : d))].join('\n');
 }

@@ -67,7 +67,7 @@ export function overTime(study: StudyData, trials: Trial[], shown: number | null
       Plot.ruleY(study.baselines, { y: '1', stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
       Plot.text(study.baselines, { y: '1', text: '0', frameAnchor: 'right', textAnchor: 'end', dy: -6, fill: 'var(--wb-soft)' }),
       Plot.dot(failed, { x: 'number', y: placed, symbol: 'times', stroke: (t: Trial) => FAILED[t.outcome], strokeOpacity: opacity, r: 4 }),
-      Plot.dot(good, { x: 'number', y: 'seconds', fill: MEASURED, fillOpacity: opacity, r: 3.2, ariaLabel: (t: Trial) => `trial ${t.number}` }),
+      Plot.dot(good, { x: 'number', y: 'seconds', fill: (t: Trial) => (t.twinOf === null ? MEASURED : 'none'), stroke: (t: Trial) => (t.twinOf === null ? 'none' : MEASURED), fillOpacity: opacity, strokeOpacity: opacity, r: 3.2, ariaLabel: (t: Trial) => `trial ${t.number}` }),
       Plot.line(soFar(trials), { x: 'number', y: 'seconds', stroke: BEST, strokeWidth: 1.8, curve: 'step-after' }),
       ring(trials, shown, 'number', placed),
       tip(trials, 'number', placed, study),
@@ -128,7 +128,7 @@ export function importances(study: StudyData, width: number): Chart | null {
 
 /** Operations a second against operations a byte, at the level of memory that allows least. */
 export function roofline(study: StudyData, trials: Trial[], shown: number | null, width: number, pick: Pick): Chart | null {
-  const own = trials.filter((t) => t.seconds && t.bytes).map((t) => ({ ...t, ...placed(t, study) }));
+  const own = trials.filter((t) => t.seconds && t.bytes && t.twinOf === null).map((t) => ({ ...t, ...placed(t, study) }));
   if (!study.flops || own.length < 2) return null;
   const { ceilings } = study;
   const xs = own.map((t) => t.intensity);

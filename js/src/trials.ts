@@ -4,7 +4,7 @@ import { unified } from './code';
 import { button, h } from './dom';
 import { bodyOf } from './state';
 import type { State } from './state';
-import { Filter, duration, fastest, named } from './trial';
+import { Filter, duration, fastest, named, twinSaid } from './trial';
 import type { Trial } from './trial';
 import { importances, overTime, parallel, predictions, ranking, roofline } from './trial_charts';
 import type { Chart } from './trial_charts';
@@ -54,7 +54,7 @@ export class TrialsPane {
 
   private drawHead(study: StudyData): void {
     const best = study.best === null ? (study.ranked ? 'ranked without a GPU' : 'nothing measured yet') : study.ranked ? `ranked without a GPU: best estimate ${duration(fastest(study))}, trial ${study.best}; nothing was measured` : `best: trial ${study.best}, ${duration(fastest(study))}${study.speedup ? `, ${study.speedup.toFixed(2)} × the default recipe` : ''}`;
-    this.about.replaceChildren(h('b', { class: `state ${study.state}` }, study.state), ` ${study.done}${study.budget > study.done ? ` of ${study.budget}` : ''} trials · ${best}`, study.why ? h('span', { class: 'bad' }, ` ${study.why}`) : '');
+    this.about.replaceChildren(h('b', { class: `state ${study.state}` }, study.state), ` ${study.done}${study.budget > study.done ? ` of ${study.budget}` : ''} trials · ${best}`, study.why ? h('span', { class: study.state === 'failed' ? 'bad' : 'soft' }, ` ${study.state === 'failed' ? '' : 'ended early: '}${study.why}`) : '');
     this.bar.style.width = `${Math.min(100, (100 * study.done) / Math.max(1, study.budget))}%`;
     this.element.dataset.state = study.state;
     this.element.dataset.trials = String(study.trials.length);
@@ -71,7 +71,7 @@ export class TrialsPane {
 
   /** What is filtered by: outcomes, times the best, options. */
   private drawSieve(study: StudyData, trials: Trial[]): void {
-    const counts = study.outcomes.map((_, i) => trials.filter((t) => t.outcome === i).length);
+    const counts = study.outcomes.map((_, i) => trials.filter((t) => t.outcome === i && t.twinOf === null).length);
     const outcomes = study.outcomes.map((name, i) => counts[i] || (!i && !study.ranked) ? button(`${name} ${counts[i]}`, () => this.change(() => this.filter.toggleOutcome(i)), { class: `outcome o${i}`, 'aria-pressed': String(this.filter.outcomes.has(i)), title: `only trials that came to this: ${name}` }) : null);
     const choice = h('select', { 'aria-label': 'at most so many times the best', change: (event: Event) => this.change(() => { this.filter.factor = Number((event.target as HTMLSelectElement).value); }) },
       ...[Infinity, ...FACTORS].map((f) => h('option', { value: String(f), selected: f === this.filter.factor }, f === Infinity ? 'any time' : `≤ ${f} × best`)));
@@ -135,7 +135,7 @@ export class TrialsPane {
     if (!shown || !own) {
       this.told.replaceChildren(h('div', { class: 'told-head' }, ways, h('span', { class: 'soft' }, 'click a trial: its schedule is shown in every pane')));
     } else {
-      const what = own.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(own.seconds)}${best?.seconds && own !== best ? `, ${(own.seconds / best.seconds).toPrecision(3)} × the best` : ', the best'}` : study.outcomes[own.outcome];
+      const what = own.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(own.seconds)}${best?.seconds && own !== best ? `, ${(own.seconds / best.seconds).toPrecision(3)} × the best` : ', the best'}${twinSaid(own)}` : study.outcomes[own.outcome];
       const more = [own.predicted !== null ? `predicted ${duration(own.predicted)}` : '', `round ${own.round}`, own.confirmed ? (study.ranked ? 'executed by the processor: right' : 'timed again, longer') : ''].filter(Boolean).join(' · ');
       const decided = study.decisions.map((d, i) => {
         const [mine, theirs] = [d.options[own.places[i]] ?? '?', best && d.options[best.places[i]]];

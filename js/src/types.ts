@@ -208,8 +208,8 @@ export interface Model {
   send(content: unknown): void;
 }
 
-/** number, outcome, seconds (estimates of a ranked study), predicted seconds, round, confirmed, places of its options, bytes from L2, L3 and memory */
-export type TrialRow = [number, number, number | null, number | null, number, number, number[], number[] | null];
+/** number, outcome, seconds (estimates of a ranked study), predicted seconds, round, confirmed, places of its options, bytes from L2, L3 and memory, the number of the trial whose schedule it gives (0: the default recipe) */
+export type TrialRow = [number, number, number | null, number | null, number, number, number[], number[] | null, number | null];
 
 export interface StudyData {
   name: string;
@@ -226,7 +226,7 @@ export interface StudyData {
   baselines: [name: string, seconds: number][];
   flops: number;
   ceilings: { flops: number; bytes: Record<string, number> } | null;
-  why: string;
+  why: string; // it failed, or ended early
   ranked: boolean; // without a GPU: seconds are estimates of a model
   language: 'C' | 'CUDA'; // that its candidates are written in
 }

@@ -116,8 +116,7 @@ class Study:
 
     @property
     def measured(self) -> bool:
-        best = self.best_trial
-        return best is not None and best.measured
+        return (best := self.best_trial) is not None and best.measured
 
     @property
     def ranked(self) -> bool:
@@ -134,9 +133,14 @@ class Study:
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many trials came to what."""
-        found = self.trials
+        """How many trials came to what; twins are not counted."""
+        found = [t for t in self.trials if t.twin_of is None]
         return {outcome: sum(t.outcome == outcome for t in found) for outcome in OUTCOMES}
+
+    @property
+    def twins(self) -> int:
+        """How many points gave the schedule of an earlier trial, and were not built again."""
+        return sum(t.twin_of is not None for t in self.trials)
 
     def schedule(self, trial: Trial | int) -> Schedule:
         """The schedule of a trial, or of the trial of that number."""
@@ -147,13 +151,12 @@ class Study:
             trial = known[trial]
         if not trial.schedule:
             raise WorkbenchError(f"trial {trial.number} has no schedule: {trial.message or trial.outcome}")
-        program = self.assignment.program.original
-        return Schedule.from_json(program, trial.schedule)
+        return Schedule.from_json(self.assignment.program.original, trial.schedule)
 
     @property
     def done(self) -> int:
         """Trials that count: what was built, or could not be."""
-        return sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+        return sum(t.counts for t in self.trials)
 
     @property
     def headline(self) -> str:
@@ -162,8 +165,8 @@ class Study:
 
     @property
     def reason(self) -> str:
-        """What made it fail, in words; empty where nothing did."""
-        return str(self._error or "")
+        """What made it fail, or end before it had all its trials, in words; empty where nothing did."""
+        return str(self._error or (self._tuner.ended if self._tuner is not None else ""))
 
     # -- what may be done with it --
 

@@ -24,7 +24,11 @@ def study_text(study: Study) -> str:
     """A study in a few lines."""
     best = study.best_trial
     counts = ", ".join(f"{count} {outcome}" for outcome, count in study.outcomes.items() if count)
-    lines = [f"study of {study.key.problem}: {study.state}, {len(study.trials)} trials ({counts or 'none yet'})"]
+    made = len(study.trials) - study.twins
+    lines = [f"study of {study.key.problem}: {study.state}, {made} trials ({counts or 'none yet'})"]
+    lines += [f"{study.twins} more points gave schedules that had been tried"] if study.twins else []
+    early = study.state == "finished" and study.reason
+    lines += [f"ended before it had {study.budget} trials: {study.reason}"] if early else []
     lines += [RANKED] if study.ranked else []
     if best is None or not best.score:
         return "\n".join([*lines, "best: the default recipe, not measured yet"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -26,6 +28,9 @@ class Trial:
     "default", or "final", which is put into the trial that it confirms); a `confirmed` trial was timed again, longer,
     after the search.
 
+    `key` is equal for equal schedules.  A trial whose point gives the schedule of an earlier one is its twin: it has
+    what was measured then, and `twin_of` is the number of that one (0: of the default recipe).
+
     Where no GPU can be used the outcome is "estimated": `estimate` are the seconds that a model expects, by which
     schedules are ranked, and nothing was measured (a `confirmed` one was executed on the processor, and is right).
     """
@@ -49,6 +54,8 @@ class Trial:
     uid: str = ""
     confirmed: bool = False
     estimate: float | None = None
+    key: str = ""
+    twin_of: int | None = None
 
     @property
     def score(self) -> float | None:
@@ -57,14 +64,21 @@ class Trial:
 
     @property
     def measured(self) -> bool:
-        """Whether it was built, gave the right results and was timed."""
+        """Whether it was built, gave the right results and was timed, itself or the trial that it is a twin of."""
         return self.outcome == "measured"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is one of those that a study is to make: what was built for the search, or could not be."""
+        return self.source == "search" and self.outcome != "illegal" and self.twin_of is None
 
     def __str__(self) -> str:
         decided = ", ".join(f"{name}={value}" for name, value in self.point.items()) or self.source
         what = duration(self.seconds) if self.seconds is not None else f"{self.outcome}: {first_line(self.message)}"
         if self.outcome == "estimated" and self.estimate is not None:
             what = f"estimated {duration(self.estimate)}, not measured"
+        if self.twin_of is not None:
+            what += f", the schedule of trial {self.twin_of}"
         return f"trial {self.number} ({decided}): {what}"
 
     def __repr__(self) -> str:
@@ -73,9 +87,9 @@ class Trial:
 
 def fastest(trials: Iterable[Trial]) -> Trial | None:
     """The trial that took the least time, among the confirmed ones if there are any; where none was measured, the one
-    of the least estimate.
+    of the least estimate.  Twins are left out.
     """
-    known = list(trials)
+    known = [t for t in trials if t.twin_of is None]
     scored = [t for t in known if t.seconds is not None] or [t for t in known if t.estimate is not None]
     confirmed = [t for t in scored if t.confirmed]
     return min(confirmed or scored, key=lambda t: t.score or 0.0, default=None)
@@ -84,6 +98,19 @@ def fastest(trials: Iterable[Trial]) -> Trial | None:
 def default_of(trials: Iterable[Trial]) -> Trial | None:
     """The trial of the default recipe, if there is one."""
     return next((t for t in trials if t.source == "default"), None)
+
+
+def twin(first: Trial, number: int, point: Mapping[str, Any], round: int) -> Trial:
+    """The trial of a point that gives the schedule of an earlier trial; nothing was predicted of it."""
+    return replace(
+        first, number=number, point=dict(point), round=round, source="search", uid=uuid.uuid4().hex, predicted=None,
+        build_seconds=0.0, run_seconds=0.0, began=time.time(), twin_of=first.number,
+    )  # fmt: skip
+
+
+def concerns(final: Trial, trial: Trial) -> bool:
+    """Whether a final timing is of a trial's schedule."""
+    return final.number in (trial.number, trial.twin_of)
 
 
 def with_final(trial: Trial, final: Trial) -> Trial:
@@ -96,11 +123,12 @@ def with_final(trial: Trial, final: Trial) -> Trial:
 
 
 def merged(trials: Iterable[Trial]) -> list[Trial]:
-    """Trials as they are stored, each final put into the trial that it confirms."""
+    """Trials as they are stored, each final put into the trial that it confirms, and into its twins."""
     known = list(trials)
     finals = {t.number: t for t in known if t.source == "final"}
     plain = [t for t in known if t.source != "final"]
-    return [with_final(t, finals[t.number]) if t.number in finals else t for t in plain]
+    timed = [(t, finals.get(t.number if t.twin_of is None else t.twin_of)) for t in plain]
+    return [t if final is None else with_final(t, final) for t, final in timed]
 
 
 def first_line(text: str) -> str:

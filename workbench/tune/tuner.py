@@ -14,12 +14,13 @@ from workbench.errors import ScheduleError, WorkbenchError
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
-from workbench.tune.measuring.building import Request, features_at
+from workbench.tune.measuring.building import Request, Seen, seen_at
 from workbench.tune.measuring.runner import Assignment, Result, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Searcher, Surroundings, Told
-from workbench.tune.trials import Trial, fastest, with_final
+from workbench.tune.searching.twins import Twins
+from workbench.tune.trials import Trial, concerns, fastest, twin, with_final
 
 ROUND = 8
 """Points of a round: enough for several builders, few enough to learn often."""
@@ -29,6 +30,9 @@ FINALISTS, PATIENCE = 5, 6.0
 
 IN_VAIN = 400
 """Points in a row that are no new legal schedules, after which a space is given up."""
+
+GIVEN_UP = f"the last {IN_VAIN} points gave no new legal schedule"
+EXHAUSTED = "no other points are left"
 
 DEFAULT = -1
 """The number of the default recipe's request."""
@@ -65,14 +69,17 @@ class Tuner:
         self.default = default
         self.keep = keep
         self.going = going
+        self.twins = Twins(assignment.sketch.space)
         surroundings = Surroundings(
-            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others), tuple(starts)
-        )
+            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others), tuple(starts),
+            self.twins,
+        )  # fmt: skip
         self.searcher = make(surroundings)
         self.trials: list[Trial] = []
         self.rounds: list[Round] = []
         self.search_seconds = 0.0
-        self.look_seconds, self.looked = 0.0, 0
+        self.look_seconds, self.looks = 0.0, 0
+        self.ended = ""
 
     def resume(self, trials: Iterable[Trial]) -> None:
         """Go on from trials that were made before."""
@@ -81,27 +88,27 @@ class Tuner:
         for trial in known:
             self._note(trial)
         own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
+        for trial in own:
+            if trial.key:
+                self.twins.note(space.index(space.full(trial.point)), trial.key)
         if own:
             self.searcher.tell([Told(space.full(t.point), t.score) for t in own])
         self._begin_at_default()
 
-    def known_elsewhere(self, results: Iterable[Told]) -> None:
-        """What other studies of this problem found at points of this space."""
-        self.searcher.tell(list(results))
-
     def run(self, budget: Callable[[], int]) -> None:
-        """Trials until there are so many, asked before each round, or no others are left.  ScheduleError if no point is
-        a legal schedule.
+        """Trials until there are so many, asked before each round, or no others are found: `ended` says why.
+        ScheduleError if no point is a legal schedule.
         """
         self.runner.open(self.assignment)
+        if (prepare := getattr(self.searcher, "prepare", None)) is not None:
+            prepare()
         self._refer()
         in_vain = 0
         while (allowed := budget()) > self.searched and self.going():
-            fresh = self._round(min(ROUND, allowed - self.searched))
-            if fresh is None:
-                break
-            in_vain = 0 if fresh else in_vain + ROUND
-            if in_vain >= IN_VAIN:
+            asked, fresh = self._round(min(ROUND, allowed - self.searched))
+            in_vain = 0 if fresh else in_vain + asked
+            if not asked or in_vain >= IN_VAIN:
+                self.ended = GIVEN_UP if asked else EXHAUSTED
                 break
         self._require_legal()
         if self.searched and self.going():
@@ -109,8 +116,8 @@ class Tuner:
 
     @property
     def searched(self) -> int:
-        """Trials that count: what was built, or could not be."""
-        return sum(t.source == "search" and t.outcome != "illegal" for t in self.trials)
+        """Trials that count."""
+        return sum(t.counts for t in self.trials)
 
     @property
     def best(self) -> Trial | None:
@@ -131,45 +138,63 @@ class Tuner:
         found = next((t for t in self.trials if t.source == "default"), None)
         if found is None or self.default is None:
             return
-        point = self.assignment.sketch.space.full({})
+        space = self.assignment.sketch.space
+        point = space.full({})
         with suppress(WorkbenchError):  # as where that point is no legal schedule
-            if self.assignment.sketch.at(point).key == self.default.key:
+            schedule, follows = self.assignment.sketch.followed(point)
+            if schedule.key == self.default.key:
+                self.twins.note(space.index(point), schedule.key, follows)
                 self.searcher.tell([Told(point, found.score)])
 
-    def _round(self, count: int) -> int | None:
-        """One round; how many new schedules were among its points, None if no points are left."""
+    def _round(self, count: int) -> tuple[int, int]:
+        """One round: (its points, how many of them gave legal schedules that were not tried before)."""
         begun = time.perf_counter()
-        self.look_seconds, self.looked = 0.0, 0
+        self.look_seconds, self.looks = 0.0, 0
         points = self.searcher.ask(count)
         if not points:
-            return None
+            return 0, 0
         expected = self._predicted(points)
-        numbered = dict(enumerate(points, self._next_number()))
-        predicted = dict(zip(numbered, expected, strict=True))
-        derived = self.look_seconds * min(1.0, len(points) / max(1, self.looked))
+        self._look([p for p in points if not self._key(p)])
+        derived = self.look_seconds * min(1.0, len(points) / max(1, self.looks))
         chosen = time.perf_counter() - begun - derived
-        best = self.best
         measuring = time.perf_counter()
-        told, fresh = [], 0
-        requests = [Request(number, point) for number, point in numbered.items()]
-        for result in self.runner.measure(requests, best.seconds if best else None):
-            trial = self._trial(result, numbered[result.number], predicted[result.number], "search")
-            self._keep(trial)
-            fresh += trial.outcome != "illegal"
-            told.append(Told(numbered[result.number], trial.score))
-            if not self.going():
-                break
+        numbered = dict(enumerate(points, self._next_number()))
+        made = self._made(numbered, dict(zip(numbered, expected, strict=True)))
         spent = time.perf_counter() - measuring + derived
         begun = time.perf_counter()
-        self.searcher.tell(told)
+        self.searcher.tell([Told(numbered[t.number], t.score) for t in made])
         chosen += time.perf_counter() - begun
         self.search_seconds += chosen
         self.rounds.append(Round(len(self.rounds), len(points), chosen, spent, self._quality(numbered)))
-        return fresh
+        return len(points), sum(t.counts for t in made)
+
+    def _made(self, numbered: Mapping[int, Point], predicted: Mapping[int, float | None]) -> list[Trial]:
+        """The trials of a round: what is a twin of an earlier trial, or of one of this round, is not built again."""
+        keys = {number: self._key(point) for number, point in numbered.items()}
+        tried = {t.key for t in self.trials if t.key}
+        requests = []
+        for number, point in numbered.items():
+            if not keys[number] or keys[number] not in tried:
+                requests.append(Request(number, point))
+                tried.add(keys[number])
+        made, best = [], self.best
+        for result in self.runner.measure(requests, best.seconds if best else None):
+            n = result.number
+            made.append(replace(self._trial(result, numbered[n], predicted[n], "search"), key=result.key or keys[n]))
+            self._keep(made[-1])
+            if not self.going():
+                return made
+        firsts = {t.key: t for t in self.trials if t.key and t.twin_of is None}
+        for number in sorted(numbered.keys() - {r.number for r in requests}):
+            if (first := firsts.get(keys[number])) is not None:
+                made.append(twin(first, number, numbered[number], len(self.rounds)))
+                self._keep(made[-1])
+        return made
 
     def _finals(self) -> None:
         """The fastest few once more, longer: the best of many short timings is partly luck."""
-        measured = sorted((t for t in self.trials if t.score is not None), key=lambda t: t.score or 0.0)
+        own = (t for t in self.trials if t.score is not None and t.twin_of is None)
+        measured = sorted(own, key=lambda t: t.score or 0.0)
         default = [t for t in measured if t.source == "default"]
         by_number = {t.number: t for t in (*measured[:FINALISTS], *default)}
         if all(t.confirmed for t in by_number.values()):
@@ -196,16 +221,29 @@ class Tuner:
             )
 
     def _features(self, points: Sequence[Point]) -> Sequence[dict[str, float] | None]:
-        """The features of points, found by the runner's processes; None for one that is no legal schedule."""
+        """The features of points; None for one that is no legal schedule."""
+        return [None if seen is None else dict(seen.features) for seen in self._look(points)]
+
+    def _look(self, points: Sequence[Point]) -> Sequence[Seen | None]:
+        """What the schedules of points show, found by the runner's processes; which are twins is known from then on."""
         begun = time.perf_counter()
-        own = getattr(self.runner, "features", None)
+        own = getattr(self.runner, "looks", None)
         if own is not None:
             found = own(points)
         else:
-            found = [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
+            found = [seen_at(self.assignment.sketch, p, self.assignment.target) for p in points]
+        space = self.assignment.sketch.space
+        for point, seen in zip(points, found, strict=True):
+            if seen is not None:
+                self.twins.note(space.index(space.full(point)), seen.key, seen.follows)
         self.look_seconds += time.perf_counter() - begun
-        self.looked += len(points)
+        self.looks += len(points)
         return found
+
+    def _key(self, point: Point) -> str:
+        """The key of a point's schedule, as far as it is known."""
+        space = self.assignment.sketch.space
+        return self.twins.key(space.index(space.full(point))) if _stands_in(space, point) else ""
 
     def _predicted(self, points: Sequence[Point]) -> Sequence[float | None]:
         """Seconds that the searcher's model expects, if it has one."""
@@ -219,6 +257,7 @@ class Tuner:
             max(0, result.number), dict(point), result.outcome, result.seconds, result.lower, result.upper,
             result.record, result.steps, result.message, predicted, result.features, result.build_seconds,
             result.run_seconds, result.began, len(self.rounds), source, uuid.uuid4().hex, estimate=result.estimate,
+            key=result.key,
         )  # fmt: skip
 
     def _next_number(self) -> int:
@@ -230,7 +269,7 @@ class Tuner:
 
     def _note(self, trial: Trial) -> None:
         if trial.source == "final":
-            self.trials = [with_final(t, trial) if t.number == trial.number else t for t in self.trials]
+            self.trials = [with_final(t, trial) if concerns(trial, t) else t for t in self.trials]
         else:
             self.trials.append(trial)
 

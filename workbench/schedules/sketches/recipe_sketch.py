@@ -17,6 +17,7 @@ from workbench.schedules.decisions import Deciding, deciding
 from workbench.schedules.legality import Verdict
 from workbench.schedules.recording import write_record
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
+from workbench.schedules.sketches.open_steps import choices_of
 from workbench.schedules.sketches.sketch import Sketch
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.target import Target
@@ -40,13 +41,14 @@ class RecipeSketch(Sketch):
 
         ScheduleError for unknown names and options.
         """
-        whole = self.space.full({**(point or {}), **decisions})
-        self.require(whole)
-        with deciding(whole):
+        return super().at(point, **decisions)
+
+    def _begun(self, point: Point) -> tuple[Schedule, tuple[str, ...]]:
+        """(the recipe's schedule, the decisions that it asked for and those of the steps after it)."""
+        with deciding(point) as recipe:
             schedule = autoschedule(self.schedule.program, self.target)
-        for step in self.decided(whole):
-            schedule = schedule | step
-        return schedule
+        later = (choice.name for step in self.steps for _, choice in choices_of(step))
+        return schedule, tuple(dict.fromkeys(name for name in (*recipe.asked, *later) if name in point))
 
     def can(self, point: Point | None = None, /, **decisions: Any) -> Verdict:
         """The verdict on a point."""

@@ -47,12 +47,20 @@ class Sketch:
         ScheduleError for unknown names and options, for a point that a constraint excludes and for a step that does not
         fit, IllegalSchedule where the result would change.
         """
-        whole = self.space.full({**(point or {}), **decisions})
+        return self.followed({**(point or {}), **decisions})[0]
+
+    def followed(self, point: Point) -> tuple[Schedule, tuple[str, ...]]:
+        """(the schedule of a point, the decisions that it follows from, in the order in which they are asked).
+
+        A point that decides these alike gives the same schedule, whatever else it decides; which is asked next depends
+        on nothing but the answers before.
+        """
+        whole = self.space.full(point)
         self.require(whole)
-        schedule = self.schedule
+        schedule, asked = self._begun(whole)
         for step in self.decided(whole):
             schedule = schedule | step
-        return schedule
+        return schedule, asked
 
     def require(self, point: Point) -> None:
         """ScheduleError for a point that a constraint excludes."""
@@ -71,6 +79,10 @@ class Sketch:
                 return verdict
             schedule = schedule | step
         return schedule.verdict
+
+    def _begun(self, point: Point) -> tuple[Schedule, tuple[str, ...]]:
+        """(what stands before the steps, the decisions that the whole follows from)."""
+        return self.schedule, tuple(point)
 
     def decided(self, point: Point) -> list[Transform]:
         """The steps of a point."""

@@ -24,7 +24,7 @@ class Decision:
     name: str
     options: tuple[Any, ...]
 
-    @property
+    @cached_property
     def ordered(self) -> bool:
         """Whether the options are numbers, so that some are nearer to one another."""
         return all(isinstance(o, int | float) and not isinstance(o, bool) for o in self.options)

@@ -1,4 +1,4 @@
-"""Builders: several processes that make libraries of candidates, or find their features, at the same time."""
+"""Builders: several processes that make libraries of candidates, or look at their schedules, at the same time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing.connection import wait
 from typing import Any
 
-from workbench.tune.measuring.building import Built, Look, Request, Task, named
+from workbench.tune.measuring.building import Built, Look, Request, Seen, Task, named
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 
 ANSWERING = "workbench.tune.measuring.building:answer"
@@ -41,11 +41,11 @@ class Builders:
         for helper in self.helpers:
             helper.stop()
 
-    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
-        """The features of points; None for one that is no legal schedule."""
+    def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
+        """What the schedules of points show; None for one that is no legal schedule."""
         if not points:
             return []
-        found: list[dict[str, float] | None] = [None] * len(points)
+        found: list[Seen | None] = [None] * len(points)
         shares = [list(range(n, len(points), len(self.helpers))) for n in range(len(self.helpers))]
         asked = [
             (helper, own) for helper, own in zip(self.helpers, shares, strict=True)
@@ -54,11 +54,11 @@ class Builders:
         for helper, own in asked:
             try:
                 answer = helper.receive(self.seconds)
-            except Exception:  # no features, then
+            except Exception:  # nothing is known, then
                 self._require_open()
                 continue
-            for n, row in zip(own, answer, strict=True):
-                found[n] = row
+            for n, seen in zip(own, answer, strict=True):
+                found[n] = seen
                 self.looked[named(points[n])] = helper
         return found
 

@@ -71,9 +71,18 @@ class Built:
 
 @record
 class Look:
-    """Points whose features are wanted."""
+    """Points of which is wanted what their schedules show."""
 
     points: tuple[Mapping[str, Any], ...]
+
+
+@record
+class Seen:
+    """What the schedule of a point shows before it is built: its key, the decisions that it follows from, features."""
+
+    key: str
+    follows: tuple[str, ...]
+    features: Mapping[str, float]
 
 
 _task: Task | None = None
@@ -81,11 +90,11 @@ _task: Task | None = None
 KEPT = 256
 """Schedules that a builder keeps after it looked at them, for when one is to be built."""
 
-Looked = tuple[Schedule, dict[str, float]]
-_kept: dict[str, Looked] = {}
+Looked = tuple[Schedule, Seen]
+_kept: dict[str, Looked | errors.WorkbenchError] = {}
 
 
-def answer(request: Task | Request | Look) -> Built | list[dict[str, float] | None] | None:
+def answer(request: Task | Request | Look) -> Built | list[Seen | None] | None:
     """What the helper process of a builder does."""
     global _task
     if isinstance(request, Task):
@@ -100,29 +109,27 @@ def answer(request: Task | Request | Look) -> Built | list[dict[str, float] | No
     return built(_task, request, _kept.get(named(request.point)) if request.schedule is None else None)
 
 
-def features_at(sketch: Any, point: Mapping[str, Any], target: Target) -> dict[str, float] | None:
-    """The features of a point; None where it is no legal schedule."""
+def seen_at(sketch: Any, point: Mapping[str, Any], target: Target) -> Seen | None:
+    """What the schedule of a point shows; None where it is no legal schedule."""
     found = _looked_at(sketch, point, target)
-    return None if found is None else found[1]
+    return None if isinstance(found, errors.WorkbenchError) else found[1]
 
 
-def _looked_at(sketch: Any, point: Mapping[str, Any], target: Target) -> Looked | None:
+def _looked_at(sketch: Any, point: Mapping[str, Any], target: Target) -> Looked | errors.WorkbenchError:
     try:
-        schedule = sketch.at(point)
-        return schedule, features_of(schedule, target)
-    except errors.WorkbenchError:
-        return None
+        schedule, follows = sketch.followed(point)
+        return schedule, Seen(schedule.key, follows, features_of(schedule, target))
+    except errors.WorkbenchError as error:
+        return error
 
 
-def _looked_and_kept(task: Task, point: Mapping[str, Any]) -> dict[str, float] | None:
-    """The features of a point, whose schedule is kept for when it is to be built."""
+def _looked_and_kept(task: Task, point: Mapping[str, Any]) -> Seen | None:
+    """What the schedule of a point shows, which is kept for when it is to be built, as is why there is none."""
     found = _looked_at(task.sketch, point, task.target)
-    if found is None:
-        return None
     while len(_kept) >= KEPT:
         del _kept[next(iter(_kept))]
     _kept[named(point)] = found
-    return found[1]
+    return None if isinstance(found, errors.WorkbenchError) else found[1]
 
 
 def named(point: Mapping[str, Any]) -> str:
@@ -130,14 +137,18 @@ def named(point: Mapping[str, Any]) -> str:
     return repr(sorted(point.items()))
 
 
-def built(task: Task, request: Request, looked: Looked | None = None) -> Built:
-    """Build one candidate, whose schedule may be known; whatever is wrong with it is part of the answer."""
+def built(task: Task, request: Request, looked: Looked | errors.WorkbenchError | None = None) -> Built:
+    """Build one candidate, whose schedule may be known, or why there is none; whatever is wrong with it is part of the
+    answer.
+    """
     begun = time.perf_counter()
 
     def refused(outcome: Outcome, error: Exception) -> Built:
         return Built(request.number, outcome, _said(error), seconds=time.perf_counter() - begun)
 
     try:
+        if isinstance(looked, errors.WorkbenchError):
+            raise looked
         schedule = request.schedule or (looked[0] if looked else task.sketch.at(request.point))
         if not schedule.verdict:
             raise errors.IllegalSchedule(schedule.verdict.explain())
@@ -145,12 +156,14 @@ def built(task: Task, request: Request, looked: Looked | None = None) -> Built:
         return refused("not built", error)
     except errors.ScheduleError as error:
         return refused("illegal", error)
+    except errors.WorkbenchError as error:
+        return refused("not built", error)
     known = Built(request.number, None, "", schedule.key, schedule.to_json(), schedule.steps())
     try:
         folder = Path(task.folder) / str(request.number)
         folder.mkdir(exist_ok=True)
         known = _made(task, schedule, folder, known)
-        features = looked[1] if looked else features_of(schedule, task.target)
+        features = looked[1].features if looked else features_of(schedule, task.target)
         known = replace(known, features={**features, **(known.features or {})})
     except errors.WorkbenchError as error:
         return replace(known, outcome="not built", message=_said(error), seconds=time.perf_counter() - begun)

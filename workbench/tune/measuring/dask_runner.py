@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.errors import WorkbenchError, shown
 from workbench.tune.measuring.builders import Closed
-from workbench.tune.measuring.building import Request, features_at
+from workbench.tune.measuring.building import Request, Seen, seen_at
 from workbench.tune.measuring.gpu_at_hand import usual_runner
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Result
@@ -65,9 +65,9 @@ class DaskRunner:
         """Time once more, so many times as long."""
         yield from self._all(requests, None, patience)
 
-    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
-        """The features of points, found here."""
-        return [features_at(self.assignment.sketch, p, self.assignment.target) for p in points]
+    def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
+        """What the schedules of points show, found here."""
+        return [seen_at(self.assignment.sketch, p, self.assignment.target) for p in points]
 
     def close(self) -> None:
         """End what the workers started for this study."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -156,6 +157,7 @@ def main(descriptor: int, answering: str, memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt of the terminal is for the one who asks
     connection: Connection[Any, Any] = Connection(descriptor)
     answer = _function(answering)
+    gc.freeze()  # what was imported stays: looking through it again and again took a tenth of deriving a schedule
     _bound_memory(memory)
     connection.send_bytes(b"ready")
     while True:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from workbench.tune.measuring.builders import Builders, Closed
-from workbench.tune.measuring.building import Built, Request, Task
+from workbench.tune.measuring.building import Built, Request, Seen, Task
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Crashed, Load, Prepare, Timed, Wrong
@@ -96,9 +96,9 @@ class LocalRunner:
                 best = min(best or result.seconds, result.seconds)
             yield result
 
-    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
-        """The features of points, found by the builders; None for one that is no legal schedule."""
-        return self._building.features(points)
+    def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
+        """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
+        return self._building.looks(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long; what this runner has not built yet is built before."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench import poly
 from workbench.tune.measuring.builders import Builders, Closed
-from workbench.tune.measuring.building import Built, Request, Task
+from workbench.tune.measuring.building import Built, Request, Seen, Task
 from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.local_runner import folder_of_study, refused, result_of
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
@@ -62,9 +62,9 @@ class RankingRunner:
         for built in self._building.built(requests):
             yield refused(built) if built.outcome is not None else self._estimated(built, built.message)
 
-    def features(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
-        """The features of points, found by the builders; None for one that is no legal schedule."""
-        return self._building.features(points)
+    def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
+        """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
+        return self._building.looks(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Execute them by the processor and compare their results with the oracle's; nothing where that takes long."""

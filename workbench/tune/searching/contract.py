@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from workbench.records import record
 from workbench.schedules.sketches.space import Point, Space
 from workbench.tune.models.ranker import Group
+from workbench.tune.searching.twins import Index, Twins
 
 SMALL = 4096
 """A space of so few points is listed whole."""
@@ -17,7 +19,6 @@ DRAWS = 50
 
 Row = dict[str, float]
 FeaturesOf = Callable[[Sequence[Point]], "Sequence[Row | None]"]
-Index = tuple[int, ...]
 
 
 @record(slots=True)
@@ -31,8 +32,8 @@ class Told:
 @record(eq=False)
 class Surroundings:
     """What a searcher works in: the space, a source of chance, a function that gives the features of points (None for
-    one that is no legal schedule), and what is known of other problems: their trials, and points that were their best,
-    which are tried first.
+    one that is no legal schedule), what is known of other problems: their trials, and points that were their best,
+    which are tried first; and which points are known to give one schedule.
     """
 
     space: Space
@@ -40,10 +41,12 @@ class Surroundings:
     features: FeaturesOf
     others: tuple[Group, ...] = ()
     starts: tuple[Point, ...] = ()
+    twins: Twins | None = None
 
 
 class Searcher:
-    """Proposes points of a space; a point that it proposed, or was told of, is not proposed again.
+    """Proposes points of a space; a point that it proposed, or was told of, is not proposed again, nor one that is
+    known to give the schedule of such a point.
 
     `ask(count)` gives at most `count` points, fewer or none where no others are left.  `tell` takes results in any
     order, also of points that were never asked for.  One seed gives one sequence.
@@ -58,9 +61,14 @@ class Searcher:
         self.features = surroundings.features
         self.others = surroundings.others
         self.starts = list(surroundings.starts)
+        self.twins = surroundings.twins or Twins(self.space)
         self.seen: set[Index] = set()
+        self.keys: set[str] = set()
         self.results: list[Told] = []
-        self._left: list[Point] | None = None
+        self._left: list[tuple[Index, Point]] | None = None
+
+    def prepare(self) -> None:
+        """What takes a moment and can be done while the runner's processes start."""
 
     def ask(self, count: int) -> list[Point]:
         """Points to try next."""
@@ -74,7 +82,7 @@ class Searcher:
     def tell(self, results: Sequence[Told]) -> None:
         """What came of points."""
         for told in results:
-            self.seen.add(self.space.index(told.point))
+            self.see(self.space.index(told.point))
         self.results += results
         self.learn(results)
 
@@ -85,33 +93,43 @@ class Searcher:
     def learn(self, results: Sequence[Told]) -> None:
         """Take note of results."""
 
+    def see(self, index: Index) -> None:
+        """Note that a point was proposed or told of, and with it all that give its schedule."""
+        self.seen.add(index)
+        if key := self.twins.key(index):
+            self.keys.add(key)
+
+    def taken(self, index: Index) -> bool:
+        """Whether a point was seen, or one that is known to give the same schedule."""
+        return index in self.seen or self.twins.key(index) in self.keys
+
     def fresh(self, points: Iterable[Point], count: int) -> list[Point]:
-        """The first few that were not seen, which from now on are."""
+        """The first few that are not taken, which from now on are."""
         found: list[Point] = []
         if count <= 0:
             return found
         for point in points:
             index = self.space.index(point)
-            if index not in self.seen:
-                self.seen.add(index)
+            if not self.taken(index):
+                self.see(index)
                 found.append(point)
                 if len(found) == count:
                     break
         return found
 
     def random(self, count: int) -> list[Point]:
-        """Random points that were not seen, each once; fewer where there are not so many."""
+        """Random points that are not taken, each once; fewer where there are not so many."""
         if self.small:
             if self._left is None:
-                self._left = list(self.space)
+                self._left = [(self.space.index(p), p) for p in self.space]
                 self.draw.shuffle(self._left)
-            self._left = [p for p in self._left if self.space.index(p) not in self.seen]
-            return self._left[:count]
+            self._left = [(i, p) for i, p in self._left if i not in self.seen]
+            return list(islice((p for i, p in self._left if not self.taken(i)), count))
         found: dict[Index, Point] = {}
         for _ in range(DRAWS):
             for point in self.space.sample(count, self.draw.randrange(1 << 30)):
                 index = self.space.index(point)
-                if index not in self.seen:
+                if not self.taken(index):
                     found.setdefault(index, point)
             if len(found) >= count:
                 break
@@ -130,6 +148,11 @@ class Searcher:
         return size
 
     def best(self, count: int) -> list[Told]:
-        """The fastest results, the best first."""
-        measured = [t for t in self.results if t.seconds is not None]
-        return sorted(measured, key=lambda t: t.seconds or 0.0)[:count]
+        """The fastest results, the best first, one of each schedule that is known to be one."""
+        found: dict[str | Index, Told] = {}
+        for told in sorted((t for t in self.results if t.seconds is not None), key=lambda t: t.seconds or 0.0):
+            if len(found) == count:
+                break
+            index = self.space.index(told.point)
+            found.setdefault(self.twins.key(index) or index, told)
+        return list(found.values())

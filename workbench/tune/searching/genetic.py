@@ -35,7 +35,7 @@ class GeneticSearcher(Searcher):
     def propose(self, count: int) -> Iterable[Point]:
         while len(self.queue) < count:
             bred = self._bred() if len(self.parents) >= FEWEST else self.random(self.population)
-            bred = [p for p in bred if self.space.index(p) not in self.seen]
+            bred = [p for p in bred if not self.taken(self.space.index(p))]
             if not bred:
                 break
             self.queue += bred

@@ -11,7 +11,7 @@ from math import exp
 import numpy as np
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.models.ranker import Group, Ranker
+from workbench.tune.models.ranker import Group, Ranker, load_trees
 from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
 
 EPSILON = 0.05
@@ -23,11 +23,8 @@ CURIOSITY = 0.5
 NOVELTY = 0.35
 """What it counts to decide all as no other point of a batch does, in parts of the best prediction's advantage."""
 
-PROBES = 4
-"""One of so many points tries an option that nobody tried, while there are any."""
-
-NEAR = 1.25
-"""Times the best: what came so near has shown its options."""
+PROBES, NEAR = 4, 1.25
+"""One of so many points tries an option that nothing showed that came within so many times the best."""
 
 POOL = 400
 """Points that the model of decisions chooses among."""
@@ -47,9 +44,16 @@ class Guided(Searcher):
         self.model = Ranker(self.others, self.draw.randrange(1 << 20))
         self.sieve = Ranker((), self.draw.randrange(1 << 20), models=1)
         self.known: dict[Index, Row | None] = {}
-        self.probed: set[tuple[str, int]] = set()
+        self.probed: set[tuple[int, int]] = set()
+        self.columns = [
+            (f"decision {d.name}", tuple(map(float, d.options if d.ordered else range(len(d.options)))))
+            for d in self.space.decisions
+        ]
         self.fresh_results = 0
         self.fitted = False
+
+    def prepare(self) -> None:
+        load_trees()
 
     def learn(self, results: Sequence[Told]) -> None:
         self.fresh_results += len(results)
@@ -78,21 +82,25 @@ class Guided(Searcher):
 
     def _decisions(self, index: Index) -> Row:
         """What was decided, as numbers: the option where it is one, its place where it is none."""
-        return {
-            f"decision {d.name}": float(d.options[place]) if d.ordered else float(place)
-            for d, place in zip(self.space.decisions, index, strict=True)
-        }
+        return {name: numbers[place] for (name, numbers), place in zip(self.columns, index, strict=True)}
 
     def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
         """Those that a model of the decisions alone likes best, and some others: features take longer to find."""
-        unique = list({i: p for p in points if (i := self.space.index(p)) not in self.seen}.values())
-        known = [p for p in unique if self.space.index(p) in self.known]
-        unknown = [p for p in unique if self.space.index(p) not in self.known]
+        unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
+        unknown = [i for i in unique if i not in self.known]
         if len(unknown) > count and self.sieve.models:
-            scores = self.sieve.predict([self._decisions(self.space.index(p)) for p in unknown])[0].tolist()
-            order = sorted(range(len(unknown)), key=lambda n: scores[n])
-            unknown = [unknown[n] for n in order]
-        return [*known, *unknown[:count]]
+            scores = self.sieve.predict([self._decisions(i) for i in unknown])[0].tolist()
+            unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
+        return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
+
+    def single(self, points: Sequence[Point]) -> list[Point]:
+        """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""
+        found: dict[str | Index, Point] = {}
+        for point, row in zip(points, self.rows(points), strict=True):
+            index = self.space.index(point)
+            if row is not None and not self.taken(index):
+                found.setdefault(self.twins.key(index) or index, point)
+        return list(found.values())
 
     def scores(self, points: Sequence[Point]) -> list[float]:
         """What the model expects, less for what it is not sure of; infinite for what is no schedule."""
@@ -137,33 +145,35 @@ class Guided(Searcher):
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
         unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
-        probes = self.untried(count // PROBES)
+        options = self.untried(count // PROBES)
+        self.rows([*options, *unique])  # looked at together, by several processes
+        probes, unique = self.single(options), self.single(unique)
         good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
 
     def untried(self, count: int) -> list[Point]:
         """The best point with another option of one decision that is no number: a model only guesses what it never saw.
 
-        An option is tried once this way, or by whatever came near the best: that a random point was slow says little
-        of any one of its options.
+        Once, unless what came near the best had it: that a random point was slow says little of any one of its options.
         """
-        best = self.best(1)
-        if not count or not best:
-            return []
-        near = [t for t in self.results if t.seconds is not None and t.seconds <= NEAR * (best[0].seconds or 0.0)]
-        tried = self.probed | {(d.name, d.place(t.point[d.name])) for t in near for d in self.space.decisions}
         found: list[Point] = []
-        for decision in (d for d in self.space.decisions if not d.ordered or len(d.options) == 2):
-            for place, option in enumerate(decision.options):
-                if len(found) < count and (decision.name, place) not in tried:
-                    self.probed.add((decision.name, place))
-                    found += self._fresh({**best[0].point, decision.name: option})
+        asked = [(n, d) for n, d in enumerate(self.space.decisions) if not d.ordered or len(d.options) == 2]
+        for best in self.best(1):
+            near = [t for t in self.results if t.seconds is not None and t.seconds <= NEAR * (best.seconds or 0.0)]
+            tried = self.probed | {(n, d.place(t.point[d.name])) for t in near for n, d in asked}
+            for n, decision in asked:
+                for place, option in enumerate(decision.options):
+                    point = {**best.point, decision.name: option}
+                    if len(found) < count and (n, place) not in tried and self._open(point):
+                        self.probed.add((n, place))
+                        found.append(point)
         return found
 
-    def _fresh(self, point: Point) -> list[Point]:
-        """The point, if it is new, allowed and a legal schedule."""
-        new = self.space.index(point) not in self.seen and all(c.holds(point) for c in self.space.constraints)
-        return [point] if new and self.rows([point])[0] is not None else []
+    def _open(self, point: Point) -> bool:
+        """Whether a point is allowed and may be a new legal schedule, as far as is known."""
+        if self.taken(index := self.space.index(point)) or self.known.get(index, {}) is None:
+            return False
+        return all(c.holds(point) for c in self.space.constraints)
 
     def pool(self, count: int) -> list[Point]:
         """Points among which the model chooses."""
@@ -202,13 +212,11 @@ class LearnedSearcher(Guided):
             return self.random(POOL) if self.model.models else self.climbed(count)
         return [*self.neighbours(best, POOL * 2 // 3), *self.random(POOL // 3)]
 
-
     def climbed(self, count: int) -> list[Point]:
         """Random points, and steps from the best of them, twice: as far as the analytic model leads."""
         found = self.random(FIRST_SEEN * count)
         for _ in range(CLIMBS):
-            scores = self.scores(found)
-            order = sorted(range(len(found)), key=lambda n: scores[n])
+            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
             found += self.neighbours([found[n] for n in order[:count]], CLIMBED * count)
         return found
 
@@ -278,8 +286,11 @@ class RankingSearcher(Guided):
     name, summary = "polydl", "the analytic ranking by working sets, without measurements (PolyDL)"
     LOOKED_AT = 512
 
-    def refit(self) -> None:
+    def prepare(self) -> None:
         """Nothing is learned."""
+
+    def refit(self) -> None:
+        """Nor later."""
 
     def pool(self, count: int) -> list[Point]:
         missing = self.LOOKED_AT - len(self.known)

@@ -33,8 +33,7 @@ class OptunaSearcher(Searcher):
         self.failed = optuna.trial.TrialState.FAIL
         self.create = optuna.trial.create_trial
         self.distributions: dict[str, Any] = {
-            d.name: optuna.distributions.CategoricalDistribution(range(len(d.options)))
-            for d in self.space.decisions
+            d.name: optuna.distributions.CategoricalDistribution(range(len(d.options))) for d in self.space.decisions
         }
         self.asked: dict[Index, Any] = {}
 
@@ -47,7 +46,7 @@ class OptunaSearcher(Searcher):
             index = tuple(trial.params[d.name] for d in self.space.decisions)
             point = self.space.at(index)
             allowed = all(c.holds(point) for c in self.space.constraints)
-            if index in self.seen or index in self.asked or not allowed:
+            if self.taken(index) or index in self.asked or not allowed:
                 self.study.tell(trial, state=self.failed)
                 continue
             self.asked[index] = trial
@@ -65,6 +64,4 @@ class OptunaSearcher(Searcher):
                     self.study.tell(trial, told.seconds)
             elif told.seconds is not None:
                 params = {d.name: place for d, place in zip(self.space.decisions, index, strict=True)}
-                self.study.add_trial(
-                    self.create(params=params, distributions=self.distributions, value=told.seconds)
-                )
+                self.study.add_trial(self.create(params=params, distributions=self.distributions, value=told.seconds))

@@ -37,6 +37,7 @@ from workbench.tune.trials import Trial
 
 VERSION = 1
 
+
 @record
 class StudyKey:
     """Which study: its problem, and what makes its trials one sequence."""

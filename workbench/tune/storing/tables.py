@@ -12,8 +12,8 @@ import sqlalchemy as sql
 
 from workbench.tune.trials import OUTCOMES, Trial
 
-ESTIMATE = "estimate"
-"""Where an estimate stands among the features."""
+ESTIMATE, KEY, TWIN_OF = "estimate", "key", "twin_of"
+"""Where these stand among the features: older tables have no columns for them."""
 
 LONGEST = 10_000_000
 """Characters of one JSON text that are read."""
@@ -63,13 +63,14 @@ def row_of(study: str, problem: str, trial: Trial) -> dict[str, Any]:
         "predicted": trial.predicted, "build_seconds": trial.build_seconds, "run_seconds": trial.run_seconds,
         "began": trial.began, "round": trial.round, "source": trial.source,
         "point": json.dumps(_storable(trial.point)), "schedule": trial.schedule, "steps": trial.steps,
-        "message": trial.message[:4000], "features": json.dumps(_numbers(trial)),
+        "message": trial.message[:4000], "features": json.dumps(_with_facts(trial)),
     }  # fmt: skip
 
 
-def _numbers(trial: Trial) -> dict[str, float]:
-    """Its features; with the estimate, for which older tables have no column."""
-    return {**(trial.features or {}), **({} if trial.estimate is None else {ESTIMATE: trial.estimate})}
+def _with_facts(trial: Trial) -> dict[str, Any]:
+    """Its features, and what there is of the rest."""
+    facts = {ESTIMATE: trial.estimate, KEY: trial.key or None, TWIN_OF: trial.twin_of}
+    return {**(trial.features or {}), **{name: value for name, value in facts.items() if value is not None}}
 
 
 def _storable(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +83,8 @@ def trial_of(row: Mapping[str, Any]) -> Trial:
     """A trial of a row, whatever stands in it."""
     features = read_json(row["features"], dict)
     numbers = {n: float(v) for n, v in features.items() if isinstance(v, int | float)}
-    estimate = _number(numbers.pop(ESTIMATE, None))
+    estimate, twin_of = (_number(numbers.pop(name, None)) for name in (ESTIMATE, TWIN_OF))
+    key = features.get(KEY)
     outcome = row["outcome"] if row["outcome"] in OUTCOMES else "not built"
     seconds = _number(row["seconds"]) if outcome == "measured" else None
     if outcome == "measured" and not seconds:
@@ -93,6 +95,7 @@ def trial_of(row: Mapping[str, Any]) -> Trial:
         str(row["message"] or ""), _number(row["predicted"]), numbers, _number(row["build_seconds"]) or 0.0,
         _number(row["run_seconds"]) or 0.0, _number(row["began"]) or 0.0, int(_number(row["round"]) or 0),
         str(row["source"] or ""), str(row["uid"]), estimate=estimate if outcome == "estimated" else None,
+        key=key if isinstance(key, str) else "", twin_of=None if twin_of is None else int(twin_of),
     )  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
     what = ("estimates", "estimated seconds") if study.ranked else ("trials", "seconds of a call")
     _named(axes, ink, f"{what[0]}, and the best so far", "trial", what[1])
     own = [t for t in study.trials if t.source == "search"]
-    measured = [t for t in own if t.score]
+    measured = [t for t in own if t.score and t.twin_of is None]
     if not measured:
         return _empty(axes, ink, "no estimate yet" if study.ranked else "nothing measured yet")
     axes.plot([t.number for t in measured], [t.score or 0 for t in measured], "o", ms=3.5, color=ink["s0"], alpha=0.7)
@@ -126,7 +126,10 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
         best = min(best, trial.score or best)
         numbers.append(trial.number)
         seconds.append(best)
+    twins = [t for t in own if t.score and t.twin_of is not None]  # hollow: they were not measured again
+    look = {"ms": 3.5, "mfc": "none", "color": ink["s0"], "alpha": 0.7}
     axes.step([*numbers, own[-1].number], [*seconds, best], where="post", color=ink["s1"], lw=1.6)
+    axes.plot([t.number for t in twins], [t.score or 0 for t in twins], "o", **look)
     for n, (name, value) in enumerate(lines.items()):
         axes.axhline(value, color=ink["s2"] if not n else ink["soft"], lw=1.0, ls=("--", ":", "-.")[n % 3])
         axes.annotate(
@@ -136,13 +139,13 @@ def _trials(axes: Axes, study: Study, ink: Mapping[str, str], lines: Mapping[str
     _seconds(axes)
     top = axes.get_ylim()[1]
     for outcome, role in FAILED_COLOURS.items():
-        failed = [t.number for t in own if t.outcome == outcome]
+        failed = [t.number for t in own if t.outcome == outcome and t.twin_of is None]
         axes.plot(failed, [top] * len(failed), "x", ms=5, color=ink[role], clip_on=False)
     return None
 
 
 def _outcomes(axes: Axes, study: Study, ink: Mapping[str, str], _: Mapping[str, float]) -> None:
-    _named(axes, ink, "outcomes", "trials")
+    _named(axes, ink, "outcomes", f"trials, without {study.twins} twins" if study.twins else "trials")
     counts = study.outcomes
     names = [name for name in reversed(OUTCOMES) if name != "estimated" or study.ranked]
     colours = [ink[FAILED_COLOURS.get(name, "s0")] for name in names]

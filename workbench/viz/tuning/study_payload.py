@@ -54,11 +54,11 @@ def best_of_search(study: Study) -> Trial | None:
 
 def _row(trial: Trial, space: Space, costs: Costs) -> list[Any]:
     """Number, outcome, seconds (of a `ranked` study estimates), predicted seconds, round, whether confirmed, the places
-    of its options, bytes.
+    of its options, bytes, the number of the trial that it is a twin of.
     """
     return [
         trial.number, OUTCOMES.index(trial.outcome), trial.score, trial.predicted, trial.round, int(trial.confirmed),
-        _places(trial, space), _bytes(trial, costs),
+        _places(trial, space), _bytes(trial, costs), trial.twin_of,
     ]  # fmt: skip
 
 
