@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from workbench.tune.measuring.local_runner import LocalRunner
     from workbench.tune.measuring.runner import Limits
     from workbench.tune.searching import searchers
+    from workbench.tune.stored import stored
     from workbench.tune.storing.database import Database
     from workbench.tune.study import Study
     from workbench.tune.task_scheduler import Studies, many
@@ -22,9 +23,21 @@ NAMES = {
     "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
     "Limits": "measuring.runner", "dask": "measuring.dask_runner",
     "many": "task_scheduler", "searchers": "searching", "Studies": "task_scheduler",
-    "Study": "study", "Trial": "trials",
+    "stored": "stored", "Study": "study", "Trial": "trials",
 }  # fmt: skip
 
-__all__ = ["Database", "Limits", "LocalRunner", "Studies", "Study", "Trial", "autotune", "dask", "many", "searchers"]
+__all__ = [
+    "Database",
+    "Limits",
+    "LocalRunner",
+    "Studies",
+    "Study",
+    "Trial",
+    "autotune",
+    "dask",
+    "many",
+    "searchers",
+    "stored",
+]
 
 __getattr__ = deferred(__name__, NAMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,7 @@ class Problem:
 
     `family` is equal for the same operator at other sizes on the same machine, `key` for the same sizes too.  A GPU
     that is `ranked` was not there: estimates are about another problem than measurements, and never mixed with them.
+    `elsewhere` is the machine as it was noted where trials were made, of a study that is only looked at.
     """
 
     program: Program
@@ -34,6 +36,7 @@ class Problem:
     toolchain: Toolchain
     threads: int
     ranked: bool = False
+    elsewhere: Mapping[str, Any] | None = None
 
     @property
     def operator(self) -> str:
@@ -54,6 +57,8 @@ class Problem:
     @property
     def machine(self) -> dict[str, Any]:
         """What measured times depend on beside the code."""
+        if self.elsewhere is not None:
+            return dict(self.elsewhere)
         here, target = this_processor(), self.target
         if target.dialect != "c":
             return self._gpu
@@ -83,9 +88,12 @@ class Problem:
     def __str__(self) -> str:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
         if self.target.dialect != "c":
-            return f"{self.program.original.name}({sizes}) on {'no GPU, for ' if self.ranked else ''}{self._gpu['gpu']}"
+            return (
+                f"{self.program.original.name}({sizes}) on {'no GPU, for ' if self.ranked else ''}{self.machine['gpu']}"
+            )
         threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
-        return f"{self.program.original.name}({sizes}) on {threads}"
+        processor = f" of {self.machine['processor']}" if self.elsewhere is not None else ""
+        return f"{self.program.original.name}({sizes}) on {threads}{processor}"
 
 
 def problem_of(program: Program, target: str | Target, *, ranked: bool = False) -> Problem:

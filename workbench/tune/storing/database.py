@@ -6,13 +6,13 @@ once.  Everything in it is numbers and JSON: nothing is executed or unpickled wh
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
@@ -124,6 +124,23 @@ class Database:
             for row in self._rows(PROBLEMS.select().order_by(PROBLEMS.c.name))
         ]  # fmt: skip
 
+    def studies(self) -> list[dict[str, Any]]:
+        """Every study: key, searcher, seed, sketch, when it began, how many trials it has, and its problem's data."""
+        counted = sql.select(TRIALS.c.study, sql.func.count(TRIALS.c.number.distinct())).group_by(TRIALS.c.study)
+        joined = sql.select(PROBLEMS, STUDIES).join(STUDIES, STUDIES.c.problem == PROBLEMS.c.key)
+        with self._reading() as connection:
+            counts = {row[0]: row[1] for row in connection.execute(counted)}
+            rows = connection.execute(joined.order_by(STUDIES.c.created)).all()
+        texts, numbers = ("name", "operator", "sketch", "searcher", "seed", "created"), ("sizes", "strides", "machine")
+        return [
+            {
+                **{name: row._mapping[name] for name in texts}, "key": row._mapping[STUDIES.c.key],
+                **{name: read_json(row._mapping[name], dict) for name in numbers},
+                "trials": counts.get(row._mapping[STUDIES.c.key], 0),
+            }
+            for row in rows
+        ]  # fmt: skip
+
     def merge(self, other: Database) -> int:
         """Take over everything that another database has and this one has not; how many trials those were."""
         added = 0
@@ -136,9 +153,9 @@ class Database:
         return added
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Write everything as JSON lines, one a problem, study or trial; how many trials."""
+        """Write everything as JSON lines, one a problem, study or trial (compressed, to `.gz`); how many trials."""
         count = 0
-        with Path(path).open("w", encoding="utf-8") as file:
+        with _lines(path, "wt") as file:
             for table in (PROBLEMS, STUDIES, TRIALS):
                 for row in self._rows(table.select()):
                     file.write(json.dumps({"table": table.name, **row}) + "\n")
@@ -148,7 +165,7 @@ class Database:
     def load(self, path: str | os.PathLike[str]) -> int:
         """Take over what `export` wrote; how many trials were new.  WorkbenchError names the line that is wrong."""
         tables, added = {t.name: t for t in (PROBLEMS, STUDIES, TRIALS)}, 0
-        with Path(path).open(encoding="utf-8") as file, self._writing() as connection:
+        with _lines(path) as file, self._writing() as connection:
             for number, line in enumerate(file, 1):
                 row = read_json(line, dict)
                 table = tables.get(row.pop("table", "")) if isinstance(row, dict) else None
@@ -187,6 +204,11 @@ class Database:
         if not self.writable:
             raise WorkbenchError(f"the database {self.shown} was opened to be read")
         return _Guarded(self, self.engine.execution_options(**{WRITING: True}).begin())
+
+
+def _lines(path: str | os.PathLike[str], mode: Literal["rt", "wt"] = "rt") -> IO[str]:
+    """A file of lines, compressed where its name says so."""
+    return gzip.open(path, mode, encoding="utf-8") if str(path).endswith(".gz") else open(path, mode, encoding="utf-8")
 
 
 class _Guarded:
