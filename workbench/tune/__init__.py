@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.tune.measuring.local_runner import LocalRunner
     from workbench.tune.measuring.runner import Limits
     from workbench.tune.searching import searchers
-    from workbench.tune.stored import stored
+    from workbench.tune.stored_studies import stored
     from workbench.tune.storing.database import Database
     from workbench.tune.study import Study
     from workbench.tune.task_scheduler import Studies, many
@@ -23,21 +23,11 @@ NAMES = {
     "autotune": "tuning", "Database": "storing.database", "LocalRunner": "measuring.local_runner",
     "Limits": "measuring.runner", "dask": "measuring.dask_runner",
     "many": "task_scheduler", "searchers": "searching", "Studies": "task_scheduler",
-    "stored": "stored", "Study": "study", "Trial": "trials",
+    "stored": "stored_studies", "Study": "study", "Trial": "trials",
 }  # fmt: skip
 
 __all__ = [
-    "Database",
-    "Limits",
-    "LocalRunner",
-    "Studies",
-    "Study",
-    "Trial",
-    "autotune",
-    "dask",
-    "many",
-    "searchers",
-    "stored",
-]
+    "Database", "Limits", "LocalRunner", "Studies", "Study", "Trial", "autotune", "dask", "many", "searchers", "stored",
+]  # fmt: skip
 
 __getattr__ = deferred(__name__, NAMES)
