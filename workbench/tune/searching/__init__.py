@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.tune.searching.annealing import AnnealingSearcher
 from workbench.tune.searching.contract import Searcher, Surroundings, Told
+from workbench.tune.searching.evolutionary import EvolutionarySearcher
 from workbench.tune.searching.genetic import GeneticSearcher
-from workbench.tune.searching.guided import AnnealingSearcher, EvolutionarySearcher, LearnedSearcher, RankingSearcher
+from workbench.tune.searching.learned import LearnedSearcher
 from workbench.tune.searching.optuna_search import OptunaSearcher
 from workbench.tune.searching.plain import GridSearcher, RandomSearcher
+from workbench.tune.searching.ranking import RankingSearcher
 
 __all__ = ["Searcher", "Surroundings", "Told", "make_searcher", "searchers"]
 

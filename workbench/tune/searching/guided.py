@@ -1,14 +1,8 @@
-"""Searchers that a model guides: the learned one ("xgb"), AutoTVM's annealing, Ansor's evolution, PolyDL's ranking.
-
-All of them look for points that the model takes for fast, and differ in how they look.
-"""
+"""Searchers that a model guides: they propose what it takes for fast, and differ in how they look for that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp
-
-import numpy as np
 
 from workbench.schedules.sketches.space import Point
 from workbench.tune.models.ranker import Group, Ranker, load_trees
@@ -26,14 +20,8 @@ NOVELTY = 0.35
 PROBES, NEAR = 4, 1.25
 """One of so many points tries an option that nothing showed that came within so many times the best."""
 
-POOL = 400
-"""Points that the model of decisions chooses among."""
-
 FIRST_LOOK, LOOKED_AT = 10, 1.5
 """Times as many points as are wanted get features, at first and later."""
-
-FIRST_SEEN, CLIMBS, CLIMBED = 5, 2, 2
-"""Before anything is measured so many times as many points are drawn, and so often so many found near the best."""
 
 
 class Guided(Searcher):
@@ -89,9 +77,13 @@ class Guided(Searcher):
         unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
         unknown = [i for i in unique if i not in self.known]
         if len(unknown) > count and self.sieve.models:
-            scores = self.sieve.predict([self._decisions(i) for i in unknown])[0].tolist()
+            scores = self.sifting([unique[i] for i in unknown])
             unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
         return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
+
+    def sifting(self, points: Sequence[Point]) -> list[float]:
+        """What the model of the decisions alone expects."""
+        return self.sieve.predict([self._decisions(self.space.index(p)) for p in points])[0].tolist()
 
     def single(self, points: Sequence[Point]) -> list[Point]:
         """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""
@@ -197,103 +189,3 @@ class Guided(Searcher):
             if all(c.holds(point) for c in self.space.constraints):
                 found.append(point)
         return found
-
-
-class LearnedSearcher(Guided):
-    """Looks around the best points and at random ones, and takes those that the learned model likes best."""
-
-    name, summary = "xgb", "a learned cost model chooses near the best points and among random ones"
-
-    def pool(self, count: int) -> list[Point]:
-        if self.small and len(self.known) >= self._size:
-            return list(self.space)
-        best = [t.point for t in self.best(8)]
-        if not best:
-            return self.random(POOL) if self.model.models else self.climbed(count)
-        return [*self.neighbours(best, POOL * 2 // 3), *self.random(POOL // 3)]
-
-    def climbed(self, count: int) -> list[Point]:
-        """Random points, and steps from the best of them, twice: as far as the analytic model leads."""
-        found = self.random(FIRST_SEEN * count)
-        for _ in range(CLIMBS):
-            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:count]], CLIMBED * count)
-        return found
-
-
-class AnnealingSearcher(Guided):
-    """Simulated annealing over the model: chains that live on from round to round (AutoTVM, Chen et al. 2018)."""
-
-    name, summary = "annealing", "simulated annealing over the learned model (AutoTVM)"
-    CHAINS, STEPS = 12, 14
-
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self.chains: list[Point] = []
-
-    def pool(self, count: int) -> list[Point]:
-        visited: list[Point] = []
-        if not self.chains:
-            self.chains = self.random(self.CHAINS)
-            visited += self.chains
-        now = self.scores(self.chains)
-        for step in range(self.STEPS):
-            temperature = 1.0 - step / self.STEPS
-            moved = [self.neighbours([p], 1)[:1] or [p] for p in self.chains]
-            after = [m[0] for m in moved]
-            scores = self.scores(after)
-            for n, (point, score) in enumerate(zip(after, scores, strict=True)):
-                gain = now[n] - score
-                if gain >= 0 or (np.isfinite(gain) and self.draw.random() < exp(gain / (temperature + 1e-5))):
-                    self.chains[n], now[n] = point, score
-            visited += after
-        return visited
-
-
-class EvolutionarySearcher(Guided):
-    """Generations bred over the model, from measured points and random ones (Ansor, Zheng et al. 2020)."""
-
-    name, summary = "evolutionary", "generations bred over the learned model (Ansor)"
-    POPULATION, GENERATIONS, MEASURED, MUTATING = 48, 4, 0.2, 0.85
-
-    def pool(self, count: int) -> list[Point]:
-        size = self.POPULATION
-        population = [t.point for t in self.best(int(size * self.MEASURED))]
-        population += self.random(size - len(population))
-        visited = list(population)
-        for _ in range(self.GENERATIONS):
-            scores = np.array(self.scores(population))
-            finite = np.isfinite(scores)
-            if not finite.any():
-                break
-            weights = np.where(finite, np.exp2(np.min(scores[finite]) - np.where(finite, scores, 0.0)), 0.0).tolist()
-            children: list[Point] = []
-            for _ in range(size):
-                first, second = self.draw.choices(population, weights, k=2)
-                if self.draw.random() < self.MUTATING:
-                    children += self.neighbours([first], 1)
-                else:
-                    mixed = {name: self.draw.choice((first, second))[name] for name in first}
-                    children += [mixed] if all(c.holds(mixed) for c in self.space.constraints) else []
-            population = children or population
-            visited += children
-        return visited
-
-
-class RankingSearcher(Guided):
-    """The order that the working sets alone give; nothing is learned from measurements (PolyDL)."""
-
-    name, summary = "polydl", "the analytic ranking by working sets, without measurements (PolyDL)"
-    LOOKED_AT = 512
-
-    def prepare(self) -> None:
-        """Nothing is learned."""
-
-    def refit(self) -> None:
-        """Nor later."""
-
-    def pool(self, count: int) -> list[Point]:
-        missing = self.LOOKED_AT - len(self.known)
-        drawn = self.random(min(missing, self.LOOKED_AT)) if missing > 0 else []
-        listed = [self.space.at(index) for index in self.known]
-        return [*listed, *drawn]

@@ -1,0 +1,56 @@
+"""The learned searcher ("xgb"): what the model likes best near the fastest points, at random, and along chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.schedules.sketches.space import Point
+from workbench.tune.searching.annealing import CHAINS, Chains
+from workbench.tune.searching.contract import Surroundings
+from workbench.tune.searching.guided import Guided
+
+POOL = 400
+"""Points that the model of decisions chooses among."""
+
+ENDS = 4
+"""Chains whose ends are looked at in each round."""
+
+FIRST_SEEN, CLIMBS, CLIMBED = 5, 2, 2
+"""Before anything is measured so many times as many points are drawn, and so often so many found near the best."""
+
+
+class LearnedSearcher(Guided):
+    """Looks around the best points, at random ones and along chains, and takes what the learned model likes best."""
+
+    name, summary = "xgb", "a learned cost model chooses near the best points and among random ones"
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.chains: Chains | None = None
+
+    def pool(self, count: int) -> list[Point]:
+        if self.small and len(self.known) >= self._size:
+            return list(self.space)
+        best = [t.point for t in self.best(8)]
+        if not best:
+            return self.random(POOL) if self.model.models else self.climbed(count)
+        found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
+        if not self.sieve.models:
+            return found
+        self.chains = self.chains or Chains(self.random(CHAINS))
+        return [*found, *self.chains.walk(self, self.sifting)]
+
+    def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
+        """And where some of the chains are: they are not led by what is near the best."""
+        chains = self.chains.points if self.chains else []
+        ends = self.draw.sample(chains, min(ENDS, len(chains)))
+        unique = {self.space.index(p): p for p in super().sifted(points, count)}
+        return list((unique | {i: p for p in ends if not self.taken(i := self.space.index(p))}).values())
+
+    def climbed(self, count: int) -> list[Point]:
+        """Random points, and steps from the best of them, twice: as far as the analytic model leads."""
+        found = self.random(FIRST_SEEN * count)
+        for _ in range(CLIMBS):
+            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
+            found += self.neighbours([found[n] for n in order[:count]], CLIMBED * count)
+        return found
