@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
-from math import prod
+from math import gcd, prod
 
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
 from workbench.lang.normal_form import constant
@@ -22,6 +22,9 @@ UNKNOWN_TRIP = 64
 
 PAGE = 4096
 """Lines whose addresses differ by a multiple of a page share a set of a first cache."""
+
+CROWD = 6
+"""Lines that a set of a first cache holds beside others."""
 
 ARITHMETIC = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
@@ -49,7 +52,26 @@ class NestAccess:
     local: bool
 
     def lines(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> int:
-        """Cache lines of `line` bytes that the loops from `depth` on touch: how many differ.
+        """Cache lines of `line` bytes that the loops from `depth` on touch: how many differ."""
+        irregular, length, levels = self._pieces(loops, depth, line)
+        return irregular * prod(count for _, count in levels) * -(-length * self.bytes // line)
+
+    def crowded_lines(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> int:
+        """The same, each line counted as so many as it keeps others from a first cache of PAGE bytes a way: rows whose
+        addresses differ by a large power of two meet in a few of its sets.
+        """
+        irregular, length, levels = self._pieces(loops, depth, line)
+        run = -(-length * self.bytes // line)
+        lines, sets = run * prod(count for _, count in levels), PAGE // line
+        covered = min(sets, run)
+        for stride, count in levels[1:]:
+            step, rest = divmod(stride * self.bytes, line)
+            covered = min(sets, covered * min(count, sets if rest else sets // gcd(sets, step)))
+        crowd = sets // covered if lines > CROWD * covered and irregular == 1 else 1
+        return irregular * lines * crowd
+
+    def _pieces(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> tuple[int, int, list[tuple[int, int]]]:
+        """(cells found by data, elements of a piece that is together, strides and counts of pieces) inside a depth.
 
         Loops are taken by stride: what is close together is one piece, and windows that overlap count once.
         """
@@ -68,7 +90,7 @@ class NestAccess:
                 levels[-1] = own, count + -(-stride * (trip - 1) // own)
             else:
                 levels.append((stride, trip))
-        return max(1, irregular) * prod(c for _, c in levels) * -(-length * self.bytes // line)
+        return max(1, irregular), length, levels
 
     def run(self, loops: tuple[NestLoop, ...]) -> tuple[int, int]:
         """(bytes that are walked one after another, how many such runs follow in steps of whole pages)."""

@@ -21,7 +21,7 @@ FULL = 0.75
 """Of a cache so much holds what is used again."""
 
 LOADS = 2.0
-"""Loads, and operations on vectors, that begin in a cycle."""
+"""Loads that begin in a cycle."""
 
 ENTERED = 2.0
 """Times the cost of a region that one takes here: what cores share moves between them, too."""
@@ -72,7 +72,7 @@ def nest_cost(nest: Nest, target: Target, threads: int, resident: float | None =
     vectors = nest.instances / min(lanes, width)
     costs = target.costs
     latency = costs.cycles(costs.multiply_add_latency_seconds)
-    work = max(_arithmetic(nest, costs) / LOADS, loads / LOADS + stores, (latency / chains if chains else 0.0))
+    work = max(_arithmetic(nest, costs), loads / LOADS + stores, (latency / chains if chains else 0.0))
     spilled = max(0.0, registers - target.vector_registers) / max(1.0, registers)
     compute = vectors * (work + 2.0 * spilled)
     turns = prod(x.trip for x in nest.loops if x.kind in ("serial", "parallel"))
@@ -171,17 +171,18 @@ def _kept(nest: Nest, access: NestAccess, inner: int) -> int:
 
 
 def _arithmetic(nest: Nest, costs: Costs) -> float:
-    """Vector operations for each vector of instances, as many as begin in the time of the slow ones."""
+    """Cycles of the operations for each vector of instances, where none waits for another."""
     fused = nest.statement.reduction is not None and nest.operations >= 2
-    total = float(nest.operations - fused)
-    division, exponential = (LOADS * costs.cycles(s) for s in (costs.division_seconds, costs.exponential_seconds))
+    plain = costs.cycles(costs.multiply_add_seconds)
+    total = plain * (nest.operations - fused)
+    division, exponential = costs.cycles(costs.division_seconds), costs.cycles(costs.exponential_seconds)
     weights = {"/": division, "%": REMAINDER * division}
     laned = {dim for x in nest.loops if x.kind == "vector" for dim, _ in x.moves}
     for value in nest.statement.values:
         for node in walk(value):
             match node:
                 case Select(condition) | Call("select", (condition, _, _)):
-                    total += _masking(condition, laned)
+                    total += plain * _masking(condition, laned)
                 case Binary(op, _, _, dtype) if op in weights and not dtype.is_integral:
                     total += weights[op]
                 case Call(function, _, _) if function not in ("min", "max", "fma", "abs", "fabs"):
@@ -205,12 +206,13 @@ def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float,
     depths = range(len(loops) + 1)
     lines = [[a.lines(loops, depth, line) for a in nest.accesses] for depth in depths]
     sums = [line * sum(own) for own in lines]
+    first = [line * sum(a.crowded_lines(loops, depth, line) for a in nest.accesses) for depth in depths]
     found = []
     for size in target.cache_bytes:
         if resident <= FULL * size:
             found.append(0.0)
             continue
-        fits = next((d for d in depths if sums[d] <= FULL * size), len(loops))
+        fits = next((d for d in depths if (sums if found else first)[d] <= FULL * size), len(loops))
         weights = [_weight(nest, access, len(found)) for access in nest.accesses]
         fetched = (_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses))
         found.append(sum(w * f for w, f in zip(weights, fetched, strict=True)))

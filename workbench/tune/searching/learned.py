@@ -15,8 +15,10 @@ POOL = 400
 ENDS = 4
 """Chains whose ends are looked at in each round."""
 
-FIRST_SEEN, CLIMBS, CLIMBED = 5, 2, 2
-"""Before anything is measured so many times as many points are drawn, and so often so many found near the best."""
+FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 5, 4, 2, 4
+"""Before anything is measured so many times as many points are drawn, and so often so many found near so many of the
+best.
+"""
 
 
 class LearnedSearcher(Guided):
@@ -48,9 +50,9 @@ class LearnedSearcher(Guided):
         return list((unique | {i: p for p in ends if not self.taken(i := self.space.index(p))}).values())
 
     def climbed(self, count: int) -> list[Point]:
-        """Random points, and steps from the best of them, twice: as far as the analytic model leads."""
+        """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
         found = self.random(FIRST_SEEN * count)
         for _ in range(CLIMBS):
             order = sorted(range(len(found)), key=self.scores(found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:count]], CLIMBED * count)
+            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED * count)
         return found
