@@ -16,7 +16,7 @@ import pytest
 import workbench as wb
 from tests.support import examples
 from tests.tune.support import SIZES, SMALL, alive, descendants, waited
-from workbench.tune.measuring.local_runner import PREFIX, remove_left_behind
+from workbench.tune.measuring.workshop import PREFIX, remove_left_behind
 from workbench.tune.storing.database import Database
 
 pytestmark = pytest.mark.slow

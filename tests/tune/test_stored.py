@@ -81,7 +81,7 @@ def test_it_is_drawn(lines, tmp_path):
 def test_one_of_several_is_chosen_by_its_key(lines, tmp_path):
     path = written(tmp_path / "t.jsonl.gz", of_another_machine(lines))
     keys = [json.loads(line)["key"] for line in lines if '"wb_studies"' in line]
-    with pytest.raises(WorkbenchError, match="there are 2 studies in .*t.jsonl.gz; give the key of one") as error:
+    with pytest.raises(WorkbenchError, match=r"there are 2 studies in .*t\.jsonl\.gz; give the key of one") as error:
         wb.tune.stored(path)
     assert all(key[:8] in str(error.value) for key in keys)
     assert "widest(M=30, N=20) by grid, seed None: 4 trials" in str(error.value)

@@ -114,7 +114,7 @@ def test_a_study_that_is_taken_up_knows_which_steps_its_trials_decided_for(datab
 def test_an_interrupt_while_waiting_pauses(database, monkeypatch):
     study = wb.autotune(SMALL, sizes=SIZES, trials=80, database=database)
     # While it waits, not before and not twice, however busy the machine is.
-    monkeypatch.setattr("workbench.tune.study.Progress.update", lambda progress: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("workbench.tune.progress.Progress.update", lambda progress: signal.raise_signal(signal.SIGINT))
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import Protocol
 
 WIDTH = 24
+LOOK_SECONDS = 0.05
+"""How often a wait looks for interrupts."""
 
 
 class Watched(Protocol):
@@ -20,6 +23,8 @@ class Watched(Protocol):
 
     @property
     def headline(self) -> str: ...
+
+    def pause(self) -> None: ...
 
 
 class Progress:
@@ -52,3 +57,16 @@ class Progress:
         """Leave the line."""
         if self.shown:
             sys.stderr.write("\n")
+
+
+def wait_for(watched: Watched, ended: threading.Event) -> None:
+    """Wait for the end, with a line about it; an interrupt pauses what is waited for."""
+    line = Progress(watched)
+    try:
+        while not ended.wait(LOOK_SECONDS):
+            line.update()
+    except KeyboardInterrupt:
+        watched.pause()
+        raise
+    finally:
+        line.end()

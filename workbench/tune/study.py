@@ -14,7 +14,7 @@ from workbench.tune.measuring.builders import Closed
 from workbench.tune.measuring.runner import Assignment, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
-from workbench.tune.progress import Progress
+from workbench.tune.progress import LOOK_SECONDS, wait_for
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database, StudyKey
 from workbench.tune.study_texts import headline, study_text
@@ -22,8 +22,6 @@ from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest, merged
 from workbench.tune.tuner import Round, Tuner
 
 State = Literal["running", "paused", "finished", "stopped", "failed"]
-LOOK_SECONDS = 0.05
-"""How often a wait looks for interrupts."""
 
 
 class Study:
@@ -174,15 +172,7 @@ class Study:
         """Wait until the study ends, and return it.  An interrupt pauses it (`resume` goes on); what made it fail is
         raised.
         """
-        show = Progress(self)
-        try:
-            while not self._ended.wait(LOOK_SECONDS):
-                show.update()
-        except KeyboardInterrupt:
-            self.pause()
-            raise
-        finally:
-            show.end()
+        wait_for(self, self._ended)
         if self._thread is not None:
             self._thread.join()
         if self._error is not None:

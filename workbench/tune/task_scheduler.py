@@ -11,10 +11,10 @@ from workbench.errors import WorkbenchError, shown
 from workbench.runtime.timing import duration
 from workbench.target import Target
 from workbench.tune.measuring.runner import Limits
-from workbench.tune.progress import Progress
+from workbench.tune.progress import LOOK_SECONDS, wait_for
 from workbench.tune.searching import Searcher, Surroundings
 from workbench.tune.storing.database import Database
-from workbench.tune.study import LOOK_SECONDS, Study
+from workbench.tune.study import Study
 from workbench.tune.trials import fastest
 from workbench.tune.tuner import ROUND
 from workbench.tune.tuning import made_study
@@ -124,15 +124,7 @@ class Studies:
 
     def result(self) -> Studies:
         """Wait until all have ended.  An interrupt pauses them; what made one fail is raised."""
-        show = Progress(self)
-        try:
-            while not self._ended.wait(LOOK_SECONDS):
-                show.update()
-        except KeyboardInterrupt:
-            self.pause()
-            raise
-        finally:
-            show.end()
+        wait_for(self, self._ended)
         for study in self._own:
             study.result()
         return self

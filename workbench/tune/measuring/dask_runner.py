@@ -123,7 +123,7 @@ def _measured(
     """(what came of a candidate, seconds of the reference on this machine)."""
     with _lock:  # one candidate at a time, whatever threads a worker has
         runner = _runners.get(study)
-        if runner is None or runner.closed:
+        if runner is None or not runner.is_open:
             assignment = pickle.loads(sent)
             runner = _runners[study] = _runner_of(assignment)
             runner.open(assignment)

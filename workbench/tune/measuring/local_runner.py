@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from workbench.tune.measuring.builders import Builders, Closed
-from workbench.tune.measuring.building import Built, Request, Seen, Task
+from workbench.tune.measuring.building import Built, Request, Seen
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Crashed, Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import workload
+from workbench.tune.measuring.workshop import Workshop, refused, result_of
 from workbench.tune.trials import Outcome
-
-PREFIX = "tensor-workbench-study-"
 
 RUNNER = "workbench.tune.measuring.timing:answer"
 
@@ -33,6 +26,9 @@ FIRST_PATIENCE = 4.0
 
 MOST_DRIFT = 3.0
 """What a machine gets slower or faster, as the reference shows; more is a mistake of the clock."""
+
+PASSES = 3
+"""Finalists are timed so often in turn: what disturbs the machine for a while disturbs one pass of some of them."""
 
 SLOW_REFERENCE = 4.0
 """A reference so many times slower than the best gives way to it: every timing waits for it."""
@@ -53,37 +49,30 @@ class LocalRunner:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        self.builders: Builders | None = None
+        self.shop: Workshop | None = None
         self.runner: Helper | None = None
-        self.closed = False
         self.prepared: set[int] = set()
         self.reference: Built | None = None
         self.reference_seconds: float | None = None
         self.first_seconds: float | None = None
         self.overhead = 0.0
-        self.folder: TemporaryDirectory[str] | None = None
         self.known: dict[int, Built] = {}
 
     def open(self, assignment: Assignment) -> None:
         """Start the processes, and begin to compute what results are expected.  A closed runner may be opened again."""
         self._begin_anew()
         self.assignment = assignment
-        self.folder = folder_of_study()
-        home = Path(self.folder.name)
-        limits = assignment.limits
-        task = Task(assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels)
-        self.builders = Builders(task, self.count or max(1, min(8, assignment.threads)), limits.build_seconds)
-        self.runner = Helper(self.timing, memory=memory_limit(limits.memory_bytes) if self.bounded else 0)
-        self.builders.start()
+        self.shop = Workshop(assignment, self.count)
+        memory = memory_limit(assignment.limits.memory_bytes) if self.bounded else 0
+        self.runner = Helper(self.timing, memory=memory)
         self.runner.spawn()
-        self.workload = home / "workload"
-        self.saving = ThreadPoolExecutor(1)  # beside the processes that start, and the first builds
-        self.saved = self.saving.submit(lambda: workload(assignment.program, assignment.seed).save(self.workload))
+        shop, self.saving = self.shop, ThreadPoolExecutor(1)  # beside the processes that start, and the first builds
+        self.saved = self.saving.submit(lambda: workload(assignment.program, assignment.seed).save(shop.workload))
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
         """Build all of them, then time those that could be built."""
         ready: list[Built] = []
-        for built in self._building.built(requests):
+        for built in self._shop.built(requests):
             if built.outcome is not None:
                 yield refused(built)
             else:
@@ -98,32 +87,42 @@ class LocalRunner:
 
     def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
         """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
-        return self._building.looks(points)
+        return self._shop.looks(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long; what this runner has not built yet is built before."""
         known = [replace(self.known[r.number], number=r.number) for r in requests if r.number in self.known]
         missing = [r for r in requests if r.number not in self.known]
         self.saved.result()
-        for built in sorted([*known, *self._building.built(missing)], key=lambda b: b.number):
-            yield refused(built) if built.outcome is not None else self._timed(built, None, patience)
+        listed = sorted([*known, *self._shop.built(missing)], key=lambda b: b.number)
+        times: dict[int, list[Result]] = {b.number: [] for b in listed if b.outcome is None}
+        yield from (refused(b) for b in listed if b.outcome is not None)
+        for built in [b for _ in range(PASSES) for b in listed]:
+            if built.number in times:
+                times[built.number].append(result := self._timed(built, None, patience / PASSES))
+                if result.seconds is None:
+                    yield times.pop(built.number)[-1]
+        yield from (_median(own) for own in times.values())
 
     def close(self) -> None:
         """End the processes, and remove what was built."""
-        self.closed = True
-        if self.builders is not None:
-            self.builders.close()
+        if self.shop is not None:
+            self.shop.close()
         if self.runner is not None:
             self.runner.stop()
-        if self.folder is not None:
+        if self.shop is not None:
             self.saving.shutdown()
-            with suppress(OSError):
-                self.folder.cleanup()
+            self.shop.clear()
 
     @property
-    def _building(self) -> Builders:
-        assert self.builders is not None
-        return self.builders
+    def is_open(self) -> bool:
+        """Whether it may be asked."""
+        return self.shop is not None and not self.shop.closed
+
+    @property
+    def _shop(self) -> Workshop:
+        assert self.shop is not None
+        return self.shop
 
     def _timed(self, built: Built, best: float | None, patience: float) -> Result:
         """One candidate in the runner's process; the first one that is right becomes the reference."""
@@ -166,10 +165,10 @@ class LocalRunner:
             self._ready()
             answer = self.runner.ask(load, self._patience(best, patience))
         except TooLate as how:
-            self._require_open()
+            self._shop.require_open()
             return "timed out", f"the process {how}", None
         except Died as how:
-            self._require_open()
+            self._shop.require_open()
             return "crashed", f"the process that ran it {how}", None
         except MemoryError:
             return "crashed", "it took more memory than it may", None
@@ -185,12 +184,12 @@ class LocalRunner:
     def _ready(self) -> None:
         """A runner's process that knows the workload and the reference."""
         assert self.runner is not None
-        self._require_open()
+        self._shop.require_open()
         self.runner.start()
         if self.runner.pid in self.prepared:
             return
         limits = self.assignment.limits
-        prepare = Prepare(str(self.workload), self.assignment.threads, limits.flush)
+        prepare = Prepare(str(self._shop.workload), self.assignment.threads, limits.flush)
         self.runner.ask(prepare, limits.run_seconds)
         self.prepared.add(self.runner.pid or 0)
         if (known := self.reference) is not None and known.signature is not None:
@@ -204,44 +203,9 @@ class LocalRunner:
             return limit
         return min(limit, 2.0 + 3 * self.overhead + SLOWEST * best)
 
-    def _require_open(self) -> None:
-        if self.closed:
-            raise Closed
 
-
-def folder_of_study() -> TemporaryDirectory[str]:
-    """A folder of this process, after those of processes that were killed are removed."""
-    remove_left_behind()
-    return TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
-
-
-def remove_left_behind() -> None:
-    """Folders of studies whose process was killed: nobody else removes them."""
-    for folder in Path(gettempdir()).glob(f"{PREFIX}*-*"):
-        number = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if number.isdigit() and not _runs(int(number)):
-            rmtree(folder, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
-    return True
-
-
-def refused(built: Built) -> Result:
-    """The result of what could not be built."""
-    assert built.outcome is not None
-    return replace(result_of(built, built.outcome, built.message), began=time.time())
-
-
-def result_of(built: Built, outcome: Outcome, message: str) -> Result:
-    """What came of a candidate, with all that its builder found."""
-    return Result(
-        built.number, outcome, message, key=built.key, record=built.record, steps=built.steps,
-        features=built.features, build_seconds=built.seconds,
-    )  # fmt: skip
+def _median(passes: Sequence[Result]) -> Result:
+    """The result of several passes: the middle one's seconds, and how far they are apart."""
+    middle = sorted(passes, key=lambda r: r.seconds or 0.0)[len(passes) // 2]
+    lower, upper = min(r.lower or 0.0 for r in passes), max(r.upper or 0.0 for r in passes)
+    return replace(middle, lower=lower, upper=upper, run_seconds=sum(r.run_seconds for r in passes))

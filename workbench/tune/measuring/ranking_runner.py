@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench import poly
-from workbench.tune.measuring.builders import Builders, Closed
-from workbench.tune.measuring.building import Built, Request, Seen, Task
+from workbench.tune.measuring.building import Built, Request, Seen
 from workbench.tune.measuring.helpers import Helper
-from workbench.tune.measuring.local_runner import folder_of_study, refused, result_of
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Wrong
 from workbench.tune.measuring.workload import workload
+from workbench.tune.measuring.workshop import Workshop, refused, result_of
 
 CHECKING = "workbench.tune.measuring.gpu_checking:answer"
 
@@ -38,56 +34,46 @@ class RankingRunner:
 
     def __init__(self, builders: int | None = None) -> None:
         self.count = builders
-        self.builders: Builders | None = None
+        self.shop: Workshop | None = None
         self.checker: Helper | None = None
-        self.folder: TemporaryDirectory[str] | None = None
         self.prepared: set[int] = set()
-        self.closed = False
 
     def open(self, assignment: Assignment) -> None:
         """Start the processes.  A closed runner may be opened again."""
-        self.closed, self.prepared = False, set()
+        self.prepared = set()
         self.assignment = assignment
-        self.folder = folder_of_study()
-        home, limits = Path(self.folder.name), assignment.limits
-        task = Task(
-            assignment.sketch, assignment.target, assignment.toolchain, str(home), assignment.kernels, ranked=True
-        )
-        self.builders = Builders(task, self.count or max(1, min(8, assignment.threads)), limits.build_seconds)
-        self.checker = Helper(CHECKING, memory=memory_limit(limits.memory_bytes))
-        self.builders.start()
+        self.shop = Workshop(assignment, self.count, ranked=True)
+        self.checker = Helper(CHECKING, memory=memory_limit(assignment.limits.memory_bytes))
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
         """Build and estimate all of them."""
-        for built in self._building.built(requests):
+        for built in self._shop.built(requests):
             yield refused(built) if built.outcome is not None else self._estimated(built, built.message)
 
     def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
         """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
-        return self._building.looks(points)
+        return self._shop.looks(points)
 
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Execute them by the processor and compare their results with the oracle's; nothing where that takes long."""
         if not self._small:
             return
-        for built in sorted(self._building.built(requests), key=lambda b: b.number):
+        for built in sorted(self._shop.built(requests), key=lambda b: b.number):
             yield refused(built) if built.outcome is not None else self._checked(built, patience)
 
     def close(self) -> None:
         """End the processes, and remove what was built."""
-        self.closed = True
-        if self.builders is not None:
-            self.builders.close()
+        if self.shop is not None:
+            self.shop.close()
         if self.checker is not None:
             self.checker.stop()
-        if self.folder is not None:
-            with suppress(OSError):
-                self.folder.cleanup()
+        if self.shop is not None:
+            self.shop.clear()
 
     @property
-    def _building(self) -> Builders:
-        assert self.builders is not None
-        return self.builders
+    def _shop(self) -> Workshop:
+        assert self.shop is not None
+        return self.shop
 
     def _estimated(self, built: Built, message: str) -> Result:
         return replace(result_of(built, "estimated", message), estimate=built.estimate, began=time.time())
@@ -100,7 +86,7 @@ class RankingRunner:
         try:
             answer = self._checking(limit).ask(Load(built.library, built.signature, built.sizes or {}), limit)
         except Exception as how:  # whatever it is: the estimate stands
-            self._require_open()
+            self._shop.require_open()
             return self._estimated(built, f"estimated; not executed by the processor: {how}\n{built.message}")
         spent = time.perf_counter() - begun
         if isinstance(answer, Wrong):
@@ -116,17 +102,12 @@ class RankingRunner:
     def _checking(self, seconds: float) -> Helper:
         """The process that executes, which knows what results are expected."""
         assert self.checker is not None
-        assert self.folder is not None
-        self._require_open()
+        self._shop.require_open()
         self.checker.start()
         if self.checker.pid not in self.prepared:
-            file = Path(self.folder.name) / "workload"
+            file = self._shop.workload
             if not file.exists():
                 workload(self.assignment.program, self.assignment.seed).save(file)
             self.checker.ask(Prepare(str(file), 1), seconds)
             self.prepared.add(self.checker.pid or 0)
         return self.checker
-
-    def _require_open(self) -> None:
-        if self.closed:
-            raise Closed
