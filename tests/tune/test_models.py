@@ -49,6 +49,32 @@ def test_lines_are_those_that_enumeration_counts():
     assert exact > 0.6 * tried
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "row", "times"),
+    [
+        (64, 64, 512, 8), (64, 64, 1024, 16), (64, 16, 2048, 64), (64, 64, 500, 1), (64, 64, 528, 1), (4, 64, 1024, 1),
+        (10, 64, 512, 1), (200, 1, 256, 16), (64, 512, 512, 1),
+    ],
+)  # fmt: skip
+def test_rows_at_powers_of_two_crowd_few_sets_of_a_cache(rows, columns, row, times):
+    loops = tuple(NestLoop(n, "serial", t, ()) for n, t in (("r", rows), ("c", columns)))
+    access = NestAccess("A", 4, (row, 1), False, False)
+    assert access.crowded_lines(loops, 0, LINE) == times * access.lines(loops, 0, LINE)
+    sets = {(r * row + c) * 4 // LINE % 64 for r in range(rows) for c in range(columns)}
+    assert times in (1, 64 // len(sets))
+
+
+def test_a_tile_of_a_matrix_whose_rows_meet_in_few_sets_stays_in_no_first_cache():
+    def traffic(width: int) -> float:
+        blocked = wb.schedule(MATMUL, M=512, N=width, K=512) | wb.tile(m=8, n=32, k=64)
+        blocked = blocked | wb.interchange("n_o", "k_o", "m_o", "k_i", "m_i", "n_i")
+        blocked = blocked | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
+        multiply = max(nests(blocked), key=lambda n: len(n.accesses))
+        return nest_cost(multiply, MACHINE, 1).traffic[0] / multiply.instances
+
+    assert traffic(512) > 2 * traffic(544)
+
+
 def test_windows_that_overlap_count_once():
     loops = tuple(NestLoop(n, "serial", t, ()) for n, t in (("y", 8), ("ky", 3), ("x", 64), ("kx", 3)))
     picture = NestAccess("X", 4, (100, 100, 1, 1), False, False)

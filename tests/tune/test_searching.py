@@ -12,6 +12,7 @@ from workbench.schedules.sketches.constraints import constraint
 from workbench.schedules.sketches.space import Decision, Point, Space
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Surroundings, Told, make_searcher, searchers
+from workbench.tune.searching.annealing import Chains
 
 NAMES = [n for n in searchers() if n != "optuna" or find_spec("optuna")]
 MODELS = ("xgb", "annealing", "evolutionary")
@@ -172,3 +173,30 @@ def test_before_anything_is_measured_the_analytic_model_is_climbed():
     drawn = sorted(row["cycles"] for row in hill(list(LARGE.sample(80, 5))) if row is not None)
     assert min(heights("xgb")) < drawn[0]
     assert sum(heights("xgb")) / 8 < drawn[4]
+
+
+def test_chains_of_the_learned_search_live_on_and_leave_the_valley_that_was_found():
+    searcher, ends = made("xgb", LARGE, 4), []
+    for _ in range(6):
+        points = searcher.ask(8)
+        searcher.tell([Told(p, seconds(p)) for p in points])
+        ends.append([] if searcher.chains is None else [dict(p) for p in searcher.chains.points])
+    assert ends[-1]
+    assert ends[-1] != ends[-2]
+    looked = [dict(LARGE.at(index)) for index in searcher.known]
+    assert any(point in looked for chain in ends for point in chain)
+
+
+def test_chains_without_points_visit_nothing():
+    searcher = made("xgb", PLAIN)
+    assert Chains([]).walk(searcher, lambda points: [0.0] * len(points)) == []
+
+
+def test_chains_go_down():
+    draw = random.Random(2)
+    chains = Chains(list(LARGE.sample(12, 3)))
+    before = sum(seconds(p) or 0.0 for p in chains.points)
+    searcher = make_searcher("annealing", Surroundings(LARGE, draw, features))
+    for _ in range(10):
+        chains.walk(searcher, lambda points: [1e3 * (seconds(p) or 0.0) for p in points])
+    assert sum(seconds(p) or 0.0 for p in chains.points) < 0.7 * before

@@ -16,6 +16,7 @@ from workbench.errors import ScheduleError, WorkbenchError
 from workbench.tune.measuring.builders import Builders
 from workbench.tune.searching.contract import Told
 from workbench.tune.searching.plain import GridSearcher
+from workbench.tune.trials import TIED
 
 
 def test_a_study_of_a_sketch_measures_every_point_and_gives_the_fastest_schedule(database):
@@ -29,7 +30,7 @@ def test_a_study_of_a_sketch_measures_every_point_and_gives_the_fastest_schedule
     best = study.best
     A, w = (np.random.default_rng(0).random(s).astype("f4") for s in ((24, 40), 40))
     assert wb.verify(wb.build(best), A, w)
-    assert study.best_trial.seconds == min(t.seconds for t in study.trials if t.confirmed)
+    assert study.best_trial.seconds <= TIED * min(t.seconds for t in study.trials if t.confirmed)
     assert all(t.lower <= t.seconds <= t.upper for t in study.trials)
     assert "finished, 9 trials (9 measured)" in str(study)
 
