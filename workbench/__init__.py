@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench import errors
-from workbench.deferred import uncollected
+from workbench.deferred import afterwards, uncollected
 from workbench.errors import unknown_name
 from workbench.face import METHODS, NAMES, SHOWN
 from workbench.lang.operator import Operator
@@ -152,26 +152,31 @@ def _load(where: str) -> Any:
     module, _, attribute = where.partition(":")
     with uncollected():
         found = getattr(import_module(module), attribute)
+    _give_classes_what_they_lack()
+    return found
+
+
+def _give_classes_what_they_lack() -> None:
+    """Classes of lower rooms are given what is known further up, once their modules are loaded."""
     _give_pictures()
     _let_programs_be_called()
     _let_kernels_be_examined()
     _let_calls_ask_the_tuner()
     _let_studies_be_drawn()
-    return found
 
 
 def _let_programs_be_called() -> None:
     """A program is called as its operator is, once its module is loaded."""
-    module = sys.modules.get("workbench.poly.program")
-    if module is not None and "__call__" not in vars(module.Program):
-        module.Program.__call__ = _call_program
+    kind = _loaded("workbench.poly.program:Program")
+    if kind is not None and "__call__" not in vars(kind):
+        kind.__call__ = _call_program
 
 
 def _let_calls_ask_the_tuner() -> None:
     """A call runs the best schedule that is known, once calls are loaded."""
-    module: Any = sys.modules.get("workbench.runtime.preparing")
-    if module is not None and module.known_best is None:
-        module.known_best = _best_known
+    if _loaded("workbench.runtime.preparing:Plan") is not None:
+        module: Any = sys.modules["workbench.runtime.preparing"]
+        module.known_best = module.known_best or _best_known
 
 
 def _best_known(*facts: Any) -> Any:
@@ -184,10 +189,9 @@ def _best_known(*facts: Any) -> Any:
 
 def _let_studies_be_drawn() -> None:
     """A study draws itself, once its module is loaded."""
-    module = sys.modules.get("workbench.tune.study")
-    if module is not None and "figure" not in vars(module.Study):
-        module.Study.figure = _draw_study
-        module.Study._repr_mimebundle_ = _show_study
+    kind = _loaded("workbench.tune.study:Study")
+    if kind is not None and "figure" not in vars(kind):
+        kind.figure, kind._repr_mimebundle_ = _draw_study, _show_study
 
 
 def _draw_study(
@@ -207,9 +211,9 @@ def _show_study(self: Study, include: Any = None, exclude: Any = None) -> Any:
 
 def _let_kernels_be_examined() -> None:
     """A kernel knows what it takes of a GPU, once its module is loaded."""
-    module = sys.modules.get("workbench.codegen.kernel")
-    if module is not None and "resources" not in vars(module.Kernel):
-        module.Kernel.resources = property(_resources)
+    kind = _loaded("workbench.codegen.kernel:Kernel")
+    if kind is not None and "resources" not in vars(kind):
+        kind.resources = property(_resources)
 
 
 def _resources(self: Kernel) -> Resources:
@@ -225,9 +229,14 @@ def _call_program(self: Program, /, *arrays: Any, out: Any = None, **scalars: An
 def _give_pictures() -> None:
     """Let a notebook show the values whose modules are loaded by now."""
     for where in SHOWN:
-        module, _, name = where.partition(":")
-        if module in sys.modules and not hasattr(kind := getattr(sys.modules[module], name), "_repr_mimebundle_"):
+        if (kind := _loaded(where)) is not None and not hasattr(kind, "_repr_mimebundle_"):
             kind._repr_mimebundle_ = _mimebundle
+
+
+def _loaded(where: str) -> Any:
+    """The class that "module:class" names, if its module got so far."""
+    module, _, name = where.partition(":")
+    return getattr(sys.modules.get(module), name, None)
 
 
 def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[str, Any]:
@@ -265,6 +274,7 @@ def _examples(self: Operator) -> tuple[dict[str, int], ...]:
 for _name, _where in METHODS.items():
     setattr(Operator, _name, _late(_name, _where))
 _give_pictures()
+afterwards.append(_give_classes_what_they_lack)
 setattr(Operator, "sizes", _sizes)  # noqa: B010 (a frozen dataclass, whose type knows no such attribute)
 setattr(Operator, "examples", property(_examples))  # noqa: B010
 if (_shell := getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()) is not None:

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+afterwards: list[Callable[[], None]] = []
+"""Called after a name was loaded: what classes are given that modules further up know how to do."""
+
 
 def deferred(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package: each of the names comes from the submodule that the table gives for it."""
@@ -20,6 +23,8 @@ def deferred(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         with uncollected():
             value = getattr(import_module(f"{package}.{names[name]}"), name)
         setattr(module, name, value)
+        for give in afterwards:
+            give()
         return value
 
     return load

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 
 import workbench as wb
+from tests.support import ROOT
 from workbench.errors import WorkbenchError
 
 TEXT = "def widest(float(N,M) A) -> (w) { w(n) max=! fabs(A(n,m)) }"
@@ -71,6 +74,16 @@ def test_it_does_not_go_on(lines, tmp_path):
     assert study.result() is study
     study.stop()
     assert study.trials == before
+
+
+def test_it_is_drawn_in_a_session_that_tuned_nothing():
+    script = (
+        "import workbench as wb\n"
+        f"study = wb.tune.stored({str(ROOT / 'notebooks' / 'studies' / 'apart_study.jsonl.gz')!r})\n"
+        "assert len(study.figure().axes) > 1\n"
+        "assert study.best != study.default\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
 
 
 def test_it_is_drawn(lines, tmp_path):

@@ -20,7 +20,10 @@ NOVELTY = 0.35
 PROBES, NEAR = 4, 1.25
 """One of so many points tries an option that nothing showed that came within so many times the best."""
 
-FIRST_LOOK, LOOKED_AT = 10, 1.5
+LEFT_OVER = 64
+"""Points that were looked at and not proposed are thought of again as long as they are among so many."""
+
+FIRST_LOOK, LOOKED_AT = 10, 1.25
 """Times as many points as are wanted get features, at first and later."""
 
 
@@ -139,9 +142,14 @@ class Guided(Searcher):
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes
-        probes, unique = self.single(options), self.single(unique)
+        probes, unique = self.single(options), self.single([*unique, *self.left_over()])
         good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
+
+    def left_over(self) -> list[Point]:
+        """Points that were looked at of late and not proposed: they cost no look any more."""
+        late = list(self.known)[-LEFT_OVER:] if self.results else []
+        return [self.space.at(i) for i in late if self.known[i] is not None and not self.taken(i)]
 
     def untried(self, count: int) -> list[Point]:
         """The best point with another option of one decision that is no number: a model only guesses what it never saw.
