@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.lang.derived.source import Names
+from workbench.lang.derived.systems import intervals
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval
+from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import IndexKind, Monoid, Range, Statement, Step, Target, Tensor
 from workbench.lang.polynomial import Polynomial
@@ -47,21 +48,31 @@ class Building:
     index_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def make(self, wanted: str, dtype: DType, around: dict[str, Interval]) -> str:
-        """A new tensor with one dimension for each interval."""
+        """A new tensor with one dimension for each interval; its box holds them all."""
         name = self.names(wanted)
-        lower = tuple(bound(each.lower) for each in around.values())
-        extent = tuple(bound(each.upper - each.lower) for each in around.values())
-        self.tensors[name] = Tensor(name, computed(dtype), lower, extent, "temporary")
+        every = {**intervals(self.axes), **around}
+        lower: list[Expr] = []
+        extent: list[Expr] = []
+        for each in around.values():
+            low, high = lowest(each.lower, every, self.facts.sign), highest(each.upper, every, self.facts.sign)
+            assert low is not None and high is not None
+            lower.append(bound(low))
+            extent.append(bound(high - low))
+        self.tensors[name] = Tensor(name, computed(dtype), tuple(lower), tuple(extent), "temporary")
         self.index_names[name] = tuple(around)
         return name
 
     def like(self, wanted: str, tensor: str) -> str:
         """A new tensor with the cells of another, to be computed with."""
-        of = self.tensors[tensor]
         name = self.names(wanted)
-        self.tensors[name] = Tensor(name, computed(of.dtype), of.lower, of.extent, "temporary")
+        self.tensors[name] = replace(self.like_tensor(tensor), name=name)
         self.index_names[name] = self.indices(tensor)
         return name
+
+    def like_tensor(self, tensor: str) -> Tensor:
+        """The declaration of a temporary with the cells of another tensor."""
+        of = self.tensors[tensor]
+        return Tensor(of.name, computed(of.dtype), of.lower, of.extent, "temporary")
 
     def read(self, tensor: str, subscripts: Iterable[Expr]) -> Read:
         """One cell."""

@@ -37,7 +37,8 @@ class Derived:
     """A program on its way to text.
 
     `parameters` and `outputs` are names in call order; a parameter of the source keeps its declaration.  `tensors`
-    tells type and box of every name; `narrow` those that are stored in the type variable's own type.
+    tells type and box of every name; `narrow` those that are stored in the type variable's own type, `annotated` the
+    outputs whose type is written.
     """
 
     source: Source
@@ -49,6 +50,7 @@ class Derived:
     narrow: frozenset[str]
     promises: tuple[Promise, ...] = ()
     doc: str = ""
+    annotated: frozenset[str] = frozenset()
 
     def operator(self) -> Operator:
         """The text read again, with ranges that the language infers by itself left out."""
@@ -104,7 +106,7 @@ class _Writer:
 
     def __init__(self, derived: Derived, trimmed: Trimmed) -> None:
         self.derived, self.source, self.trimmed = derived, derived.source, trimmed
-        self.typed = {*derived.parameters, *derived.outputs}
+        self.typed = {*derived.parameters, *derived.annotated}
         self.count = 0
 
     def text(self) -> str:
@@ -115,7 +117,7 @@ class _Writer:
             Name(derived.name),
             generics,
             tuple(self._parameter(name) for name in derived.parameters),
-            tuple(Parameter(self._type(derived.tensors[name]), Name(name)) for name in derived.outputs),
+            tuple(self._output(name) for name in derived.outputs),
             tuple(_promise(promise) for promise in derived.promises),
             body,
         )
@@ -128,6 +130,10 @@ class _Writer:
             if parameter.name.name == name and name not in self.derived.tensors:
                 return parameter
         return Parameter(self._type(self.derived.tensors[name]), Name(name))
+
+    def _output(self, name: str) -> Parameter:
+        kind = self._type(self.derived.tensors[name]) if name in self.derived.annotated else None
+        return Parameter(kind, Name(name))
 
     def _type(self, tensor: Tensor) -> TypeNode:
         return TypeNode(Name(self.source.word(tensor.dtype)), tuple(map(surface, tensor.extent)))
