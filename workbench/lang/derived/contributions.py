@@ -23,9 +23,10 @@ from workbench.lang.derived.placement import (
 )
 from workbench.lang.derived.products import Product, invariants, is_costly, product
 from workbench.lang.derived.pullback import Guard, conjunction
-from workbench.lang.derived.systems import in_order, inequalities, intervals, within
+from workbench.lang.derived.systems import in_order, inequalities, intervals, simplified, within
 from workbench.lang.dtypes import BOOL, FLOAT64, DType
-from workbench.lang.expr import Const, Expr, Index, Read, index_names, transform, walk
+from workbench.lang.expr import Const, Expr, Index, Read, children, index_names, transform, walk
+from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Range
@@ -68,6 +69,8 @@ class Contributions:
         new = _Turned(found, renaming)
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
         guard = renewed(guard, new.renaming)
+        spans = {renaming[cell]: each for cell, each in found.cells.items()}
+        values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
         self.dtype = building.tensors[name].dtype
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
@@ -214,36 +217,45 @@ class Contributions:
             guard = both(guard, conditions(inner, building.facts))
         if summed is None:
             return None
-        guard = both(guard, conditions(outer, building.facts))
+        cells = tuple(r.index for r in free)
+        part = in_order((*outer, *inequalities(free)), cells, around, building.facts) if outer and rest else None
+        if part is None or guard != TRUE:
+            part, guard = list(free), both(guard, conditions(outer, building.facts))
+            outer = ()
+        some = tuple(replace(r, kind="free") for r in part)
         if len(values) == 1 and found.is_whole:
-            return self._pulled(target, values[0], guard, free, tuple(summed))
-        return Contribution(target, _value(values, guard), free, tuple(summed), found.is_whole)
+            inside = conditions(outer, building.facts)
+            return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
+        return Contribution(target, _value(values, guard), some, tuple(summed), found.is_whole and not outer)
 
     def _pulled(
-        self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr, free: tuple[Range, ...],
-        sums: tuple[Range, ...],
+        self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,
+        cells: tuple[tuple[Range, ...], tuple[Range, ...], Expr], sums: tuple[Range, ...],
     ) -> Contribution:  # fmt: skip
-        """Factors that do not vary with the sum stand outside; the sum has the indices of its terms only."""
-        own, value = share
+        """Factors that do not vary with the sum stand outside; the sum has the indices of its terms only.
+
+        `cells` are the ranges of all cells, of those that get something, and the condition for it.
+        """
+        (own, value), (free, some, inside_some) = share, cells
         condition = both(guard, conjunction(own))
         if not sums:
             return Contribution(target, choose(condition, value), free, (), True)
         summed = {r.index for r in sums}
         factors = product(value)
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
-        if index_names(condition) & summed:
+        within_sum, after = condition, TRUE
+        if condition != TRUE and index_names(condition) & summed:
             if outside.below or any(map(is_costly, outside.above)):  # it may be no number where the condition is false
                 inside, outside = factors, Product((), ())
-        elif condition != TRUE:
-            total = self._sum_of(inside.expr(), TRUE, free, sums)
-            joined = Product((total, *outside.above), outside.below).expr()
-            return Contribution(target, choose(condition, joined), free, (), True)
-        used = index_names(inside.expr()) | index_names(condition)
+        elif not _compares_indices(condition):  # otherwise it keeps reads inside their tensors
+            within_sum, after = TRUE, condition
+        used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
-        if outside.is_trivial and {r.index for r in free} <= used:
-            return Contribution(target, choose(condition, inside.expr()), free, sums, True)
-        total = self._sum_of(inside.expr(), condition, free, sums)
-        return Contribution(target, Product((total, *outside.above), outside.below).expr(), free, (), True)
+        if outside.is_trivial and after == TRUE and {r.index for r in free} <= used:
+            return Contribution(target, choose(within_sum, inside.expr()), some, sums, inside_some == TRUE)
+        total = self._sum_of(inside.expr(), within_sum, some, sums)
+        joined = Product((total, *outside.above), outside.below).expr()
+        return Contribution(target, choose(both(inside_some, after), joined), free, (), True)
 
     def _sum_of(self, value: Expr, condition: Expr, free: tuple[Range, ...], sums: tuple[Range, ...]) -> Read:
         """A statement that sums; the same sum is written once."""
@@ -294,11 +306,28 @@ def _replaced(value: Expr, parts: dict[Expr, Expr]) -> Expr:
     return transform(value, lambda node: parts.get(node, node))
 
 
+def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:
+    """The conditions without what holds for all cells."""
+    found = (simplified(each, ranges, facts) for each in guard)
+    return tuple(each for each in found if each != TRUE)
+
+
 def _value(shares: Shares, guard: Expr) -> Expr:
     total: Expr = ZERO
     for own, value in shares:
         total = plus(total, choose(both(guard, conjunction(own)), value))
     return total
+
+
+def _compares_indices(condition: Expr) -> bool:
+    """Whether a condition says something of indices."""
+    return any(isinstance(node, Index) for node in _outside_reads(condition))
+
+
+def _outside_reads(expr: Expr) -> list[Expr]:
+    if isinstance(expr, Read):
+        return []
+    return [expr, *(node for child in children(expr) for node in _outside_reads(child))]
 
 
 def _mixed(ranges: list[Range], free: tuple[str, ...]) -> bool:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.plain import plain_steps
 from workbench.lang.derived.pullback import derivatives
-from workbench.lang.derived.replay import Replay, retargeted, tag
+from workbench.lang.derived.replay import Replay, retargeted
 from workbench.lang.derived.source import Names, Source, chosen_names, source, walked
 from workbench.lang.derived.sweep import Sweep
 from workbench.lang.derived.systems import facts_of
 from workbench.lang.derived.writing import Derived
-from workbench.lang.expr import Index, Read, reads
+from workbench.lang.expr import Index, index_names, reads
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Step, Tensor
 
@@ -127,13 +127,13 @@ def active(steps: tuple[Step, ...], chosen: Iterable[str], outputs: Iterable[str
 
 
 def _index_names(op: Operator) -> dict[str, tuple[str, ...]]:
-    """How the indices of a tensor are called: as where it is written or read first with an index in every place."""
+    """How the indices of a tensor are called: as where it is written or read first with one index in every place."""
     found: dict[str, tuple[str, ...]] = {}
     for statement, _ in walked(op.body):
         cells = [(target.tensor, target.subscripts) for target in statement.targets]
         cells += [(each.tensor, each.subscripts) for each in reads(*statement.values)]
         for name, subscripts in cells:
-            names = [each.name for each in subscripts if isinstance(each, Index)]
+            names = [next(iter(own), "") for own in map(index_names, subscripts) if len(own) == 1]
             if len(set(names)) == len(subscripts) and names:
                 found.setdefault(name, tuple(names))
     return found

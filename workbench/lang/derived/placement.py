@@ -10,7 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.lang.derived.algebra import both
-from workbench.lang.derived.systems import System, condition, index, inequalities, intervals, is_empty, nonnegative, within
+from workbench.lang.derived.systems import (
+    System,
+    condition,
+    index,
+    inequalities,
+    intervals,
+    is_empty,
+    nonnegative,
+    within,
+)
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, integer, substitute, transform
 from workbench.lang.facts import Facts

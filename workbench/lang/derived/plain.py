@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.placement import overlap
-from workbench.lang.derived.systems import in_order, inequalities, intervals
+from workbench.lang.derived.systems import in_order, inequalities, intervals, shortened
+from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
 from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import For, Monoid, Range, Statement, Step, Target
 from workbench.lang.polynomial import split
-from workbench.lang.dtypes import INT64
 
 
 def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]:
@@ -30,7 +30,8 @@ def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]
             found.append(For(step.axis, plain_steps(step.body, building)))
             building.axes = around
         else:
-            found += _Plain(step, building).steps()
+            ranges = tuple(shortened(r, building.facts) for r in step.ranges)
+            found += _Plain(replace(step, ranges=ranges), building).steps()
     return tuple(found)
 
 

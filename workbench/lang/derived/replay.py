@@ -7,18 +7,16 @@ the next is written gets a storage of its own; inside loops what is needed is ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from workbench.lang.derived.building import Building, cells, ranges_of
+from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.placement import placed
-from workbench.lang.derived.building import box_of
 from workbench.lang.derived.source import walked
 from workbench.lang.derived.systems import intervals
 from workbench.lang.expr import Expr, Index, Read, index_names, reads, transform
-from workbench.lang.intervals import Interval
-from workbench.lang.operator import For, Range, Statement, Step, Target
 from workbench.lang.normal_form import polynomial
+from workbench.lang.operator import For, Statement, Step, Target
 
 Version = tuple[str, int]  # a tensor, and the top-level step that wrote it last (-1: none of them)
 

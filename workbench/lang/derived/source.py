@@ -20,7 +20,7 @@ from workbench.lang.syntax import Define, MonoidNode, Unit, statements_of
 from workbench.lang.terms import Span
 from workbench.records import record
 
-KEYWORDS = frozenset("def where in for exists monoid identity combine".split())
+KEYWORDS = frozenset(["def", "where", "in", "for", "exists", "monoid", "identity", "combine"])
 
 
 @record

@@ -93,7 +93,7 @@ def spelled(expr: Expr) -> Expr:
             return _shortest((left, right), wanted, lambda a: Binary(op, *a, dtype), of_operands=compares)
 
 
-def _shortest(operands: tuple[Expr, ...], wanted: DType, build, *, of_operands: bool = False) -> Expr:  # noqa: ANN001
+def _shortest(operands: tuple[Expr, ...], wanted: DType, build, *, of_operands: bool = False) -> Expr:
     """The node with as many widening casts left out as its type allows; `of_operands`: the type they agree on counts."""
     choices = [_forms(operand) for operand in operands]
     for forms in product(*choices):
@@ -129,7 +129,7 @@ def _forms(operand: Expr) -> tuple[Expr, ...]:
 
 def _as(expr: Expr, dtype: DType) -> Expr:
     found = natural(expr)
-    if found == dtype or WEAK in (found, dtype) and dtype.is_float:
+    if found == dtype or (WEAK in (found, dtype) and dtype.is_float):
         return expr
     if isinstance(expr, Const) and isinstance(expr.value, int) and dtype.is_float:
         return Const(float(expr.value), dtype)

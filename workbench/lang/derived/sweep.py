@@ -10,20 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from workbench.lang.derived.algebra import ONE, ZERO, both, choose, compare, is_zero, over, plus, times
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.contributions import Contribution, Contributions, Shares
 from workbench.lang.derived.placement import conditions, placed, renewed
 from workbench.lang.derived.plain import disjoint, same_cell
-from workbench.lang.derived.pullback import derivatives
+from workbench.lang.derived.products import is_costly
+from workbench.lang.derived.pullback import Guard, derivatives
 from workbench.lang.derived.replay import Replay, overwrites, read, written
 from workbench.lang.derived.source import walked
 from workbench.lang.derived.systems import intervals
 from workbench.lang.dtypes import BOOL, INT32
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, reads, transform
 from workbench.lang.normal_form import bound, polynomial
-from workbench.lang.operator import For, Monoid, Range, Statement, Step, Target
+from workbench.lang.operator import For, Range, Statement, Step, Target
 from workbench.lang.polynomial import Polynomial
 
 
@@ -112,6 +114,8 @@ class Sweep:
     def write(self, new: str, found: list[Contribution]) -> None:
         """Statements that make the adjoint of its contributions: sums, then what needs none, then scatters."""
         building = self.building
+        if self._in_planes(new, found):
+            return
         sums = [each for each in found if each.whole and each.sums]
         simple = [each for each in found if each.whole and not each.sums]
         scatters = [each for each in found if not each.whole]
@@ -129,6 +133,29 @@ class Sweep:
             building.fill(new, total, names)
         for each in scatters:
             building.assign(new, each.target, each.value, (*each.free, *each.sums), "+")
+
+    def _in_planes(self, new: str, found: list[Contribution]) -> bool:
+        """Contributions to single places of one dimension that fill it: each place is set, nothing is cleared before."""
+        building = self.building
+        extents = [extent.constant for _, extent in box_of(building.tensors[new])]
+        for dimension, extent in enumerate(extents):
+            planes: dict[int, list[Contribution]] = {}
+            for each in found:
+                place = polynomial(each.target[dimension]).constant if not each.sums and not each.whole else None
+                if place is None or len(each.free) != len(each.target) - 1:
+                    break
+                planes.setdefault(place, []).append(each)
+            else:
+                low = box_of(building.tensors[new])[dimension][0].constant
+                if extent is None or low is None or sorted(planes) != list(range(low, low + extent)):
+                    continue
+                if any(own[0].target != each.target for own in planes.values() for each in own):
+                    continue
+                for _, own in sorted(planes.items()):
+                    value = reduce(plus, (each.value for each in own), ZERO)
+                    building.assign(new, own[0].target, self.contributions.hoisted(value, own[0].free), own[0].free)
+                return True
+        return False
 
     def _add(self, name: str, each: Contribution) -> None:
         """A contribution inside a loop: at once, in place."""
@@ -175,7 +202,8 @@ class Sweep:
         references = {name: each for name, each in found.items() if each is not None}
         if not references:
             return
-        seeds = {name: each.read(self.building, statement.targets[0].subscripts) for name, each in references.items()}
+        cell = self._cell(statement)
+        seeds = {name: each.read(self.building, cell) for name, each in references.items()}
         if self._must_copy(statement):
             seeds = {name: self._copied(seed, statement) for name, seed in seeds.items()}
             for name in seeds:
@@ -187,6 +215,10 @@ class Sweep:
         same = self._send(statement, seeds)
         for name, reference in references.items():
             self._leave(statement, name, reference, same.get(name, ZERO))
+
+    def _cell(self, statement: Statement) -> tuple[Expr, ...]:
+        """The subscripts of the targets, from values that are kept."""
+        return tuple(self.replay.values(each, statement) for each in statement.targets[0].subscripts)
 
     def _must_copy(self, statement: Statement) -> bool:
         """Whether the adjoint of what the instance reads may be that of what it writes."""
@@ -203,14 +235,14 @@ class Sweep:
         return building.read_named(name, [r.index for r in own])
 
     def _clear(self, statement: Statement, reference: Reference, value: Expr = ZERO) -> None:
-        cell = reference.read(self.building, statement.targets[0].subscripts)
+        cell = reference.read(self.building, self._cell(statement))
         own = tuple(r for r in statement.ranges if r.kind == "free")
         self.building.assign(cell.tensor, cell.subscripts, value, own)
 
     def _add_same(self, statement: Statement, name: str, factor: Expr) -> None:
         reference = self._adjoint(name)
         assert reference is not None
-        cell = reference.read(self.building, statement.targets[0].subscripts)
+        cell = reference.read(self.building, self._cell(statement))
         own = tuple(r for r in statement.ranges if r.kind == "free")
         self.building.assign(cell.tensor, cell.subscripts, plus(cell, factor), own)
 
@@ -235,13 +267,31 @@ class Sweep:
                 self._contribute(node.tensor, placed_read, seeded, statement.ranges, left)
         return same
 
-    def _seeded(self, statement: Statement, shares: dict, weights: Shares) -> Shares:
+    def _seeded(self, statement: Statement, shares: dict[Guard, Expr], weights: Shares) -> Shares:
         found: Shares = []
+        if self._is_worth_reading(statement):
+            shares = {guard: self._known(statement, factor) for guard, factor in shares.items()}
         for own, weight in weights:
             for guard, factor in shares.items():
                 conditions_ = tuple(self.replay.values(each, statement) for each in guard)
                 found.append(((*own, *conditions_), times(weight, self.replay.values(factor, statement))))
         return found
+
+    def _is_worth_reading(self, statement: Statement) -> bool:
+        """Whether the value that was stored costs less than computing it again: something else needs it as well."""
+        if statement.reduction is not None or self._eager or not is_costly(statement.values[0]):
+            return False
+        name, (at, _) = statement.targets[0].tensor, self.replay.place[id(statement)]
+        if (name, at) in self.replay.given:
+            return True
+        others = (s for s, _ in walked(self.replay.steps) if s is not statement)
+        return any(name in read(other) for other in others)
+
+    def _known(self, statement: Statement, factor: Expr) -> Expr:
+        """The factor with the stored value for the expression that computes it."""
+        target, value = statement.targets[0], statement.values[0]
+        stored = self.replay.values(self.building.read(target.tensor, target.subscripts), statement, after=True)
+        return transform(factor, lambda node: stored if node == value else node)
 
     # --- what a reduction makes of the adjoint of its result
 
@@ -314,8 +364,7 @@ class Sweep:
             self._contribute_same(statement, name, same)
 
     def _contribute_same(self, statement: Statement, name: str, same: Expr) -> None:
-        target = statement.targets[0]
-        node = Read(name, target.subscripts, self.building.tensors[name].dtype)
+        node = Read(name, self._cell(statement), self.building.tensors[name].dtype)
         self._contribute(name, node, [((), same)], statement.ranges, set(statement.indices("free")))
 
     def _pend_outside(self, statement: Statement, name: str, old: Read) -> None:

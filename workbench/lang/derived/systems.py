@@ -8,12 +8,14 @@ empty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from workbench.lang.derived.algebra import both
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, lowest
-from workbench.lang.normal_form import bound, divide, extreme, polynomial
+from workbench.lang.normal_form import bound, divide, extreme, is_plain, polynomial
 from workbench.lang.operator import Operator, Range
 from workbench.lang.polynomial import Polynomial, atom, split, without
 
@@ -183,3 +185,23 @@ def condition(form: Polynomial) -> Expr:
     """`form >= 0` as a comparison: what is subtracted stands on the right."""
     positive = Polynomial({m: x for m, x in form.terms if x > 0})
     return Binary(">=", bound(positive), bound(positive - form), BOOL)
+
+
+def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts) -> Expr:
+    """A condition without the comparisons of indices that are proved to hold."""
+    match expr:
+        case Binary("&&", left, right, _):
+            return both(simplified(left, ranges, facts), simplified(right, ranges, facts))
+        case Binary("<" | "<=" | ">" | ">=" as op, left, right, _) if is_plain(left) and is_plain(right):
+            gap = polynomial(right) - polynomial(left)
+            gap = gap if op in ("<", "<=") else -gap
+            if within(gap - (op in ("<", ">")), ranges, facts):
+                return Const(True, BOOL)
+    return expr
+
+
+def shortened(of: Range, facts: Facts) -> Range:
+    """A range whose bounds have no candidate that never binds."""
+    low = extreme("max", _contenders(_parts(polynomial(of.lower), "max"), {}, facts, 1))
+    high = extreme("min", _contenders(_parts(polynomial(of.upper), "min"), {}, facts, -1))
+    return replace(of, lower=bound(low), upper=bound(high))

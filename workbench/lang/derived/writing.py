@@ -79,7 +79,7 @@ def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
     """Statements that mean something else, or nothing, without these ranges."""
     try:
         shorter = _read(derived, trimmed)
-    except Exception:  # noqa: BLE001 (whatever does not resolve needs its ranges; which ones is asked one by one)
+    except Exception:
         return _one_by_one(derived, whole, trimmed)
     pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
     found = {at for at, (a, b) in pairs if a != b}
@@ -93,7 +93,7 @@ def _one_by_one(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]
         own = frozenset(each for each in trimmed if each[0] == at)
         try:
             shorter = _read(derived, own)
-        except Exception:  # noqa: BLE001
+        except Exception:
             found.add(at)
             continue
         if list(shorter.statements()) != list(whole.statements()):
