@@ -14,6 +14,7 @@ from workbench.lang.operator import Operator
 if TYPE_CHECKING:
     from workbench.lang.binding import Binding, bind
     from workbench.lang.definitions import operators
+    from workbench.lang.derived.gradient import grad, saving, tape
     from workbench.lang.describing import describe
     from workbench.lang.folding import fold
     from workbench.lang.from_einsum import einsum
@@ -29,10 +30,16 @@ NAMES = {
     "einsum": "workbench.lang.from_einsum:einsum",
     "evaluate": "workbench.lang.oracle:evaluate",
     "fold": "workbench.lang.folding:fold",
+    "grad": "workbench.lang.derived.gradient:grad",
     "operators": "workbench.lang.definitions:operators",
+    "saving": "workbench.lang.derived.gradient:saving",
+    "tape": "workbench.lang.derived.gradient:tape",
 }
 
-__all__ = ["Binding", "astype", "bind", "describe", "einsum", "evaluate", "fold", "operator", "operators"]
+__all__ = [
+    "Binding", "astype", "bind", "describe", "einsum", "evaluate", "fold", "grad", "operator", "operators", "saving",
+    "tape",
+]  # fmt: skip
 
 
 # Defined here, after the module of that name was loaded: so it stands where the module would.

@@ -55,7 +55,8 @@ class Building:
         extent: list[Expr] = []
         for each in around.values():
             low, high = lowest(each.lower, every, self.facts.sign), highest(each.upper, every, self.facts.sign)
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             lower.append(bound(low))
             extent.append(bound(high - low))
         self.tensors[name] = Tensor(name, computed(dtype), tuple(lower), tuple(extent), "temporary")

@@ -21,7 +21,7 @@ from workbench.lang.derived.placement import (
     renewed,
     substituted,
 )
-from workbench.lang.derived.products import Product, invariants, is_costly, product
+from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.pullback import Guard, conjunction
 from workbench.lang.derived.systems import in_order, inequalities, intervals, simplified, within
 from workbench.lang.dtypes import BOOL, FLOAT64, DType
@@ -103,7 +103,8 @@ class Contributions:
         for each in own:
             low = lowest(known[each.index].lower, known, sign)
             high = highest(known[each.index].upper, known, sign)
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             boxes.append(Range(each.index, bound(low), bound(high), each.kind))
         left = [form for form in inequalities(own) if form not in inequalities(boxes)]
         return boxes, conditions(tuple(left), self.building.facts)
@@ -114,7 +115,6 @@ class Contributions:
         self, found: Placement, shares: Shares, ranges: tuple[Range, ...]
     ) -> tuple[Shares, Placement, Expr]:
         """The shares over a padded copy where that rids the sum of its conditions; else the conditions."""
-        facts = self.building.facts
         if found.rest and found.hidden and found.system != found.easier:
             padded = self._padded(found, shares, ranges)
             if padded is not None:
@@ -272,20 +272,26 @@ class Contributions:
 
     def hoisted(self, value: Expr, ranges: Iterable[Range]) -> Expr:
         """The value with its costly parts that vary with some of the indices only taken from statements of their own."""
-        own = {r.index: r for r in ranges}
+        own = {r.index: replace(r, kind="free", derivation="") for r in ranges}
         parts: dict[Expr, Expr] = {}
+        value = grouped(value, set(own), lambda part: self._taken(part, own) or part)
         for part in invariants(value, set(own)):
-            needed = [own[name] for name in own if name in index_names(part)]
-            if any(r.bounding & own.keys() for r in needed):
-                continue
-            key = ("part", part, tuple(needed))
-            if key not in self.known:
-                name = self.building.make("factor", part.dtype, intervals(needed))
-                free = tuple(replace(r, kind="free") for r in needed)
-                self.building.assign(name, [Index(r.index) for r in needed], part, free)
-                self.known[key] = self.building.read_named(name, [r.index for r in needed])
-            parts[part] = self.known[key]
-        return _replaced(value, parts) if parts else value
+            taken = self._taken(part, own)
+            if taken is not None:
+                parts[part] = taken
+        return transform(value, lambda node: parts.get(node, node)) if parts else value
+
+    def _taken(self, part: Expr, own: dict[str, Range]) -> Read | None:
+        """A part as the cell of a tensor that is computed before; None where its indices depend on others."""
+        needed = tuple(own[name] for name in own if name in index_names(part))
+        if any(r.bounding & own.keys() for r in needed):
+            return None
+        key = ("part", part, needed)
+        if key not in self.known:
+            name = self.building.make("factor", part.dtype, intervals(needed))
+            self.building.assign(name, [Index(r.index) for r in needed], part, needed)
+            self.known[key] = self.building.read_named(name, [r.index for r in needed])
+        return self.known[key]
 
 
 class _Turned:
@@ -300,10 +306,6 @@ class _Turned:
 
     def form(self, form: Polynomial) -> Polynomial:
         return polynomial(renewed(bound(form), self.renaming))
-
-
-def _replaced(value: Expr, parts: dict[Expr, Expr]) -> Expr:
-    return transform(value, lambda node: parts.get(node, node))
 
 
 def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:

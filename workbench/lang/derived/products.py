@@ -82,6 +82,43 @@ def is_costly(expr: Expr) -> bool:
     )
 
 
+def grouped(expr: Expr, indices: set[str], stored: Callable[[Expr], Expr]) -> Expr:
+    """In every product of a sum, divisors that vary with some of the indices only become one stored factor.
+
+    What varies with the same indices, or fewer, and is costly goes with them.
+    """
+    match expr:
+        case Binary("+" | "-" as op, left, right, dtype) if dtype.is_float:
+            return Binary(op, grouped(left, indices, stored), grouped(right, indices, stored), dtype)
+        case Unary("-", operand, dtype) if dtype.is_float:
+            return Unary("-", grouped(operand, indices, stored), dtype)
+        case Binary("*" | "/", _, _, dtype) if dtype.is_float:
+            return _with_groups(product(expr), indices, stored) or expr
+    return expr
+
+
+def _with_groups(factors: Product, indices: set[str], stored: Callable[[Expr], Expr]) -> Expr | None:
+    sets = [index_names(each) & indices for each in factors.below if _is_part(each, indices)]
+    if not sets:
+        return None
+    widest = max(sets, key=len)
+
+    def belongs(each: Expr) -> bool:
+        return _is_part(each, indices) and index_names(each) & indices <= widest
+
+    def divides(each: Expr) -> bool:
+        return belongs(each) and (each in factors.below or is_costly(each))
+
+    group, others = factors.parts(divides)
+    return Product((*others.above, stored(group.expr())), others.below).expr()
+
+
+def _is_part(expr: Expr, indices: set[str]) -> bool:
+    own = index_names(expr) & indices
+    data = any(isinstance(node, Read) for node in walk(expr))
+    return own < indices and data and not any(isinstance(node, Select) for node in walk(expr))
+
+
 def invariants(expr: Expr, indices: set[str]) -> list[Expr]:
     """The largest costly parts that read data and depend on some of the indices only, outside of every choice."""
     found: list[Expr] = []
@@ -92,11 +129,9 @@ def invariants(expr: Expr, indices: set[str]) -> list[Expr]:
 def _search(expr: Expr, indices: set[str], found: list[Expr]) -> None:
     if not expr.dtype.is_float or isinstance(expr, Const | Read | Select):
         return
-    own = index_names(expr) & indices
-    if own < indices and is_costly(expr) and any(isinstance(node, Read) for node in walk(expr)):
-        if not any(isinstance(node, Select) for node in walk(expr)):
-            found.append(expr)
-            return
+    if is_costly(expr) and _is_part(expr, indices):
+        found.append(expr)
+        return
     match expr:
         case Unary(_, a, _) | Cast(a, _):
             _search(a, indices, found)

@@ -101,6 +101,10 @@ class Replay:
         """The step before `at` that wrote the tensor last, -1 if none did."""
         return max((writer for writer in self.writers.get(name, ()) if writer < at), default=-1)
 
+    def reaches(self, name: str, at: int, statement: Statement) -> bool:
+        """Whether a statement finds what the step `at` wrote."""
+        return self.before(name, self.place[id(statement)][0]) == at
+
     def is_written_before(self, name: str, statement: Statement) -> bool:
         """Whether a tensor holds something when a statement begins for the first time."""
         at, axes = self.place[id(statement)]
@@ -183,6 +187,10 @@ class Replay:
         return building.read(name, (*map(Index, loops), *inner))
 
     # --- the forward steps
+
+    def versions(self) -> dict[str, Version]:
+        """Every value that a tensor holds between two steps, by its name."""
+        return {self.label((name, at)): (name, at) for name, writers in self.writers.items() for at in writers}
 
     def label(self, version: Version) -> str:
         """The tensor's name for what it holds at the end, a number behind it for what it held before."""

@@ -284,8 +284,8 @@ class Sweep:
         name, (at, _) = statement.targets[0].tensor, self.replay.place[id(statement)]
         if (name, at) in self.replay.given:
             return True
-        others = (s for s, _ in walked(self.replay.steps) if s is not statement)
-        return any(name in read(other) for other in others)
+        later = self.replay.steps[at + 1 :]
+        return any(name in read(s) for s, _ in walked(later) if self.replay.reaches(name, at, s))
 
     def _known(self, statement: Statement, factor: Expr) -> Expr:
         """The factor with the stored value for the expression that computes it."""
