@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.derived.building import Building
+from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.plain import plain_steps
-from workbench.lang.derived.pullback import derivatives
-from workbench.lang.derived.replay import Replay, Version, retargeted
-from workbench.lang.derived.source import Names, Source, chosen_names, source, walked
+from workbench.lang.derived.replay import Replay, Version, renamed, retargeted
+from workbench.lang.derived.source import Names, Source, chosen_names, source
 from workbench.lang.derived.sweep import Sweep
 from workbench.lang.derived.systems import facts_of
 from workbench.lang.derived.tape import Kept, kept
 from workbench.lang.derived.writing import Derived
-from workbench.lang.expr import Index, index_names, reads
+from workbench.lang.expr import Index
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Step, Tensor
 from workbench.lang.polynomial import ZERO
@@ -76,34 +76,18 @@ class Gradient:
         self.source, self.op = taken, taken.op
         op = self.op
         self.initial = [name for name in op.outputs if op.tensors[name].role == "inout"]
-        self.chosen = self._chosen(wrt)
+        self.chosen = inputs_chosen(taken, wrt)
         names = Names(taken.taken())
         self.seeds = {name: names(f"d_{name}") for name in op.outputs if op.tensors[name].dtype.is_float}
         before = {name: f"d_{name}_before" for name in self.initial}
         self.results = {name: names(before.get(name, f"d_{name}")) for name in self.chosen}
-        self.building = Building(dict(op.tensors), names, facts_of(op), index_names=_index_names(op))
+        self.building = Building(dict(op.tensors), names, facts_of(op), index_names=index_names_of(op))
         self.steps = plain_steps(op.body, self.building)
         self.replay = Replay(self.building, self.steps, {(name, -1): name for name in self.initial})
         self.saved = self._saved(saved)
         self.held = set(chosen_names(held, op.tensors, "held", ()))
 
     # --- what is asked for
-
-    def _chosen(self, wrt: Chosen | None) -> tuple[str, ...]:
-        op = self.op
-        every = [*op.parameters, *self.initial]
-        known = [name for name in every if name in op.tensors and op.tensors[name].dtype.is_float]
-        chosen = chosen_names(wrt, every, "wrt", known)
-        for name in chosen:
-            if name not in known:
-                kind = op.tensors[name].dtype.name if name in op.tensors else "a size of the program"
-                there = f"there is one by {', '.join(known)}" if known else "no input is of floats"
-                message = f"{op.name} has no gradient by {name!r}, which is {kind}"
-                raise self.source.error(message, self.source.of_tensor(name), f"leave it out of wrt: {there}")
-        if not known:
-            message = f"{op.name} has no gradient: no input is of floats"
-            raise self.source.error(message, self.source.define.name.span, "give it inputs of floats")
-        return chosen
 
     def _saved(self, saved: Chosen) -> dict[str, Version]:
         known = self.replay.versions()
@@ -160,10 +144,25 @@ class Gradient:
                 sweep.seed(name, building.read(seed, at))
         sweep.run(self.steps)
         for name in self.chosen:
-            result = self.results[name]
-            building.tensors[result] = replace(building.like_tensor(name), name=result)
-            building.index_names[result] = building.indices(name)
-            sweep.write(result, sweep.pending.pop(name, []))
+            self._finish(sweep, name)
+
+    def _finish(self, sweep: Sweep, name: str) -> None:
+        """Write the adjoint of an input, or call the tensor that is it already by the name of the result."""
+        building, result = self.building, self.results[name]
+        building.tensors[result] = replace(building.like_tensor(name), name=result)
+        building.index_names[result] = building.indices(name)
+        found = sweep.pending.pop(name, [])
+        written = sweep.alias(found)
+        of = building.tensors[written.tensor] if written else None
+        cells = (building.tensors[name].lower, building.tensors[name].extent)
+        if written and of and of.role == "temporary" and not any(written.shift) and (of.lower, of.extent) == cells:
+            if written.tensor not in self.results.values():
+                building.steps = [retargeted(step, {written.tensor: result}) for step in building.steps]
+                others = [each for pending in sweep.pending.values() for each in pending]
+                for each in others:
+                    each.value = renamed(each.value, {written.tensor: result})
+                return
+        sweep.write(result, found)
 
     def _take_saved(self) -> None:
         """Saved values become parameters; one whose cells do not begin at 0 is moved first."""
@@ -205,43 +204,3 @@ class Gradient:
             annotated=frozenset(annotated),
         )  # fmt: skip
         return derived.operator()
-
-
-def active(steps: tuple[Step, ...], chosen: Iterable[str], outputs: Iterable[str], held: set[str]) -> set[str]:
-    """Tensors that vary with the chosen inputs and on which some output depends."""
-    statements = [statement for statement, _ in walked(steps)]
-    varying = set(chosen) - held
-    while True:
-        new = {
-            target.tensor
-            for statement in statements
-            for target, value in zip(statement.targets, statement.values, strict=True)
-            if value.dtype.is_float and target.tensor not in held and derivatives(value, varying)
-        } - varying
-        if not new:
-            break
-        varying |= new
-    useful = set(outputs)
-    while True:
-        new = {
-            each.tensor
-            for statement in statements
-            if useful & {target.tensor for target in statement.targets}
-            for each in reads(*statement.values)
-        } - useful
-        if not new:
-            return varying & useful
-        useful |= new
-
-
-def _index_names(op: Operator) -> dict[str, tuple[str, ...]]:
-    """How the indices of a tensor are called: as where it is written or read first with one index in every place."""
-    found: dict[str, tuple[str, ...]] = {}
-    for statement, _ in walked(op.body):
-        cells = [(target.tensor, target.subscripts) for target in statement.targets]
-        cells += [(each.tensor, each.subscripts) for each in reads(*statement.values)]
-        for name, subscripts in cells:
-            names = [next(iter(own), "") for own in map(index_names, subscripts) if len(own) == 1]
-            if len(set(names)) == len(subscripts) and names:
-                found.setdefault(name, tuple(names))
-    return found

@@ -26,6 +26,11 @@ def written(step: Step) -> set[str]:
     return {target.tensor for statement, _ in walked((step,)) for target in statement.targets}
 
 
+def written_by(statement: Statement) -> set[str]:
+    """Names of its targets."""
+    return {target.tensor for target in statement.targets}
+
+
 def read(statement: Statement) -> set[str]:
     """Names of the tensors that a statement reads."""
     inside = (subscript for target in statement.targets for subscript in target.subscripts)
@@ -150,10 +155,20 @@ class Replay:
         return False
 
     def _snapshot(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> Read:
-        key = (id(statement), after, node)
+        ranges = {r.index: (r.lower, r.upper) for r in statement.ranges}
+        own = tuple(sorted((x, *ranges[x]) for s in node.subscripts for x in index_names(s)))
+        key = (self._last_writer(node.tensor, statement, after), tuple(a.axis.index for a in axes), node, repr(own))
         if key not in self.kept:
             self.kept[key] = self._keep(node, statement, axes, after)
         return self.kept[key]
+
+    def _last_writer(self, name: str, statement: Statement, after: bool) -> tuple[int, int]:
+        """The statement of the same loops after which a tensor has its value, by its place."""
+        at, _ = self.place[id(statement)]
+        inside = [each for each, _ in walked(self.steps[at : at + 1])]
+        here = next(n for n, each in enumerate(inside) if each is statement)
+        before = inside[: here + after]
+        return at, max((n for n, each in enumerate(before) if name in written_by(each)), default=-1)
 
     def _keep(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> Read:
         """A tensor with one more dimension for every loop; of the cells that are read, or of all."""

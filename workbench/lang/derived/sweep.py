@@ -88,7 +88,7 @@ class Sweep:
         found = self.pending.pop(name, [])
         if not found:
             return None
-        alias = self._alias(name, found)
+        alias = self.alias(found)
         if alias is not None:
             return alias
         new = self._fresh(name)
@@ -103,7 +103,8 @@ class Sweep:
     def _whole(self, new: str) -> Reference:
         return Reference(new, (polynomial(Const(0, INT32)),) * self.building.tensors[new].rank)
 
-    def _alias(self, name: str, found: list[Contribution]) -> Reference | None:
+    def alias(self, found: list[Contribution]) -> Reference | None:
+        """The adjoint that the contributions only repeat."""
         match found:
             case [Contribution(_, Read(tensor, subscripts, _), free, (), True)] if tensor in self.adjoints:
                 shifts = [polynomial(s) - polynomial(Index(r.index)) for s, r in zip(subscripts, free, strict=False)]

@@ -8,7 +8,7 @@ from workbench.lang.definitions import operators
 from workbench.lang.derived.source import Source
 from workbench.lang.derived.spelling import natural, spelled
 from workbench.lang.dtypes import DType
-from workbench.lang.expr import Cast, Expr, Read
+from workbench.lang.expr import Binary, Cast, Const, Expr, Read
 from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor
 from workbench.lang.printer import print_unit, surface, type_name
 from workbench.lang.syntax import (
@@ -166,6 +166,8 @@ class _Writer:
         decides = name not in self.typed
         fits = found == wanted or (not decides and (found == WEAK or unify(found, wanted) == wanted))
         literal = found == WEAK and not decides
+        if decides and found == WEAK and wanted == self.source.stands_for and name not in self.derived.narrow:
+            return self._term(Binary("+", Cast(value, wanted), Const(0.0, WEAK), wanted))  # no storage type
         if not fits or (name in self.derived.narrow and not literal and not self._plain(value)):
             value = Cast(value, wanted)
         return self._term(value)
