@@ -455,11 +455,20 @@ class Sweep:
             if reference is None and begins_anew(step, name, self.building):
                 fresh.append(name)
                 continue
+            if reference is not None and not any(reference.shift) and self._stays(step, name):
+                self.fixed[name] = reference.tensor
+                continue
             self.fixed[name] = self._fresh(name)
             names = self.building.indices(name)
             value: Expr = ZERO if reference is None else reference.read(self.building, map(Index, names))
             self.building.fill(self.fixed[name], value, names)
         return fresh
+
+    def _stays(self, step: For, name: str) -> bool:
+        """Whether the loop adds nothing to an adjoint and clears none of it."""
+        inside = [s for s, _ in walked((step,))]
+        writers = [s for s in inside if name in written(s)]
+        return not any(name in read(s) for s in inside) and all(self._is_only_writer(s, name) for s in writers)
 
     def _begin_inner(self, step: For, touched: list[str]) -> list[str]:
         fresh = []
