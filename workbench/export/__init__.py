@@ -13,14 +13,16 @@ from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.export.to_c import CLibrary, c
+    from workbench.export.to_torch import torch
 
 # Public name → module.
 NAMES = {
     "CLibrary": "to_c",
     "c": "to_c",
+    "torch": "to_torch",
 }
 
-__all__ = ["CLibrary", "c"]
+__all__ = ["CLibrary", "c", "torch"]
 
 
 __getattr__ = deferred(__name__, NAMES)

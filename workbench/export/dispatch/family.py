@@ -118,11 +118,22 @@ def _fallbacks(op: Operator, known: list[dict[str, int]]) -> tuple[Program, ...]
     try:
         return (poly.lower(op),)
     except LoweringError as error:
-        scalars = dict.fromkeys(tuple((n, s[n]) for n in op.scalars if n in s) for s in known)
-        if not any(scalars):
-            advice = f"export a schedule that has it: wb.schedule({op.name}, {op.scalars[0] if op.scalars else 'N'}=1)"
-            raise LoweringError(f"{error} ({advice})") from error
-        return tuple(poly.lower(op, dict(values)) for values in scalars)
+        refused = error
+    for names in (op.scalars, (*op.size_names, *op.scalars)):
+        values = dict.fromkeys(tuple((n, sizes[n]) for n in names if n in sizes) for sizes in known)
+        if any(values):
+            try:
+                return tuple(poly.lower(op, dict(each)) for each in values)
+            except LoweringError as error:
+                refused = error
+    raise LoweringError(f"{refused} (export schedules that have it: wb.schedule({op.name}, ...))") from refused
+
+
+def family_like(family: Family, op: Operator) -> Family:
+    """The family of an operator made from that of another: without schedules, with the sizes it has to know."""
+    names = {*op.size_names, *op.scalars}
+    known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
+    return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known))
 
 
 def always(condition: Expr) -> bool:
