@@ -43,7 +43,8 @@ typedef struct {
     uint8_t code, bits, bytes, rank, by_value, updated, zero_fill;
 } wb_parameter;
 
-/* An argument of a call, in order: 'a' an array, 'v' a number by value, 's' a size; and its place among those. */
+/* An argument of a call, in order: 'a' an array, 'v' a number, 't' a number in a tensor, 's' a size; its place among its
+   kind. */
 typedef struct {
     const char *name;
     char kind;

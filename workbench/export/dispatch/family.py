@@ -42,12 +42,13 @@ class Family:
     """The operator, its variants in the order in which they are tried, and the programs of the fallbacks.
 
     There is one fallback, for all sizes, except where a scalar has to be known before there is a program: then there
-    is one for each of its values that a variant has.
+    is one for each of its values that a variant has.  `boxed` are numbers that a framework gives as tensors.
     """
 
     op: Operator
     variants: tuple[Variant, ...]
     fallbacks: tuple[Program, ...]
+    boxed: frozenset[str] = frozenset()
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -129,11 +130,15 @@ def _fallbacks(op: Operator, known: list[dict[str, int]]) -> tuple[Program, ...]
     raise LoweringError(f"{refused} (export schedules that have it: wb.schedule({op.name}, ...))") from refused
 
 
-def family_like(family: Family, op: Operator) -> Family:
-    """The family of an operator made from that of another: without schedules, with the sizes it has to know."""
+def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Family:
+    """The family of an operator made from that of another: without schedules, with the sizes it has to know.
+
+    Numbers of its own in `boxed` are given as tensors, as those of the other are.
+    """
     names = {*op.size_names, *op.scalars}
     known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
-    return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known))
+    numbers = frozenset(n for n in {*boxed, *family.boxed} if n in op.parameters and op.tensors[n].rank == 0)
+    return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known), numbers)
 
 
 def always(condition: Expr) -> bool:

@@ -113,7 +113,8 @@ def _argument(family: Family, name: str) -> str:
         return f"    {{{quoted(name)}, 's', {family.symbols.index(name)}}},\n"
     place = (*family.inputs, *op.outputs).index(name)
     by_value = op.tensors[name].rank == 0 and op.tensors[name].role == "input"
-    return f"    {{{quoted(name)}, '{'v' if by_value else 'a'}', {place}}},\n"
+    kind = "a" if not by_value else "t" if name in family.boxed else "v"
+    return f"    {{{quoted(name)}, '{kind}', {place}}},\n"
 
 
 def untold(family: Family) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ struct Entries {
 // How an operator of gradients is called: what each of its arguments is, and whose gradient each of its results.
 struct Gradient {
     c10::OperatorHandle handle;
-    std::vector<std::pair<char, int>> arguments;  // 'i' argument of the forward call, 'o' its result, 'd' gradient of one
+    std::vector<std::pair<char, int>> arguments;  // 'i' argument of the forward call, 'd' gradient of a result
     std::vector<int> inputs;                      // places among the forward arguments
 };
 
@@ -136,7 +136,7 @@ at::ScalarType type_of(const wb_parameter &p)
 bool types_fit(const wb_family &f, c10::ArrayRef<c10::IValue> given)
 {
     for (int n = 0; n < f.arguments; ++n)
-        if (f.call[n].kind == 'a' && given[n].toTensor().scalar_type() != type_of(f.parameters[f.call[n].place])) return false;
+        if (given[n].isTensor() && given[n].toTensor().scalar_type() != type_of(f.parameters[f.call[n].place])) return false;
     return true;
 }
 
@@ -175,6 +175,14 @@ void take_number(const wb_parameter &p, const c10::IValue &given, wb_border_valu
     }
 }
 
+c10::IValue number_of(const at::Tensor &tensor)
+{
+    const at::Scalar number = tensor.item();
+    if (number.isFloatingPoint()) return number.toDouble();
+    if (number.isBoolean()) return number.toBool();
+    return number.toLong();
+}
+
 void refuse(const Entries &e, int64_t status)
 {
     const std::string message = e.message();
@@ -206,6 +214,7 @@ void run(const Operator &op, Stack *stack)
         const int place = f.call[n].place;
         if (f.call[n].kind == 's') sizes[place] = given[n].toInt();
         else if (f.call[n].kind == 'v') take_number(f.parameters[place], given[n], values[place]);
+        else if (f.call[n].kind == 't') take_number(f.parameters[place], number_of(given[n].toTensor()), values[place]);
         else take_tensor(f, place, *(updated[place] = &given[n].toTensor()), arrays[place]);
     }
     if (const int status = f.solve(arrays, sizes)) refuse(e, status);
@@ -249,7 +258,7 @@ struct Autocast final : c10::OperatorKernel {
         if (!types_fit(*chosen(*op, given).family, given)) {
             const size_t first = stack->size() - size_t(f.arguments);
             for (int n = 0; n < f.arguments; ++n) {
-                if (f.call[n].kind != 'a') continue;
+                if (!(*stack)[first + n].isTensor()) continue;
                 const at::ScalarType wanted = type_of(f.parameters[f.call[n].place]);
                 const at::Tensor tensor = (*stack)[first + n].toTensor();
                 if (at::isFloatingType(wanted) && tensor.is_floating_point() && tensor.scalar_type() != at::kDouble)
@@ -279,15 +288,14 @@ struct Backward final : torch::autograd::Node {
     const Gradient *gradient = nullptr;
     std::string why_none;
     std::vector<c10::IValue> plain;  // arguments that are no tensors, in their places
-    std::vector<torch::autograd::SavedVariable> inputs, outputs;
+    std::vector<torch::autograd::SavedVariable> inputs;
     std::vector<int> places;  // of the edges among the arguments
 
     std::string name() const override { return op->name + "Backward"; }
 
     void release_variables() override
     {
-        for (auto *kept : {&inputs, &outputs})
-            for (auto &variable : *kept) variable.reset_data();
+        for (auto &variable : inputs) variable.reset_data();
     }
 
     torch::autograd::variable_list apply(torch::autograd::variable_list &&gradients) override
@@ -296,7 +304,6 @@ struct Backward final : torch::autograd::Node {
         Stack stack;
         for (const auto &[kind, n] : gradient->arguments) {
             if (kind == 'i') stack.push_back(plain[n].isNone() ? c10::IValue(inputs[n].unpack()) : plain[n]);
-            else if (kind == 'o') stack.emplace_back(outputs[n].unpack(getptr()));
             else stack.emplace_back(gradients[n].defined() ? gradients[n] : zeros(n));
         }
         gradient->handle.callBoxed(&stack);
@@ -334,7 +341,6 @@ struct Autograd final : c10::OperatorKernel {
             const at::Tensor &tensor = result.toTensor();
             const bool smooth = torch::autograd::isDifferentiableType(tensor.scalar_type());
             torch::autograd::set_history(smooth ? tensor : at::Tensor(), node);
-            node->outputs.emplace_back(tensor, smooth);
         }
     }
 

@@ -37,9 +37,10 @@ def _prepare(op: Registered, wanted: int) -> None:
     arguments = arguments_of(op.families[0])
     wrt = tuple(a.name for n, a in enumerate(arguments) if wanted >> n & 1)
     gradients = [grad(family.op, wrt) for family in op.families]
-    every = sum(a.kind == "a" for a in arguments)
+    every = sum(a.type == "Tensor" for a in arguments)
     name = f"{op.name}_grad" if len(wrt) == every else f"{op.name}_grad_{'_'.join(wrt)}"
-    families = [family_like(*pair) for pair in zip(op.families, gradients, strict=True)]
+    seeds = gradients[0].parameters[len(arguments) - sum(a.keyword for a in arguments) :]
+    families = [family_like(*pair, seeds) for pair in zip(op.families, gradients, strict=True)]
     made = whole(op.space, name, families)
     _connect(op, wanted, made, gradients[0], arguments, wrt)
 

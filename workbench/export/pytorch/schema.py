@@ -15,7 +15,7 @@ _RESERVED = {"self", "from", "out", "None", "True", "False", "inf", "nan"}
 class Argument:
     """One argument: the operator's name for it and the schema's, its type, and what it is.
 
-    `kind` is "a" for a tensor, "v" for a number, "s" for a size; `default` comes by keyword.
+    `kind` is "a" for a tensor, "t" for one that holds a number, "v" for a number, "s" for a size.
     """
 
     name: str
@@ -41,6 +41,8 @@ def _argument(family: Family, name: str) -> Argument:
     if name in op.scalars:
         return Argument(name, _spelt(name), "SymInt", "s")
     tensor = op.tensors[name]
+    if name in family.boxed:
+        return Argument(name, _spelt(name), "Tensor", "t")
     if tensor.rank == 0 and tensor.role == "input":
         kind = "float" if tensor.dtype.is_float else "bool" if tensor.dtype.kind == "bool" else "int"
         return Argument(name, _spelt(name), kind, "v")

@@ -17,7 +17,9 @@ from workbench.lang.folding import fold
 def fake_results(family: Family, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """Empty tensors of the shapes and types that the operator returns; ValueError as a call of it would raise."""
     op = family.op
-    inputs, updated = tuple(given[: len(op.parameters)]), list(given[len(op.parameters) :])
+    named_values = zip(op.parameters, given, strict=False)
+    inputs = tuple(_number(op.tensors[n].dtype.kind) if n in family.boxed else v for n, v in named_values)
+    updated = list(given[len(op.parameters) :])
     out = tuple(updated.pop(0) if op.tensors[o].role == "inout" else None for o in op.outputs)
     try:
         bound = bind(op, inputs, named, out)
@@ -30,6 +32,11 @@ def fake_results(family: Family, given: Sequence[Any], named: Mapping[str, Any])
         shape = [_extent(e, bound.sizes) for e in tensor.extent]
         results.append(torch.empty(shape, dtype=getattr(torch, tensor.dtype.name), device=device))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _number(kind: str) -> Any:
+    """Some number of a kind: what a tensor holds does not change shapes."""
+    return {"float": 0.0, "bool": False}.get(kind, 0)
 
 
 def _extent(extent: Expr, sizes: dict[str, Any]) -> Any:
