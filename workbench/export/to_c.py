@@ -23,6 +23,7 @@ from workbench.export.clib import (
     threads_text,
 )
 from workbench.export.clib.api import Interface, interface_of
+from workbench.export.clib.cuda_library import write_cuda
 from workbench.export.dispatch import (
     LEVELS,
     RUNTIME_FILES,
@@ -31,6 +32,7 @@ from workbench.export.dispatch import (
     Source,
     Unit,
     family_of,
+    for_gpu,
     front_text,
     linked,
     runtime_file,
@@ -43,6 +45,7 @@ from workbench.runtime.discovery import every_toolchain, preferred_toolchain
 from workbench.runtime.elsewhere import emulation
 from workbench.runtime.processor import this_processor
 from workbench.runtime.toolchain import Toolchain
+from workbench.target import Target
 
 VERSION = "1"
 
@@ -84,15 +87,20 @@ class CLibrary:
         return str(self)
 
 
-def c(what: Any, /, directory: str | PathLike[str]) -> CLibrary:
+def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None = None) -> CLibrary:
     """Write an operator as a C library: the library, its header, an example, its sources, pkg-config and CMake files.
 
     `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
     of them is run through the default recipe.  The library holds kernels for every instruction set level and takes the
     highest that the processor has when it is loaded; where a cross compiler is found, it is built for 64-bit ARM too.
+
+    For NVIDIA GPUs there are a `.cu` for each schedule whose loops are bound, and functions that start the kernels on a
+    stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
-    family, folder = family_of(what), _folder(directory)
+    everything, folder = family_of(what), _folder(directory)
+    bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
+    family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
     parts = [_part(family, architecture) for architecture in LEVELS]
     interface = interface_of(family)
     files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
@@ -101,6 +109,10 @@ def c(what: Any, /, directory: str | PathLike[str]) -> CLibrary:
     written = tuple(_written(folder, files))
     placed = {p.architecture: _placed(folder, p.architecture, p.library) for p in parts if p.library is not None}
     notes = tuple(note for part in parts for note in part.notes)
+    if bound or gpu is not None:
+        on_gpu = write_cuda(interface, bound, gpu or "cuda", folder)
+        written, kernels, notes = (*written, *on_gpu.files), (*kernels, *on_gpu.kernels), (*notes, *on_gpu.notes)
+        placed |= on_gpu.libraries
     return CLibrary(family.op.name, folder, placed, (*written, *placed.values()), kernels, notes)
 
 

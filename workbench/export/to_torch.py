@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import family_of
+from workbench.export.dispatch import family_of, for_gpu
 
 
 def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:
@@ -21,6 +21,9 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
     compiler.
     """
     family = family_of(what)
+    if any(for_gpu(v.schedule) for v in family.variants):
+        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        raise WorkbenchError(f"{family.op.name}: operators of PyTorch are registered for cpu; {advice}")
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
         if not (isinstance(word, str) and word.isidentifier() and word.isascii()):

@@ -9,7 +9,10 @@ from workbench import poly
 from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError, shown
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
+from workbench.poly.concurrency import is_block
+from workbench.poly.grid import is_thread
 from workbench.poly.program import Program
+from workbench.poly.tree import loops
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.tune import Study
@@ -139,6 +142,11 @@ def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Fami
     known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
     numbers = frozenset(n for n in {*boxed, *family.boxed} if n in op.parameters and op.tensors[n].rank == 0)
     return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known), numbers)
+
+
+def for_gpu(schedule: Schedule) -> bool:
+    """Whether loops of a schedule are bound to blocks or threads of a GPU."""
+    return any(is_block(loop.kind) or is_thread(loop.kind) for loop in loops(schedule.tree))
 
 
 def always(condition: Expr) -> bool:

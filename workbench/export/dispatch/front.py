@@ -22,7 +22,7 @@ def front_text(family: Family, levels: Sequence[tuple[Level, Sequence[Unit]]], c
     """The file that defines `wb_the_family`; `levels` are tried in order, each with its kernels in theirs."""
     code = code or SizeCode(family)
     solver = Solver(code)
-    parts = [holds_text(code), solver.write(), _shapes(code), _work(code), _promises(code)]
+    parts = [holds_text(code), solver.write(), shapes_text(code), _work(code), _promises(code)]
     for level, units in levels:
         parts += [_kernel_functions(code, unit) for unit in units]
         parts += [_kernel_table(code, level, units)]
@@ -40,7 +40,8 @@ def dlpack_code(dtype: DType) -> int:
 # -- the operator
 
 
-def _shapes(code: SizeCode) -> str:
+def shapes_text(code: SizeCode) -> str:
+    """`wb_shape`: the extents of every array, from the sizes."""
     op, lines = code.family.op, []
     extents: list[Expr] = []
     for place, name in enumerate((*code.family.inputs, *op.outputs)):
@@ -169,7 +170,7 @@ def _kernel_table(code: SizeCode, level: Level, units: Sequence[Unit]) -> str:
     for unit in units:
         signature = unit.kernel.signature
         symbols = ", ".join(str(code.place(n)) for n in signature.symbols) or "0"
-        checks = ", ".join(quoted(_check(c)) for c in signature.checks) or '""'
+        checks = ", ".join(quoted(index_message(c)) for c in signature.checks) or '""'
         texts.append(f"extern const wb_code wb_code_{unit.name};\n")
         texts.append(f"static const int8_t wb_symbols_{unit.name}[] = {{{symbols}}};\n")
         texts.append(f"static const char *const wb_checks_{unit.name}[] = {{{checks}}};\n")
@@ -181,7 +182,8 @@ def _kernel_table(code: SizeCode, level: Level, units: Sequence[Unit]) -> str:
     return f"{''.join(texts)}static const wb_kernel wb_kernels_{level.name}[] = {{\n{''.join(rows)}}};\n"
 
 
-def _check(check: IndexCheck) -> str:
+def index_message(check: IndexCheck) -> str:
+    """What a check found, in words."""
     place = f" in {check.statement}" if check.statement else ""
     left = "outputs that are not read may be partly written" if check.late else "nothing was written"
     return f"an index of {check.array}{place} is out of range: {check.text} (dimension {check.dimension}); {left}"
