@@ -22,12 +22,16 @@ from workbench.settings import current
 COMPILERS = ("g++", "clang++", "c++")
 FLAGS = ("-O2", "-std=c++20", "-fPIC", "-shared", "-w", "-fvisibility=hidden")
 LEAST_SECONDS = 600.0
+OLDEST = (2, 13)
 PREPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint64)
 
 
 @cache
 def glue() -> Any:
     """The loaded library; BuildError without a C++ compiler, or with its words."""
+    if tuple(map(int, torch.__version__.split(".")[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise BuildError(f"operators are registered with PyTorch {needed} or a newer one; this is {torch.__version__}")
     found = ctypes.CDLL(str(_library()))
     pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     bits = ctypes.c_uint64
