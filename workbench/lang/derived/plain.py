@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.placement import overlap
+from workbench.lang.derived.splitting import split as split_large
 from workbench.lang.derived.systems import in_order, inequalities, intervals, shortened
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
@@ -31,8 +32,19 @@ def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]
             building.axes = around
         else:
             ranges = tuple(shortened(r, building.facts) for r in step.ranges)
-            found += _Plain(replace(step, ranges=ranges), building).steps()
+            made = _Plain(replace(step, ranges=ranges), building).steps()
+            found += [part for each in made for part in _in_parts(each, building)]
     return tuple(found)
+
+
+def _in_parts(step: Step, building: Building) -> list[Step]:
+    if isinstance(step, Statement):
+        return list(split_large(step, building))
+    around = building.axes
+    building.axes = (*around, step.axis)
+    body = tuple(part for each in step.body for part in _in_parts(each, building))
+    building.axes = around
+    return [For(step.axis, body)]
 
 
 def selects(monoid: Monoid) -> bool:
