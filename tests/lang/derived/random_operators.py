@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from random import Random
+from time import perf_counter
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tests.properties.inputs import Problem, arguments, problem
 from tests.properties.writer import Case, Writer
 from workbench.errors import BudgetExceeded, CallError, LoweringError, OperatorError
 
-SMALL = 9
+SMALL, SLOW = 9, 20
 FLOATS = re.compile(r"\b(float|float16|bfloat16|half)\b")
 
 
@@ -39,6 +40,7 @@ def point(made: Problem, seed: int) -> Point | None:
         if made.op.tensors[name].dtype.is_float:
             made.values[name] = generator.standard_normal(array.shape)
     given = {n: made.values[n] for n in made.op.outputs if n in made.values}
+    given = {n: a if made.op.tensors[n].role == "inout" else np.zeros_like(a) for n, a in given.items()}
     found = Point(made.op, arguments(made), given, made.case.sizes)
     return found if found.inputs and found.floats else None
 
@@ -63,11 +65,14 @@ def main() -> None:
     counts: Counter[str] = Counter()
     wrong, seed = 0, options.first
     while counts["compared"] < options.programs:
+        started = perf_counter()
         try:
             word, found = judged(seed)
         except Exception as error:
             word, found = "compared", [f"{type(error).__name__}: {error}"]
         counts[word] += 1
+        if perf_counter() - started > SLOW:
+            print(f"seed {seed} took {perf_counter() - started:.0f} s", flush=True)
         if found:
             wrong += 1
             print(f"seed {seed}: {'; '.join(found)}\n{case(seed)}\n", flush=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from workbench.lang.derived.algebra import ZERO, both, choose, plus
 from workbench.lang.derived.building import Building, box_of, ranges_of
@@ -24,11 +25,11 @@ from workbench.lang.derived.placement import (
 from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.pullback import Guard, conjunction
 from workbench.lang.derived.systems import in_order, inequalities, intervals, simplified, within
-from workbench.lang.dtypes import BOOL, FLOAT64, DType
-from workbench.lang.expr import Const, Expr, Index, Read, children, index_names, transform, walk
+from workbench.lang.dtypes import BOOL, FLOAT64
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, children, index_names, transform, walk
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, polynomial
+from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
 from workbench.lang.polynomial import Polynomial, number
 
@@ -53,11 +54,12 @@ class Contributions:
     def __init__(self, building: Building) -> None:
         self.building = building
         self.known: dict[object, Read] = {}
-        self.dtype: DType = FLOAT64
+        self.name, self.dtype = "", FLOAT64
 
     def of(self, name: str, read: Read, shares: Shares, ranges: tuple[Range, ...], left: set[str]) -> Contribution:
         """What the read of a cell sends to the adjoint `name`; `left` are the indices of the statement's target."""
         building = self.building
+        self.name, self.dtype = name, building.tensors[name].dtype
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
         found = placed(read.subscripts, ranges, box, places, left, building.facts)
@@ -72,7 +74,6 @@ class Contributions:
         spans = {renaming[cell]: each for cell, each in found.cells.items()}
         values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
-        self.dtype = building.tensors[name].dtype
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
         return self._summed(new, target, values, guard, free) or self._scattered(read, before, ranges)
 
@@ -92,8 +93,9 @@ class Contributions:
             value = choose(guard, value)
         kinds = [replace(r, kind="free" if r.index in free else "reduction") for r in arranged]
         ordered = {r.index: r for r in kinds}
+        subscripts = self._inside(read.subscripts, [conjunction(own) for own, _ in shares], kinds)
         return Contribution(
-            read.subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
+            subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
         )
 
     def _hull(self, own: list[Range], around: dict[str, Interval]) -> tuple[list[Range], Expr]:
@@ -218,15 +220,35 @@ class Contributions:
         if summed is None:
             return None
         cells = tuple(r.index for r in free)
-        part = in_order((*outer, *inequalities(free)), cells, around, building.facts) if outer and rest else None
-        if part is None or guard != TRUE:
+        limited = bool(rest) or not found.is_whole
+        part = in_order((*outer, *inequalities(free)), cells, around, building.facts) if outer and limited else None
+        if part is None and outer and not found.is_whole:
+            return None
+        if part is None or (guard != TRUE and found.is_whole):
             part, guard = list(free), both(guard, conditions(outer, building.facts))
             outer = ()
         some = tuple(replace(r, kind="free") for r in part)
         if len(values) == 1 and found.is_whole:
             inside = conditions(outer, building.facts)
             return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
+        if not found.is_whole:
+            target = self._inside(target, [both(guard, conjunction(own)) for own, _ in values], (*some, *summed))
         return Contribution(target, _value(values, guard), some, tuple(summed), found.is_whole and not outer)
+
+    def _inside(self, target: tuple[Expr, ...], guards: list[Expr], ranges: Iterable[Range]) -> tuple[Expr, ...]:
+        """Subscripts that are cells also where no guard holds, and nothing is added."""
+        building = self.building
+        guard = reduce(lambda a, b: Binary("||", a, b, BOOL), dict.fromkeys(guards))
+        if guard == TRUE:
+            return target
+        spans = intervals((*building.axes, *ranges))
+        found = []
+        for subscript, (low, extent) in zip(target, box_of(building.tensors[self.name]), strict=True):
+            form = polynomial(subscript)
+            inside = is_plain(subscript) and within(form - low, spans, building.facts)
+            inside = inside and within(low + extent - 1 - form, spans, building.facts)
+            found.append(subscript if inside else Select(guard, subscript, bound(low), subscript.dtype))
+        return tuple(found)
 
     def _pulled(
         self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,

@@ -127,6 +127,8 @@ def in_order(system: System, order: tuple[str, ...], known: dict[str, Interval],
 
     `known` are ranges of indices around them, by which bounds that never bind are left out.
     """
+    if not order:
+        return []
     systems = [system]
     for name in reversed(order[1:]):
         smaller = eliminated(systems[-1], name, facts)
