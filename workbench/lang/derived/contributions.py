@@ -145,11 +145,11 @@ class Contributions:
         """The copy, read at the numerators of its hidden indices; it is written here."""
         building, hidden = self.building, found.hidden
         own = intervals(kinds.values())
-        rests = {**found.around, **{x: own[x] for x in found.rest if x in own}}
+        rests = {**found.around, **found.added, **{x: own[x] for x in found.rest if x in own}}
         box: dict[str, Interval] = {}
         for name in names:
             if name not in hidden:
-                box[name] = own.get(name) or found.around[name]
+                box[name] = own.get(name) or found.added[name]
                 if box[name].indices:
                     return None
                 continue
@@ -267,13 +267,15 @@ class Contributions:
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
-            if outside.below or any(map(is_costly, outside.above)):  # it may be no number where the condition is false
-                inside, outside = factors, Product((), ())
-        elif not _compares_indices(condition):  # otherwise it keeps reads inside their tensors
+            if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
+                inside, outside = factors, Product((), ())  # it may be no cell, or no number, where the condition is false
+        elif _compares_indices(condition):
+            after = condition
+        else:
             within_sum, after = TRUE, condition
         used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
-        if outside.is_trivial and after == TRUE and {r.index for r in free} <= used:
+        if outside.is_trivial and within_sum == condition and {r.index for r in free} <= used:
             return Contribution(target, choose(within_sum, inside.expr()), some, sums, inside_some == TRUE)
         total = self._sum_of(inside.expr(), within_sum, some, sums)
         joined = Product((total, *outside.above), outside.below).expr()

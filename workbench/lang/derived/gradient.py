@@ -123,6 +123,10 @@ class Gradient:
     def forward(self) -> Operator:
         """The operator with saved values among its outputs."""
         op, replay = self.op, self.replay
+        for label, (name, _) in self.saved.items():
+            if name in self.initial:
+                raise OperatorError(f"saving: {label!r} is a value of {name!r}, which the caller gives as out=")
+        replay.given.clear()
         replay.wanted |= {(name, replay.writers[name][-1]) for name in op.outputs}
         replay.wanted |= set(self.saved.values())
         body, storage = replay.forward()

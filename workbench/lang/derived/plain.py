@@ -186,7 +186,8 @@ class _Plain:
         first: list[Step] = []
         then: list[Step] = []
         for target, value in zip(targets, values, strict=True):
-            name = building.make(f"{target.tensor}_next", building.tensors[target.tensor].dtype, intervals(free.values()))
+            dtype = building.tensors[target.tensor].dtype
+            name = building.make(f"{target.tensor}_next", dtype, intervals(free.values()), ranges)
             first.append(Statement(name, (Target(name, cell),), None, False, (value,), ranges))
             then.append(Statement(target.tensor, (target,), None, False, (building.read(name, cell),), ranges))
         return [*first, *then]

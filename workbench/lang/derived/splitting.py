@@ -11,7 +11,7 @@ from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Call, Const, Expr, Index, Read, Select, children, rebuild, walk
 from workbench.lang.operator import Statement, Target
 
-LARGE, PART = 60, 12  # nodes of a statement that is split, and of a part that is worth a tensor
+LARGE, PART = 40, 10  # nodes of a statement that is split, and of a part that is worth a tensor
 
 
 def split(statement: Statement, building: Building) -> list[Statement]:
