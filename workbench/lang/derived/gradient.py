@@ -127,6 +127,7 @@ class Gradient:
             if name in self.initial:
                 raise OperatorError(f"saving: {label!r} is a value of {name!r}, which the caller gives as out=")
         replay.given.clear()
+        replay.declared = self.annotated | set(self.initial)
         replay.wanted |= {(name, replay.writers[name][-1]) for name in op.outputs}
         replay.wanted |= set(self.saved.values())
         body, storage = replay.forward()

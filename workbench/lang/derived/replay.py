@@ -91,7 +91,8 @@ class Replay:
     snapshots: dict[int, list[Snapshot]] = field(default_factory=dict)  # by the statement they belong to
     kept: dict[object, Read] = field(default_factory=dict)
     keeping: dict[str, str] = field(default_factory=dict)  # a snapshot and the tensor it is of
-    annotated: frozenset[str] = frozenset()  # outputs whose cells follow from their types
+    annotated: frozenset[str] = frozenset()  # outputs of the operator whose cells follow from their types
+    declared: frozenset[str] = frozenset()  # those that have their types in what is written
 
     def __post_init__(self) -> None:
         self.writers: dict[str, list[int]] = {}
@@ -321,6 +322,8 @@ class Replay:
 
     def _needs_box(self, step: Step, name: str, new: str) -> bool:
         """Whether the cells of a tensor do not follow from what the step writes."""
+        if name == new and name in self.declared:
+            return False
         own = [t for s, _ in walked((step,)) for t in s.targets if t.tensor == name]
         is_known = all(is_plain(subscript) for target in own for subscript in target.subscripts)
         return not is_known or new != name or name in self.annotated
