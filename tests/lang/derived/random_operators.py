@@ -51,6 +51,8 @@ def judged(seed: int) -> tuple[str, list[str]]:
         made = problem(case(seed), Random(seed))
     except (OperatorError, CallError, LoweringError, BudgetExceeded) as reason:
         return f"refused: {type(reason).__name__}", []
+    if any(tensor.dtype.name == "float32" for tensor in made.op.tensors.values()):
+        return "float32 by default", []
     at = point(made, seed)
     if at is None:
         return "no floats", []

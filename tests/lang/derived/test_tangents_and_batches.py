@@ -45,7 +45,7 @@ def test_a_batch_is_a_loop_over_calls(name):
     out = tuple(given.get(n) for n in op.outputs) if given else None
     found = several(wb.lang.evaluate(batch, *arguments, out=out))
     for n, result in zip(op.outputs, found, strict=True):
-        np.testing.assert_array_equal(result, np.stack([p.outputs()[n] for p in points]))
+        np.testing.assert_allclose(result, np.stack([p.outputs()[n] for p in points]), rtol=1e-12, atol=1e-12)
 
 
 def test_axes_at_other_places():

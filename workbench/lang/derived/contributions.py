@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from workbench.lang.derived.algebra import ZERO, both, choose, plus
-from workbench.lang.derived.building import Building, box_of, ranges_of
+from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.placement import (
     Placement,
     conditions,
@@ -24,7 +24,7 @@ from workbench.lang.derived.placement import (
 )
 from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.pullback import Guard, conjunction
-from workbench.lang.derived.systems import in_order, inequalities, intervals, simplified, within
+from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, simplified, within
 from workbench.lang.dtypes import BOOL, FLOAT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, children, index_names, transform, walk
 from workbench.lang.facts import Facts
@@ -91,6 +91,8 @@ class Contributions:
         if arranged is None or _mixed(arranged, free):
             arranged, guard = self._hull(own, around)
             value = choose(guard, value)
+        if is_void(arranged, self.building.facts):
+            return self._nothing()
         kinds = [replace(r, kind="free" if r.index in free else "reduction") for r in arranged]
         ordered = {r.index: r for r in kinds}
         subscripts = self._inside(read.subscripts, [conjunction(own) for own, _ in shares], kinds)
@@ -219,21 +221,29 @@ class Contributions:
             guard = both(guard, conditions(inner, building.facts))
         if summed is None:
             return None
-        cells = tuple(r.index for r in free)
+        order = tuple(r.index for r in free)
         limited = bool(rest) or not found.is_whole
-        part = in_order((*outer, *inequalities(free)), cells, around, building.facts) if outer and limited else None
+        part = in_order((*outer, *inequalities(free)), order, around, building.facts) if outer and limited else None
         if part is None and outer and not found.is_whole:
             return None
         if part is None or (guard != TRUE and found.is_whole):
             part, guard = list(free), both(guard, conditions(outer, building.facts))
             outer = ()
         some = tuple(replace(r, kind="free") for r in part)
+        if is_void((*some, *summed), building.facts):
+            return self._nothing()
         if len(values) == 1 and found.is_whole:
             inside = conditions(outer, building.facts)
             return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
         if not found.is_whole:
             target = self._inside(target, [both(guard, conjunction(own)) for own, _ in values], (*some, *summed))
         return Contribution(target, _value(values, guard), some, tuple(summed), found.is_whole and not outer)
+
+    def _nothing(self) -> Contribution:
+        building = self.building
+        names = building.indices(self.name)
+        free = ranges_of(cells(building.tensors[self.name], names))
+        return Contribution(tuple(map(Index, names)), ZERO, free, (), True)
 
     def _inside(self, target: tuple[Expr, ...], guards: list[Expr], ranges: Iterable[Range]) -> tuple[Expr, ...]:
         """Subscripts that are cells also where no guard holds, and nothing is added."""
@@ -252,13 +262,13 @@ class Contributions:
 
     def _pulled(
         self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,
-        cells: tuple[tuple[Range, ...], tuple[Range, ...], Expr], sums: tuple[Range, ...],
+        reached: tuple[tuple[Range, ...], tuple[Range, ...], Expr], sums: tuple[Range, ...],
     ) -> Contribution:  # fmt: skip
         """Factors that do not vary with the sum stand outside; the sum has the indices of its terms only.
 
-        `cells` are the ranges of all cells, of those that get something, and the condition for it.
+        `reached` are the ranges of all cells, of those that get something, and the condition for it.
         """
-        (own, value), (free, some, inside_some) = share, cells
+        (own, value), (free, some, inside_some) = share, reached
         condition = both(guard, conjunction(own))
         if not sums:
             return Contribution(target, choose(condition, value), free, (), True)

@@ -199,15 +199,20 @@ class _Solver:
 
     def substituted(self, system: System) -> System | None:
         """The inequalities in the new indices."""
-        found: list[Polynomial] = []
-        for form in system:
-            replaced = substituted(form, self.solved)
-            if replaced is None:
-                return None
-            found.append(replaced)
-        for name, interval in self.added.items():
-            found += [index(name) - interval.lower, interval.upper - 1 - index(name)]
-        return tuple(dict.fromkeys(found))
+        limits = [
+            form
+            for name, interval in self.added.items()
+            for form in (index(name) - interval.lower, interval.upper - 1 - index(name))
+        ]
+        found = [substituted(form, self.solved) for form in (*system, *limits)]
+        if None in found:
+            return None
+        inside = [
+            form
+            for target, (low, extent) in zip(self.targets, self.box, strict=True)
+            for form in (polynomial(target) - low, low + extent - 1 - polynomial(target))
+        ]
+        return tuple(dict.fromkeys(form for form in (*found, *inside) if form is not None))
 
 
 def substituted(

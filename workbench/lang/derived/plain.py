@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.placement import overlap
 from workbench.lang.derived.splitting import split as split_large
-from workbench.lang.derived.systems import in_order, inequalities, intervals, shortened
+from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, shortened
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
@@ -131,6 +131,8 @@ class _Plain:
         axes = [replace(known[x], kind="sequential") for x in loops]
         inner = tuple(replace(known[x], kind="free") for x in free)
         steps = self._identities() if statement.initialise else []
+        if is_void(found, building.facts):
+            return steps
         body = self._update((*building.axes, *axes, *inner))
         for axis in reversed(axes):
             body = [For(axis, tuple(body))]

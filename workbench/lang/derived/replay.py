@@ -63,8 +63,11 @@ def overwrites(statement: Statement, building: Building) -> bool:
     """Whether every cell of its targets is set, whatever stood there."""
     if statement.reduction is not None and not statement.initialise:
         return False
-    if statement.reduction is not None and statement.initialises_all:
-        return True
+    return (statement.reduction is not None and statement.initialises_all) or fills(statement, building)
+
+
+def fills(statement: Statement, building: Building) -> bool:
+    """Whether the instances write every cell of the targets."""
     target = statement.targets[0]
     kept = tuple(r for r in statement.ranges if r.kind != "reduction")
     box = box_of(building.tensors[target.tensor])
@@ -316,7 +319,7 @@ class Replay:
             replaced = not isinstance(step, For) and overwrites(step, self.building)
             if old is not None and old != new and not replaced:
                 yield self._copied(name, old, new)
-            elif old is None and not replaced and self._needs_box(step, name, new):
+            elif old is None and self._needs_box(step, name, new):
                 yield self._cleared(name, new)
         yield from self._body(at, step, names, current, fresh)
 
@@ -324,9 +327,12 @@ class Replay:
         """Whether the cells of a tensor do not follow from what the step writes."""
         if name == new and name in self.declared:
             return False
-        own = [t for s, _ in walked((step,)) for t in s.targets if t.tensor == name]
+        every = [s for s, _ in walked(self.steps) if name in written_by(s)]
+        first = next(s for s, _ in walked((step,)) if name in written_by(s))
+        own = [t for s in every for t in s.targets if t.tensor == name]
         is_known = all(is_plain(subscript) for target in own for subscript in target.subscripts)
-        return not is_known or new != name or name in self.annotated
+        alone = len(every) == 1 and is_known and name not in self.annotated
+        return not alone and not fills(first, self.building)
 
     def _cleared(self, name: str, new: str) -> Statement:
         indices = self.building.indices(name)

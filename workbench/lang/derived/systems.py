@@ -183,6 +183,11 @@ def intervals(ranges: Iterable[Range]) -> dict[str, Interval]:
     return {each.index: Interval(polynomial(each.lower), polynomial(each.upper)) for each in ranges}
 
 
+def is_void(ranges: Iterable[Range], facts: Facts) -> bool:
+    """Whether some range is empty for all sizes."""
+    return any(facts.at_least(polynomial(r.lower) - polynomial(r.upper), 0) for r in ranges)
+
+
 def condition(form: Polynomial) -> Expr:
     """`form >= 0` as a comparison: what is subtracted stands on the right."""
     positive = Polynomial({m: x for m, x in form.terms if x > 0})
