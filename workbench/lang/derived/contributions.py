@@ -29,7 +29,7 @@ from workbench.lang.dtypes import BOOL, FLOAT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, children, index_names, transform, walk
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, is_plain, polynomial
+from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.operator import Range
 from workbench.lang.polynomial import Polynomial, number
 
@@ -246,18 +246,21 @@ class Contributions:
         return Contribution(tuple(map(Index, names)), ZERO, free, (), True)
 
     def _inside(self, target: tuple[Expr, ...], guards: list[Expr], ranges: Iterable[Range]) -> tuple[Expr, ...]:
-        """Subscripts that are cells also where no guard holds, and nothing is added."""
+        """Subscripts that are cells also where no guard holds, and nothing is added, and that are seen to be cells."""
         building = self.building
         guard = reduce(lambda a, b: Binary("||", a, b, BOOL), dict.fromkeys(guards))
-        if guard == TRUE:
-            return target
         spans = intervals((*building.axes, *ranges))
         found = []
         for subscript, (low, extent) in zip(target, box_of(building.tensors[self.name]), strict=True):
+            if not is_plain(subscript):
+                found.append(subscript if guard == TRUE else Select(guard, subscript, bound(low), subscript.dtype))
+                continue
             form = polynomial(subscript)
-            inside = is_plain(subscript) and within(form - low, spans, building.facts)
-            inside = inside and within(low + extent - 1 - form, spans, building.facts)
-            found.append(subscript if inside else Select(guard, subscript, bound(low), subscript.dtype))
+            if not within(form - low, spans, building.facts):
+                form = extreme("max", [form, low])
+            if not within(low + extent - 1 - form, spans, building.facts):
+                form = extreme("min", [form, low + extent - 1])
+            found.append(subscript if form == polynomial(subscript) else bound(form))
         return tuple(found)
 
     def _pulled(
