@@ -72,8 +72,8 @@ def times(a: Expr, b: Expr) -> Expr:
     if is_one(b):
         return a
     match a, b:
-        case Const(x, WEAK_), Const(y, _) if WEAK_ == WEAK:
-            return literal(x * y)
+        case Const(x, _), Const(y, _):
+            return Const(float(x) * y, _joined(a, b))
         case _, Const():
             return times(b, a)
         case Const(x, _), Binary("*", Const(y, _), rest, _):

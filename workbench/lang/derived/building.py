@@ -47,10 +47,10 @@ class Building:
     axes: tuple[Range, ...] = ()
     index_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def make(self, wanted: str, dtype: DType, around: dict[str, Interval]) -> str:
-        """A new tensor with one dimension for each interval; its box holds them all."""
+    def make(self, wanted: str, dtype: DType, around: dict[str, Interval], loops: Iterable[Range] = ()) -> str:
+        """A new tensor with one dimension for each interval; its box holds them all, whatever the loops are at."""
         name = self.names(wanted)
-        every = {**intervals(self.axes), **around}
+        every = {**intervals((*self.axes, *loops)), **around}
         lower: list[Expr] = []
         extent: list[Expr] = []
         for each in around.values():

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from workbench.lang.derived.algebra import ZERO, both, choose, plus
-from workbench.lang.derived.building import Building, box_of, ranges_of
+from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.placement import (
     Placement,
     conditions,
@@ -23,12 +24,12 @@ from workbench.lang.derived.placement import (
 )
 from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.pullback import Guard, conjunction
-from workbench.lang.derived.systems import in_order, inequalities, intervals, simplified, within
-from workbench.lang.dtypes import BOOL, FLOAT64, DType
-from workbench.lang.expr import Const, Expr, Index, Read, children, index_names, transform, walk
+from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, simplified, within
+from workbench.lang.dtypes import BOOL, FLOAT64
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, children, index_names, transform, walk
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, polynomial
+from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.operator import Range
 from workbench.lang.polynomial import Polynomial, number
 
@@ -53,11 +54,12 @@ class Contributions:
     def __init__(self, building: Building) -> None:
         self.building = building
         self.known: dict[object, Read] = {}
-        self.dtype: DType = FLOAT64
+        self.name, self.dtype = "", FLOAT64
 
     def of(self, name: str, read: Read, shares: Shares, ranges: tuple[Range, ...], left: set[str]) -> Contribution:
         """What the read of a cell sends to the adjoint `name`; `left` are the indices of the statement's target."""
         building = self.building
+        self.name, self.dtype = name, building.tensors[name].dtype
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
         found = placed(read.subscripts, ranges, box, places, left, building.facts)
@@ -72,7 +74,6 @@ class Contributions:
         spans = {renaming[cell]: each for cell, each in found.cells.items()}
         values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
-        self.dtype = building.tensors[name].dtype
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
         return self._summed(new, target, values, guard, free) or self._scattered(read, before, ranges)
 
@@ -90,10 +91,13 @@ class Contributions:
         if arranged is None or _mixed(arranged, free):
             arranged, guard = self._hull(own, around)
             value = choose(guard, value)
+        if is_void(arranged, self.building.facts):
+            return self._nothing()
         kinds = [replace(r, kind="free" if r.index in free else "reduction") for r in arranged]
         ordered = {r.index: r for r in kinds}
+        subscripts = self._inside(read.subscripts, [conjunction(own) for own, _ in shares], kinds)
         return Contribution(
-            read.subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
+            subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
         )
 
     def _hull(self, own: list[Range], around: dict[str, Interval]) -> tuple[list[Range], Expr]:
@@ -143,11 +147,11 @@ class Contributions:
         """The copy, read at the numerators of its hidden indices; it is written here."""
         building, hidden = self.building, found.hidden
         own = intervals(kinds.values())
-        rests = {**found.around, **{x: own[x] for x in found.rest if x in own}}
+        rests = {**found.around, **found.added, **{x: own[x] for x in found.rest if x in own}}
         box: dict[str, Interval] = {}
         for name in names:
             if name not in hidden:
-                box[name] = own.get(name) or found.around[name]
+                box[name] = own.get(name) or found.added[name]
                 if box[name].indices:
                     return None
                 continue
@@ -217,26 +221,57 @@ class Contributions:
             guard = both(guard, conditions(inner, building.facts))
         if summed is None:
             return None
-        cells = tuple(r.index for r in free)
-        part = in_order((*outer, *inequalities(free)), cells, around, building.facts) if outer and rest else None
-        if part is None or guard != TRUE:
+        order = tuple(r.index for r in free)
+        limited = bool(rest) or not found.is_whole
+        part = in_order((*outer, *inequalities(free)), order, around, building.facts) if outer and limited else None
+        if part is None and outer and not found.is_whole:
+            return None
+        if part is None or (guard != TRUE and found.is_whole):
             part, guard = list(free), both(guard, conditions(outer, building.facts))
             outer = ()
         some = tuple(replace(r, kind="free") for r in part)
+        if is_void((*some, *summed), building.facts):
+            return self._nothing()
         if len(values) == 1 and found.is_whole:
             inside = conditions(outer, building.facts)
             return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
+        if not found.is_whole:
+            target = self._inside(target, [both(guard, conjunction(own)) for own, _ in values], (*some, *summed))
         return Contribution(target, _value(values, guard), some, tuple(summed), found.is_whole and not outer)
+
+    def _nothing(self) -> Contribution:
+        building = self.building
+        names = building.indices(self.name)
+        free = ranges_of(cells(building.tensors[self.name], names))
+        return Contribution(tuple(map(Index, names)), ZERO, free, (), True)
+
+    def _inside(self, target: tuple[Expr, ...], guards: list[Expr], ranges: Iterable[Range]) -> tuple[Expr, ...]:
+        """Subscripts that are cells also where no guard holds, and nothing is added, and that are seen to be cells."""
+        building = self.building
+        guard = reduce(lambda a, b: Binary("||", a, b, BOOL), dict.fromkeys(guards))
+        spans = intervals((*building.axes, *ranges))
+        found = []
+        for subscript, (low, extent) in zip(target, box_of(building.tensors[self.name]), strict=True):
+            if not is_plain(subscript):
+                found.append(subscript if guard == TRUE else Select(guard, subscript, bound(low), subscript.dtype))
+                continue
+            form = polynomial(subscript)
+            if not within(form - low, spans, building.facts):
+                form = extreme("max", [form, low])
+            if not within(low + extent - 1 - form, spans, building.facts):
+                form = extreme("min", [form, low + extent - 1])
+            found.append(subscript if form == polynomial(subscript) else bound(form))
+        return tuple(found)
 
     def _pulled(
         self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,
-        cells: tuple[tuple[Range, ...], tuple[Range, ...], Expr], sums: tuple[Range, ...],
+        reached: tuple[tuple[Range, ...], tuple[Range, ...], Expr], sums: tuple[Range, ...],
     ) -> Contribution:  # fmt: skip
         """Factors that do not vary with the sum stand outside; the sum has the indices of its terms only.
 
-        `cells` are the ranges of all cells, of those that get something, and the condition for it.
+        `reached` are the ranges of all cells, of those that get something, and the condition for it.
         """
-        (own, value), (free, some, inside_some) = share, cells
+        (own, value), (free, some, inside_some) = share, reached
         condition = both(guard, conjunction(own))
         if not sums:
             return Contribution(target, choose(condition, value), free, (), True)
@@ -245,13 +280,15 @@ class Contributions:
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
-            if outside.below or any(map(is_costly, outside.above)):  # it may be no number where the condition is false
-                inside, outside = factors, Product((), ())
-        elif not _compares_indices(condition):  # otherwise it keeps reads inside their tensors
+            if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
+                inside, outside = factors, Product((), ())  # it may be no cell, or no number, where the condition is false
+        elif _compares_indices(condition):
+            after = condition
+        else:
             within_sum, after = TRUE, condition
         used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
-        if outside.is_trivial and after == TRUE and {r.index for r in free} <= used:
+        if outside.is_trivial and within_sum == condition and {r.index for r in free} <= used:
             return Contribution(target, choose(within_sum, inside.expr()), some, sums, inside_some == TRUE)
         total = self._sum_of(inside.expr(), within_sum, some, sums)
         joined = Product((total, *outside.above), outside.below).expr()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from workbench.lang.derived.pullback import derivatives
 from workbench.lang.derived.source import Source, chosen_names, walked
-from workbench.lang.expr import Index, index_names, reads
+from workbench.lang.expr import index_names, reads
 from workbench.lang.operator import Operator, Step
 
 

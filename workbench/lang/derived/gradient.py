@@ -83,7 +83,9 @@ class Gradient:
         self.results = {name: names(before.get(name, f"d_{name}")) for name in self.chosen}
         self.building = Building(dict(op.tensors), names, facts_of(op), index_names=index_names_of(op))
         self.steps = plain_steps(op.body, self.building)
-        self.replay = Replay(self.building, self.steps, {(name, -1): name for name in self.initial})
+        self.annotated = frozenset(p.name.name for p in taken.define.outputs if p.type is not None)
+        given = {(name, -1): name for name in self.initial}
+        self.replay = Replay(self.building, self.steps, given, annotated=self.annotated)
         self.saved = self._saved(saved)
         self.held = set(chosen_names(held, op.tensors, "held", ()))
 
@@ -121,14 +123,18 @@ class Gradient:
     def forward(self) -> Operator:
         """The operator with saved values among its outputs."""
         op, replay = self.op, self.replay
+        for label, (name, _) in self.saved.items():
+            if name in self.initial:
+                raise OperatorError(f"saving: {label!r} is a value of {name!r}, which the caller gives as out=")
+        replay.given.clear()
+        replay.declared = self.annotated | set(self.initial)
         replay.wanted |= {(name, replay.writers[name][-1]) for name in op.outputs}
         replay.wanted |= set(self.saved.values())
         body, storage = replay.forward()
         names = {storage[tag]: label for label, tag in ((x, f"{v[0]}@{v[1]}") for x, v in self.saved.items())}
         extra = tuple(label for label in names.values() if label not in op.outputs)
-        annotated = tuple(p.name.name for p in self.source.define.outputs if p.type is not None)
         outputs = (*op.outputs, *extra)
-        return self._derived(f"{op.name}_saving", op.parameters, outputs, tuple(body), annotated)
+        return self._derived(f"{op.name}_saving", op.parameters, outputs, tuple(body), tuple(self.annotated))
 
     def _sweep(self) -> None:
         building, op = self.building, self.op

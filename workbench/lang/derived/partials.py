@@ -52,14 +52,14 @@ def _shares(which: str, arguments: list[Expr]) -> tuple[Expr, ...]:
         return (ONE,)
     *before, last = arguments
     leader = reduce(lambda a, b: call(which, a, b), before)
-    wins = ">" if which == "max" else "<"
-    won = _share(compare(wins, leader, last), compare("==", leader, last))
-    lost = _share(compare(wins, last, leader), compare("==", leader, last))
+    wins, loses = (">=", "<=") if which == "max" else ("<=", ">=")
+    won = _share(compare(wins, leader, last), leader, last)
+    lost = _share(compare(loses, leader, last), leader, last)
     return (*(times(share, won) for share in _shares(which, before)), lost)
 
 
-def _share(wins: Expr, equal: Expr) -> Expr:
-    return choose(wins, ONE, choose(equal, literal(0.5)))
+def _share(wins: Expr, a: Expr, b: Expr) -> Expr:
+    return choose(wins, choose(compare("==", a, b), literal(0.5), ONE))
 
 
 def _square(x: Expr) -> Expr:
@@ -148,8 +148,8 @@ RULES: dict[str, Rule] = {
     "fdim": lambda v, x, y: (choose(w := compare(">", x, y), ONE), choose(w, literal(-1))),
     "fdivide": lambda v, x, y: (over(ONE, y), negated(over(v, y))),
     "fma": lambda v, x, y, z: (y, x, ONE),
-    "fmax": lambda v, x, y: _ignoring(v, x, y, ">"),
-    "fmin": lambda v, x, y: _ignoring(v, x, y, "<"),
+    "fmax": lambda v, x, y: _ignoring(v, x, y, ">="),
+    "fmin": lambda v, x, y: _ignoring(v, x, y, "<="),
     "fmod": lambda v, x, y: (ONE, negated(call("trunc", over(x, y)))),
     "hypot": _norm,
     "j0": _of_argument(lambda x: negated(call("j1", x))),
@@ -187,9 +187,8 @@ RULES: dict[str, Rule] = {
 
 def _ignoring(value: Expr, x: Expr, y: Expr, wins: str) -> tuple[Expr, Expr]:
     """What is no number never wins, and leaves all to the other argument."""
-    equal = compare("==", x, y)
-    first = choose(call_isnan(y), ONE, _share(compare(wins, x, y), equal))
-    return first, choose(call_isnan(x), ONE, _share(compare(wins, y, x), equal))
+    first = choose(call_isnan(y), ONE, _share(compare(wins, x, y), x, y))
+    return first, choose(call_isnan(x), ONE, _share(compare(wins, y, x), x, y))
 
 
 def call_isnan(x: Expr) -> Expr:

@@ -38,7 +38,7 @@ class Placement:
     `cells` are the new indices with their ranges (a whole dimension each); `rest` the indices that are summed over;
     `solved` maps an old index to `(numerator, divisor)`; `system` are the inequalities that are left, `easier` those
     that are left if the ranges of the `hidden` indices hold: these are met by some of the sum's instances only.
-    `around` are the ranges of all indices that are not summed over.
+    `around` are the ranges of all indices that are not summed over; `added` those of new indices that are.
     """
 
     subscripts: tuple[Expr, ...]
@@ -49,6 +49,7 @@ class Placement:
     easier: System
     hidden: set[str]
     around: dict[str, Interval]
+    added: dict[str, Interval]
 
     @property
     def is_whole(self) -> bool:
@@ -100,7 +101,7 @@ def placed(
             return None
     if not solver.close():
         return None
-    around = {**intervals(r for r in ranges if r.index in axes), **solver.cells, **solver.added}
+    around = {**intervals(r for r in ranges if r.index in axes), **solver.cells}
     own = set(solver.cells) | set(solver.rest)
 
     def left(ranges: Iterable[Range]) -> System | None:
@@ -114,7 +115,9 @@ def placed(
         return None
     hidden = {name for name, (above, below) in solver.solved.items() if above.indices & set(rest) or below.constant != 1}
     easier = left(r for r in ranges if r.index not in hidden)
-    return Placement(tuple(solver.targets), solver.cells, solver.rest, solver.solved, system, easier or (), hidden, around)
+    return Placement(
+        tuple(solver.targets), solver.cells, solver.rest, solver.solved, system, easier or (), hidden, around, solver.added
+    )
 
 
 class _Solver:
@@ -196,15 +199,20 @@ class _Solver:
 
     def substituted(self, system: System) -> System | None:
         """The inequalities in the new indices."""
-        found: list[Polynomial] = []
-        for form in system:
-            replaced = substituted(form, self.solved)
-            if replaced is None:
-                return None
-            found.append(replaced)
-        for name, interval in self.added.items():
-            found += [index(name) - interval.lower, interval.upper - 1 - index(name)]
-        return tuple(dict.fromkeys(found))
+        limits = [
+            form
+            for name, interval in self.added.items()
+            for form in (index(name) - interval.lower, interval.upper - 1 - index(name))
+        ]
+        found = [substituted(form, self.solved) for form in (*system, *limits)]
+        if None in found:
+            return None
+        inside = [
+            form
+            for target, (low, extent) in zip(self.targets, self.box, strict=True)
+            for form in (polynomial(target) - low, low + extent - 1 - polynomial(target))
+        ]
+        return tuple(dict.fromkeys(form for form in (*found, *inside) if form is not None))
 
 
 def substituted(

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.placement import overlap
-from workbench.lang.derived.systems import in_order, inequalities, intervals, shortened
+from workbench.lang.derived.splitting import split as split_large
+from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, shortened
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
@@ -31,8 +32,19 @@ def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]
             building.axes = around
         else:
             ranges = tuple(shortened(r, building.facts) for r in step.ranges)
-            found += _Plain(replace(step, ranges=ranges), building).steps()
+            made = _Plain(replace(step, ranges=ranges), building).steps()
+            found += [part for each in made for part in _in_parts(each, building)]
     return tuple(found)
+
+
+def _in_parts(step: Step, building: Building) -> list[Step]:
+    if isinstance(step, Statement):
+        return list(split_large(step, building))
+    around = building.axes
+    building.axes = (*around, step.axis)
+    body = tuple(part for each in step.body for part in _in_parts(each, building))
+    building.axes = around
+    return [For(step.axis, body)]
 
 
 def selects(monoid: Monoid) -> bool:
@@ -119,6 +131,8 @@ class _Plain:
         axes = [replace(known[x], kind="sequential") for x in loops]
         inner = tuple(replace(known[x], kind="free") for x in free)
         steps = self._identities() if statement.initialise else []
+        if is_void(found, building.facts):
+            return steps
         body = self._update((*building.axes, *axes, *inner))
         for axis in reversed(axes):
             body = [For(axis, tuple(body))]
@@ -174,7 +188,8 @@ class _Plain:
         first: list[Step] = []
         then: list[Step] = []
         for target, value in zip(targets, values, strict=True):
-            name = building.make(f"{target.tensor}_next", building.tensors[target.tensor].dtype, intervals(free.values()))
+            dtype = building.tensors[target.tensor].dtype
+            name = building.make(f"{target.tensor}_next", dtype, intervals(free.values()), ranges)
             first.append(Statement(name, (Target(name, cell),), None, False, (value,), ranges))
             then.append(Statement(target.tensor, (target,), None, False, (building.read(name, cell),), ranges))
         return [*first, *then]

@@ -128,10 +128,16 @@ def _local(node: Expr) -> Iterable[tuple[Expr, Guard, Expr]]:
 def _split(argument: Expr, factor: Expr) -> Iterable[tuple[Expr, Guard, Expr]]:
     """A factor that is chosen becomes guarded factors: what is not chosen is not multiplied."""
     match factor:
-        case Select(condition, then, otherwise, _):
+        case Select(condition, then, otherwise, _) if _may_be_zero(factor):
             for guard, part in (((condition,), then), ((opposite(condition),), otherwise)):
                 if not is_zero(part):
                     for operand, inner, share in _split(argument, part):
                         yield operand, _merged(guard, inner), share
         case _:
             yield argument, (), factor
+
+
+def _may_be_zero(factor: Expr) -> bool:
+    if isinstance(factor, Select):
+        return _may_be_zero(factor.then) or _may_be_zero(factor.otherwise)
+    return is_zero(factor)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from workbench.lang.derived.algebra import choose
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.placement import placed
+from workbench.lang.derived.placement import conditions, placed
 from workbench.lang.derived.source import walked
-from workbench.lang.derived.systems import intervals
-from workbench.lang.expr import Expr, Index, Read, index_names, reads, transform
-from workbench.lang.normal_form import polynomial
+from workbench.lang.derived.systems import intervals, within
+from workbench.lang.expr import Const, Expr, Index, Read, index_names, reads, transform
+from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import For, Statement, Step, Target
 
 Version = tuple[str, int]  # a tensor, and the top-level step that wrote it last (-1: none of them)
@@ -62,8 +63,11 @@ def overwrites(statement: Statement, building: Building) -> bool:
     """Whether every cell of its targets is set, whatever stood there."""
     if statement.reduction is not None and not statement.initialise:
         return False
-    if statement.reduction is not None and statement.initialises_all:
-        return True
+    return (statement.reduction is not None and statement.initialises_all) or fills(statement, building)
+
+
+def fills(statement: Statement, building: Building) -> bool:
+    """Whether the instances write every cell of the targets."""
     target = statement.targets[0]
     kept = tuple(r for r in statement.ranges if r.kind != "reduction")
     box = box_of(building.tensors[target.tensor])
@@ -90,6 +94,8 @@ class Replay:
     snapshots: dict[int, list[Snapshot]] = field(default_factory=dict)  # by the statement they belong to
     kept: dict[object, Read] = field(default_factory=dict)
     keeping: dict[str, str] = field(default_factory=dict)  # a snapshot and the tensor it is of
+    annotated: frozenset[str] = frozenset()  # outputs of the operator whose cells follow from their types
+    declared: frozenset[str] = frozenset()  # those that have their types in what is written
 
     def __post_init__(self) -> None:
         self.writers: dict[str, list[int]] = {}
@@ -178,13 +184,12 @@ class Replay:
         own = {r.index: r for r in statement.ranges if r.index not in loops}
         names = list(dict.fromkeys(x for s in node.subscripts for x in _ordered(s) if x in own))
         small = len(names) <= len(node.subscripts) and not any(own[x].bounding - set(loops) for x in names)
-        if any(isinstance(part, Read) for s in node.subscripts for part in reads(s)):
-            small = False
+        small = small and all(map(is_plain, node.subscripts))
         plain = building.axes
         building.axes = around
         try:
             if small:
-                kept, taken = {x: own[x] for x in names}, node
+                kept, taken = {x: own[x] for x in names}, self._inside_box(node, statement)
                 ranges = tuple(replace(r, kind="free") for r in kept.values())
             else:
                 indices = building.indices(node.tensor)
@@ -200,6 +205,19 @@ class Replay:
         self.snapshots.setdefault(id(statement), []).append(Snapshot(kept_by, after))
         inner = tuple(map(Index, names)) if small else node.subscripts
         return building.read(name, (*map(Index, loops), *inner))
+
+    def _inside_box(self, node: Read, statement: Statement) -> Expr:
+        """The read where its subscripts are cells, 0 elsewhere: a condition of the statement may have guarded it."""
+        building = self.building
+        box = box_of(building.tensors[node.tensor])
+        system = tuple(
+            form
+            for subscript, (low, extent) in zip(node.subscripts, box, strict=True)
+            for form in (polynomial(subscript) - low, low + extent - 1 - polynomial(subscript))
+        )
+        spans = intervals(statement.ranges)
+        left = tuple(form for form in system if not within(form, spans, building.facts))
+        return choose(conditions(left, building.facts), node)
 
     # --- the forward steps
 
@@ -301,7 +319,26 @@ class Replay:
             replaced = not isinstance(step, For) and overwrites(step, self.building)
             if old is not None and old != new and not replaced:
                 yield self._copied(name, old, new)
+            elif old is None and self._needs_box(step, name, new):
+                yield self._cleared(name, new)
         yield from self._body(at, step, names, current, fresh)
+
+    def _needs_box(self, step: Step, name: str, new: str) -> bool:
+        """Whether the cells of a tensor do not follow from what the step writes."""
+        if name == new and name in self.declared:
+            return False
+        every = [s for s, _ in walked(self.steps) if name in written_by(s)]
+        first = next(s for s, _ in walked((step,)) if name in written_by(s))
+        own = [t for s in every for t in s.targets if t.tensor == name]
+        is_known = all(is_plain(subscript) for target in own for subscript in target.subscripts)
+        alone = len(every) == 1 and is_known and name not in self.annotated
+        return not alone and not fills(first, self.building)
+
+    def _cleared(self, name: str, new: str) -> Statement:
+        indices = self.building.indices(name)
+        ranges = ranges_of(cells(self.building.tensors[name], indices))
+        target = Target(new, tuple(map(Index, indices)))
+        return Statement(new, (target,), None, False, (Const(0, self.building.tensors[name].dtype),), ranges)
 
     def _declare(self, name: str, new: str) -> None:
         self.building.tensors[new] = replace(self.building.tensors[name], name=new, role="temporary")

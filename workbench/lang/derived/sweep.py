@@ -468,7 +468,9 @@ class Sweep:
         """Whether the loop adds nothing to an adjoint and clears none of it."""
         inside = [s for s, _ in walked((step,))]
         writers = [s for s in inside if name in written(s)]
-        return not any(name in read(s) for s in inside) and all(self._is_only_writer(s, name) for s in writers)
+        return not any(name in read(s) for s in inside) and all(
+            self._is_only_writer(s, name) and not (s.reduction and s.initialises_all) for s in writers
+        )
 
     def _begin_inner(self, step: For, touched: list[str]) -> list[str]:
         fresh = []

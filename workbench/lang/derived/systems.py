@@ -127,6 +127,8 @@ def in_order(system: System, order: tuple[str, ...], known: dict[str, Interval],
 
     `known` are ranges of indices around them, by which bounds that never bind are left out.
     """
+    if not order:
+        return []
     systems = [system]
     for name in reversed(order[1:]):
         smaller = eliminated(systems[-1], name, facts)
@@ -179,6 +181,11 @@ def _contenders(forms: list[Polynomial], around: dict[str, Interval], facts: Fac
 def intervals(ranges: Iterable[Range]) -> dict[str, Interval]:
     """Ranges by index name."""
     return {each.index: Interval(polynomial(each.lower), polynomial(each.upper)) for each in ranges}
+
+
+def is_void(ranges: Iterable[Range], facts: Facts) -> bool:
+    """Whether some range is empty for all sizes."""
+    return any(facts.at_least(polynomial(r.lower) - polynomial(r.upper), 0) for r in ranges)
 
 
 def condition(form: Polynomial) -> Expr:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+from workbench.errors import OperatorError
 from workbench.lang.definitions import operators
 from workbench.lang.derived.source import Source
 from workbench.lang.derived.spelling import natural, spelled
@@ -29,6 +31,8 @@ from workbench.lang.terms import Apply, Infix, Name, Prefix, Term, Ternary
 from workbench.lang.unify import WEAK, unify
 from workbench.records import record
 
+_LOOP = re.compile(r" *(for |\}$)")
+_LINE = re.compile(r"^line (\d+), column", re.MULTILINE)
 Trimmed = frozenset[tuple[int, str]]
 
 
@@ -79,26 +83,22 @@ def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
     """Statements that mean something else, or nothing, without these ranges."""
     try:
         shorter = _read(derived, trimmed)
-    except Exception:
-        return _one_by_one(derived, whole, trimmed)
+    except OperatorError as error:
+        return _complained_of(str(error), whole) & {at for at, _ in trimmed} or {at for at, _ in trimmed}
     pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
     found = {at for at, (a, b) in pairs if a != b}
     changed = shorter.tensors != whole.tensors or shorter.conditions != whole.conditions
     return found or (set(range(len(list(whole.statements())))) if changed else set())
 
 
-def _one_by_one(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
-    found = set()
-    for at in {at for at, _ in trimmed}:
-        own = frozenset(each for each in trimmed if each[0] == at)
-        try:
-            shorter = _read(derived, own)
-        except Exception:
-            found.add(at)
-            continue
-        if list(shorter.statements()) != list(whole.statements()):
-            found.add(at)
-    return found or {at for at, _ in trimmed}
+def _complained_of(message: str, whole: Operator) -> set[int]:
+    """The statements in whose lines an error message sees problems: each stands on a line of its own."""
+    lines = whole.text.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith(f"def {whole.name}"))
+    numbers = (at for at, line in enumerate(lines) if at > first and not _LOOP.match(line))
+    places = {line: statement for statement, line in enumerate(numbers)}
+    named = {int(found) - 1 for found in _LINE.findall(message)}
+    return {places[line] for line in named if line in places}
 
 
 class _Writer:
