@@ -3,8 +3,8 @@
     python -m bench.torch_overhead ROUNDS
 
 `call` are calls on 4 x 4 matrices, where the kernel takes no time, without gradients; contenders alternate.
-`alternating` are an operator of ATen, ours and one of ATen in turn on large arrays, beside the sum of the parts: threads
-of two pools would wait for one another.
+`alternating` are an operator of ATen, ours and one of ATen in turn on large arrays, beside the sum of the parts:
+threads of two pools would wait for one another.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
     mm, other = wb.operator(MATMUL), wb.operator("def two(float(N) A) -> (B) { B(i) = 2 * A(i) }")
     with pytest.raises(WorkbenchError, match="mm and two"):
         wb.export.c([mm, other], tmp_path)
-    with pytest.raises(WorkbenchError, match="takes an operator, a schedule, a study"):
+    with pytest.raises(WorkbenchError, match=r"takes an operator \(or its program\), a schedule, a study"):
         wb.export.c("mm", tmp_path)
     with pytest.raises(WorkbenchError, match="nothing to export"):
         wb.export.c([], tmp_path)
@@ -139,3 +139,13 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
         wb.export.c(wb.ops.conv1d, tmp_path)
     with pytest.raises(WorkbenchError, match="cannot be written"):
         wb.export.c(mm, tmp_path / "file" if (tmp_path / "file").write_text("") == 0 else tmp_path)
+
+
+def test_of_a_study_its_best_schedule_is_exported(tmp_path):
+    op = wb.operator(MATMUL)
+    study = wb.autotune(op, sizes=dict(M=8, N=8, K=8), trials=0)
+    found = library([study, op], tmp_path)
+    given = arrays(8, 8, 8)
+    assert found.tensors(**given) == 0
+    assert found.text("kernel").endswith(": M=8, K=8, N=8")
+    np.testing.assert_array_equal(given["C"], given["A"] @ given["B"])

@@ -117,8 +117,6 @@ def test_a_scalar_that_shapes_the_program_has_the_values_of_the_schedules(tmp_pa
 
 def test_a_function_of_c_refuses_to_update_what_it_reads(tmp_path):
     op = wb.from_c("void shift(int n, float *a, float *b) { for (int i = 0; i < n - 1; i++) b[i] = a[i + 1]; }")
-    if not hasattr(op, "tensors"):
-        op = op.definition
     found = Library(op, wb.export.c(op, tmp_path).library)
     a = np.arange(8, dtype=np.float32)
     given = {name: a for name in ("a", "b")}

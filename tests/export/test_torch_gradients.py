@@ -57,10 +57,19 @@ def test_gradients_pass_through_compiled_programs_and_functional_transformations
     torch.testing.assert_close(each[1], by(-A.detach()))
 
 
-def test_an_operator_without_a_gradient_says_so_in_the_backward_pass():
+def test_results_that_are_no_floats_require_no_gradient():
     op = wb.operator("def firsts(float(N) A, int64(M) I) -> (int64(M) O) { O(m) = I(m) }")
     found = wb.export.torch(op)
     assert not found(torch.ones(3, requires_grad=True), torch.tensor([1])).requires_grad
+
+
+def test_an_operator_without_a_gradient_says_so_in_the_backward_pass():
+    text = "void twice(int n, float *a, float *b) { for (int i = 0; i < n; i++) b[i] = 2 * a[i]; }"
+    found = wb.export.torch(wb.from_c(text))
+    result = found(3, torch.ones(3, requires_grad=True), torch.zeros(3))
+    assert result.tolist() == [2, 2, 2]
+    with pytest.raises(NotImplementedError, match=r"workbench::twice has no gradient: .*was read from C"):
+        result.sum().backward()
 
 
 def test_forward_mode_is_refused(mm):

@@ -14,10 +14,10 @@ from workbench.poly.grid import is_thread
 from workbench.poly.program import Program
 from workbench.poly.tree import loops
 from workbench.records import record
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, autoschedule
 from workbench.tune import Study
 
-TAKES = "an operator, a schedule, a study, or a list of schedules and studies of one operator"
+TAKES = "an operator (or its program), a schedule, a study, or a list of schedules and studies of one operator"
 
 
 @record(eq=False)
@@ -85,6 +85,8 @@ def _flat(what: object) -> Iterable[object]:
 def _part(what: object) -> Operator | Schedule:
     if isinstance(what, Study):
         return what.best
+    if isinstance(what, Program) and what.definition is not None:
+        return autoschedule(what) if what.sizes else what.definition
     if isinstance(what, Operator | Schedule):
         return what
     raise WorkbenchError(f"export takes {TAKES}, not {shown(what)}")
