@@ -8,9 +8,9 @@ from workbench.errors import OperatorError, shown
 from workbench.lang.derived.source import Names, source, walked
 from workbench.lang.derived.writing import Derived
 from workbench.lang.expr import Expr, Index, Read, Size, integer, reads, transform
+from workbench.lang.normal_form import bound
 from workbench.lang.operator import For, Operator, Range, Statement, Step, Target, Tensor
 from workbench.lang.polynomial import ZERO
-from workbench.lang.normal_form import bound
 
 InAxes = int | None | tuple[int | None, ...] | list[int | None]
 
