@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 
-from workbench.lang.derived.algebra import ZERO, plus
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.contributions import Contribution, Contributions
+from workbench.lang.derived.calculus.algebra import ZERO, plus
+from workbench.lang.derived.placing.contributions import Contribution, Contributions
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read
 from workbench.lang.normal_form import bound, polynomial
@@ -111,7 +111,7 @@ class Adjoints:
             building.assign(new, each.target, each.value, (*each.free, *each.sums), "+")
 
     def _in_planes(self, new: str, found: list[Contribution]) -> bool:
-        """Contributions to single places of one dimension that fill it: each place is set, nothing is cleared before."""
+        """Contributions to single places of one dimension that fill it: each is set, nothing is cleared before."""
         building = self.building
         extents = [extent.constant for _, extent in box_of(building.tensors[new])]
         for dimension, extent in enumerate(extents):

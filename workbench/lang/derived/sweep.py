@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.lang.derived.algebra import ZERO, both, choose, is_zero, plus
 from workbench.lang.derived.adjoints import Adjoints, Reference
 from workbench.lang.derived.building import Building, box_of
-from workbench.lang.derived.contributions import Shares
-from workbench.lang.derived.placement import conditions, placed, renewed
-from workbench.lang.derived.plain import disjoint, same_cell
-from workbench.lang.derived.pullback import derivatives
-from workbench.lang.derived.replay import Replay
+from workbench.lang.derived.calculus.algebra import ZERO, both, choose, is_zero, plus
+from workbench.lang.derived.calculus.pullback import derivatives
+from workbench.lang.derived.forward.plain import disjoint, same_cell
+from workbench.lang.derived.forward.replay import Replay
+from workbench.lang.derived.forward.stepping import overwrites, read, written
+from workbench.lang.derived.placing.contributions import Shares
+from workbench.lang.derived.placing.placement import conditions, placed, renewed
+from workbench.lang.derived.placing.systems import intervals
 from workbench.lang.derived.reversing import begins_anew, reversed_loop
-from workbench.lang.derived.source import walked
-from workbench.lang.derived.stepping import overwrites, read, written
-from workbench.lang.derived.systems import intervals
+from workbench.lang.derived.text.source import walked
 from workbench.lang.derived.weights import Weights
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, reads
@@ -101,7 +101,8 @@ class Sweep:
         """Whether the adjoint of what the instance reads may be that of what it writes."""
         if not self._eager:
             return False
-        own = [r for r in reads(*statement.values) if r.tensor == statement.targets[0].tensor and r.tensor in self.active]
+        names = {statement.targets[0].tensor} & self.active
+        own = [r for r in reads(*statement.values) if r.tensor in names]
         return any(not same_cell(statement, r) and not disjoint(statement, r, self.building) for r in own)
 
     def _copied(self, seed: Read, statement: Statement) -> Read:
@@ -221,7 +222,6 @@ class Sweep:
         axes = set(statement.indices("sequential"))
         subscripts = statement.targets[0].subscripts
         plain = {s.name for s in subscripts if isinstance(s, Index)}
-        at, _ = self.replay.place[id(statement)]
         writers = [s for s, _ in walked(self.replay.steps) if name in {t.tensor for t in s.targets}]
         return axes <= plain and len(writers) == 1 and (name, -1) not in self.replay.given
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.lang.derived.algebra import ONE, ZERO, both, choose, compare, over, times
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.contributions import Shares
-from workbench.lang.derived.products import is_costly
-from workbench.lang.derived.pullback import Guard
-from workbench.lang.derived.replay import Replay
-from workbench.lang.derived.source import walked
-from workbench.lang.derived.stepping import read
-from workbench.lang.derived.systems import intervals
+from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, compare, over, times
+from workbench.lang.derived.calculus.products import is_costly
+from workbench.lang.derived.calculus.pullback import Guard
+from workbench.lang.derived.forward.replay import Replay
+from workbench.lang.derived.forward.stepping import read
+from workbench.lang.derived.placing.contributions import Shares
+from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.text.source import walked
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Cast, Const, Expr, Index, Read, transform
 from workbench.lang.operator import Statement

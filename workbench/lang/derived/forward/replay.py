@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
-from workbench.lang.derived.snapshots import Place, Snapshots
-from workbench.lang.derived.source import walked
-from workbench.lang.derived.stepping import fills, overwrites, read, retargeted, written, written_by
+from workbench.lang.derived.forward.snapshots import Place, Snapshots
+from workbench.lang.derived.forward.stepping import fills, overwrites, read, retargeted, written, written_by
+from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Const, Expr, Index, Read, transform
 from workbench.lang.normal_form import is_plain
 from workbench.lang.operator import For, Statement, Step, Target
@@ -55,7 +55,7 @@ class Replay:
 
     def is_written_before(self, name: str, statement: Statement) -> bool:
         """Whether a tensor holds something when a statement begins for the first time."""
-        at, axes = self.place[id(statement)]
+        at, _ = self.place[id(statement)]
         if self.before(name, at) >= 0 or (name, -1) in self.given:
             return True
         for other, _ in walked(self.steps[at : at + 1]):
@@ -230,7 +230,8 @@ class Replay:
     def _single(self, step: Statement, current: dict[str, str], fresh: dict[str, str]) -> Statement:
         moved = retargeted(step, current)
         assert isinstance(moved, Statement)
-        targets = tuple(Target(fresh.get(o.tensor, o.tensor), m.subscripts) for o, m in zip(step.targets, moved.targets, strict=True))
+        pairs = zip(step.targets, moved.targets, strict=True)
+        targets = tuple(Target(fresh.get(old.tensor, old.tensor), new.subscripts) for old, new in pairs)
         return replace(moved, targets=targets)
 
     def _loop(self, step: For, wanted: set[int], names: dict[str, str]) -> For:

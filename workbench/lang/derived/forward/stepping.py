@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.derived.building import Building, box_of
-from workbench.lang.derived.placement import placed
-from workbench.lang.derived.source import walked
+from workbench.lang.derived.placing.placement import placed
+from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Read, reads, transform
 from workbench.lang.operator import For, Statement, Step, Target
 

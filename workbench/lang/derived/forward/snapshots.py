@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from workbench.lang.derived.algebra import choose
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.placement import conditions
-from workbench.lang.derived.source import walked
-from workbench.lang.derived.stepping import written_by
-from workbench.lang.derived.systems import intervals, within
+from workbench.lang.derived.calculus.algebra import choose
+from workbench.lang.derived.forward.stepping import written_by
+from workbench.lang.derived.placing.placement import conditions
+from workbench.lang.derived.placing.systems import intervals, within
+from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index, Read, index_names
 from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import For, Statement, Step, Target
@@ -37,7 +37,7 @@ class Snapshots:
     keeping: dict[str, str] = field(default_factory=dict)
 
     def is_final(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> bool:
-        """Whether later iterations leave the cell alone: each writes one more place along an axis, and this is an earlier."""
+        """Whether later iterations leave the cell alone: each writes a place further along an axis."""
         at, _ = self.place[id(statement)]
         statements = [each for each, _ in walked(self.steps[at : at + 1])]
         writers = [each for each in statements if node.tensor in {t.tensor for t in each.targets}]

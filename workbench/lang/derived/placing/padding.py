@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.lang.derived.algebra import both, choose
 from workbench.lang.derived.building import Building
-from workbench.lang.derived.placement import Placement, conditions, divisible, quotient, renewed, substituted
-from workbench.lang.derived.products import Product, product
-from workbench.lang.derived.pullback import Guard
-from workbench.lang.derived.systems import inequalities, intervals, within
+from workbench.lang.derived.calculus.algebra import both, choose
+from workbench.lang.derived.calculus.products import Product, product
+from workbench.lang.derived.calculus.pullback import Guard
+from workbench.lang.derived.placing.placement import Placement, conditions, divisible, quotient, renewed, substituted
+from workbench.lang.derived.placing.systems import inequalities, intervals, within
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr, Index, Read, index_names, walk
 from workbench.lang.intervals import Interval, highest, lowest

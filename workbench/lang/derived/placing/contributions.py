@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from workbench.lang.derived.algebra import ZERO, both, choose, plus
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.padding import TRUE, Padding, Shares
-from workbench.lang.derived.placement import (
+from workbench.lang.derived.calculus.algebra import ZERO, both, choose, plus
+from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
+from workbench.lang.derived.calculus.pullback import Guard, conjunction
+from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
+from workbench.lang.derived.placing.placement import (
     Placement,
     conditions,
     placed,
     renewed,
 )
-from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
-from workbench.lang.derived.pullback import Guard, conjunction
-from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, simplified, within
+from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, simplified, within
 from workbench.lang.dtypes import BOOL, FLOAT64
 from workbench.lang.expr import Binary, Expr, Index, Read, Select, children, index_names, transform
 from workbench.lang.facts import Facts
@@ -201,7 +201,7 @@ class Contributions:
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
             if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
-                inside, outside = factors, Product((), ())  # it may be no cell, or no number, where the condition is false
+                inside, outside = factors, Product((), ())  # they may be no cells, or no numbers, elsewhere
         elif _compares_indices(condition):
             after = condition
         else:
@@ -230,7 +230,7 @@ class Contributions:
         return self.known[key]
 
     def hoisted(self, value: Expr, ranges: Iterable[Range]) -> Expr:
-        """The value with its costly parts that vary with some of the indices only taken from statements of their own."""
+        """The value with costly parts that vary with some of the indices only taken from statements of their own."""
         own = {r.index: replace(r, kind="free", derivation="") for r in ranges}
         parts: dict[Expr, Expr] = {}
         value = grouped(value, set(own), lambda part: self._taken(part, own) or part)
