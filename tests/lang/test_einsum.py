@@ -96,9 +96,9 @@ def test_a_call_runs_the_operator_of_its_shapes():
 def test_shapes_that_do_not_fit():
     with pytest.raises(CallError, match="expected 2 operands but found 1"):
         einsum("...i,i->...").at((2, 3))
-    with pytest.raises(CallError, match="'...ij' takes an array of at least 2 axes, not of 1"):
+    with pytest.raises(CallError, match=r"'\.\.\.ij' takes an array of at least 2 axes, not of 1"):
         einsum("...ij->...").at((2,))
-    with pytest.raises(CallError, match="stands for 1 axes, and the result has no '...' for them"):
+    with pytest.raises(CallError, match=r"stands for 1 axes, and the result has no"):
         einsum("...i->i").at((2, 3))
 
 

@@ -66,16 +66,16 @@ class Broadcast:
     def _dots(self, operand: str, shape: tuple[int, ...]) -> int | None:
         """How many axes `...` stands for in one operand."""
         named = len(operand.replace("...", ""))
-        if "..." not in operand and named != len(shape) or named > len(shape):
-            few = "at least " if "..." in operand else ""
-            raise CallError(f"einsum {self.spec!r}: {operand!r} takes an array of {few}{named} axes, not of {len(shape)}")
+        if ("..." not in operand and named != len(shape)) or named > len(shape):
+            axes = f"{'at least ' if '...' in operand else ''}{named} axes"
+            raise CallError(f"einsum {self.spec!r}: {operand!r} takes an array of {axes}, not of {len(shape)}")
         return len(shape) - named if "..." in operand else None
 
 
 def _ones(operands: list[str], shapes: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, int]]:
     """(operand, axis) of every size of 1 whose letter has another size elsewhere."""
-    every = [(letter, size) for o, shape in zip(operands, shapes, strict=True) for letter, size in zip(o, shape, strict=True)]
-    wide = {letter for letter, size in every if size != 1}
+    pairs = (zip(operand, shape, strict=True) for operand, shape in zip(operands, shapes, strict=True))
+    wide = {letter for each in pairs for letter, size in each if size != 1}
     for at, (operand, shape) in enumerate(zip(operands, shapes, strict=True)):
         for axis, (letter, size) in enumerate(zip(operand, shape, strict=True)):
             if size == 1 and letter in wide:
@@ -89,7 +89,9 @@ def einsum(
 
 
 @overload
-def einsum(spec: str, element: str | None = None, name: str = "einsum", *, broadcasts: Literal[False] = False) -> Any: ...
+def einsum(
+    spec: str, element: str | None = None, name: str = "einsum", *, broadcasts: Literal[False] = False
+) -> Any: ...
 
 
 def einsum(

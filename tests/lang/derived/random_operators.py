@@ -16,7 +16,6 @@ from time import perf_counter
 
 import numpy as np
 
-import workbench as wb
 from tests.lang.derived.differences import Point, complaints
 from tests.properties.inputs import Problem, arguments, problem
 from tests.properties.writer import Case, Writer

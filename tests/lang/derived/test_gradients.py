@@ -14,7 +14,9 @@ from tests.lang.derived.random_operators import judged
 from tests.support import examples
 
 NAMES = [name for name in wb.ops.list() if name not in NONE]
-TWICE = ["matmul", "layer_norm", "softmax", "conv1d", "lstm_cell", "bias_gelu", "log_sum_exp", "linear_recurrence", "symm"]
+TWICE = [
+    "matmul", "layer_norm", "softmax", "conv1d", "lstm_cell", "bias_gelu", "log_sum_exp", "linear_recurrence", "symm",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,7 +51,7 @@ def test_gradients_of_gradients(name):
 
 @pytest.mark.parametrize("batch", range(4))
 def test_random_operators_against_differences(batch):
-    count = examples(quick=3, ci=8, full=250)
+    count = examples(quick=3, ci=8, full=40)
     words: Counter[str] = Counter()
     for seed in range(5000 * batch, 5000 * batch + count):
         word, found = judged(seed)
@@ -59,9 +61,10 @@ def test_random_operators_against_differences(batch):
 
 
 def test_differences_see_a_wrong_gradient():
-    at = point("tanh") if "tanh" in wb.ops.list() else point("softmax")
+    at = point("softmax")
     right = wb.grad(at.op)
     wrong = wb.operator(right.text.replace("d_X(m, n) =", "d_X(m, n) = 1.01 *"))
+    assert wrong != right
     assert complaints(at, of=right) == []
     assert complaints(at, of=wrong) != []
 
@@ -118,7 +121,7 @@ def test_the_gradient_of_a_convolution_is_a_convolution(golden):
 
 
 def test_gradients_as_text(golden):
-    names = ("matmul", "softmax", "layer_norm", "attention", "lstm", "cummax", "argmax", "embedding", "upsample_nearest")
+    names = ["matmul", "softmax", "layer_norm", "attention", "lstm", "cummax", "argmax", "embedding", "upsample_nearest"]
     golden("\n\n".join(wb.grad(wb.ops.load(name)).text for name in names))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.errors import OperatorError, shown
-from workbench.lang.derived.source import Names, source, walked
-from workbench.lang.derived.writing import Derived
+from workbench.lang.derived.text.source import Names, source, walked
+from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Expr, Index, Read, Size, integer, reads, transform
+from workbench.lang.normal_form import bound
 from workbench.lang.operator import For, Operator, Range, Statement, Step, Target, Tensor
 from workbench.lang.polynomial import ZERO
-from workbench.lang.normal_form import bound
 
 InAxes = int | None | tuple[int | None, ...] | list[int | None]
 
@@ -65,7 +65,8 @@ class _Batch:
 
     def _place(self, name: str, place: int) -> int:
         if name not in self.op.tensors:
-            raise OperatorError(f"vmap: {name!r} shapes the program and is the same for all: give None for it in in_axes")
+            message = f"vmap: {name!r} shapes the program and is the same for all: give None for it in in_axes"
+            raise OperatorError(message)
         rank = self.op.tensors[name].rank
         if not -rank - 1 <= place <= rank:
             raise OperatorError(f"vmap: in_axes has {place} for {name!r}, which then has {rank + 1} axes")

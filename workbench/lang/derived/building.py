@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from workbench.lang.derived.source import Names
-from workbench.lang.derived.systems import intervals
+from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.text.source import Names
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index, Read
 from workbench.lang.facts import Facts

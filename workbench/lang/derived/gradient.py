@@ -8,14 +8,15 @@ from dataclasses import replace
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
+from workbench.lang.derived.forward.plain import plain_steps
+from workbench.lang.derived.forward.replay import Replay, Version
+from workbench.lang.derived.forward.stepping import renamed, retargeted
 from workbench.lang.derived.inlining import inlined
-from workbench.lang.derived.plain import plain_steps
-from workbench.lang.derived.replay import Replay, Version, renamed, retargeted
-from workbench.lang.derived.source import Names, Source, chosen_names, source
+from workbench.lang.derived.placing.systems import facts_of
 from workbench.lang.derived.sweep import Sweep
-from workbench.lang.derived.systems import facts_of
 from workbench.lang.derived.tape import Kept, kept
-from workbench.lang.derived.writing import Derived
+from workbench.lang.derived.text.source import Names, Source, chosen_names, source
+from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Index
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Step, Tensor
@@ -143,11 +144,11 @@ class Gradient:
         for name, seed in self.seeds.items():
             of = op.tensors[name]
             building.tensors[seed] = replace(of, name=seed, lower=(bound(ZERO),) * of.rank, role="input")
-            sweep.adjoints.add(seed)
+            sweep.adjoints.names.add(seed)
             if name in reached:
                 cell = zip(building.indices(name), of.lower, strict=True)
                 at = [bound(polynomial(Index(i)) - polynomial(low)) for i, low in cell]
-                sweep.seed(name, building.read(seed, at))
+                sweep.adjoints.seed(name, building.read(seed, at))
         sweep.run(self.steps)
         for name in self.chosen:
             self._finish(sweep, name)
@@ -157,18 +158,18 @@ class Gradient:
         building, result = self.building, self.results[name]
         building.tensors[result] = replace(building.like_tensor(name), name=result)
         building.index_names[result] = building.indices(name)
-        found = sweep.pending.pop(name, [])
-        written = sweep.alias(found)
+        found = sweep.adjoints.pending.pop(name, [])
+        written = sweep.adjoints.alias(found)
         of = building.tensors[written.tensor] if written else None
         cells = (building.tensors[name].lower, building.tensors[name].extent)
-        if written and of and of.role == "temporary" and not any(written.shift) and (of.lower, of.extent) == cells:
-            if written.tensor not in self.results.values():
-                building.steps = [retargeted(step, {written.tensor: result}) for step in building.steps]
-                others = [each for pending in sweep.pending.values() for each in pending]
-                for each in others:
-                    each.value = renamed(each.value, {written.tensor: result})
-                return
-        sweep.write(result, found)
+        same = of is not None and of.role == "temporary" and (of.lower, of.extent) == cells
+        if not written or not same or any(written.shift) or written.tensor in self.results.values():
+            sweep.adjoints.write(result, found)
+            return
+        names = {written.tensor: result}
+        building.steps = [retargeted(step, names) for step in building.steps]
+        for each in (each for pending in sweep.adjoints.pending.values() for each in pending):
+            each.value = renamed(each.value, names)
 
     def _take_saved(self) -> None:
         """Saved values become parameters; one whose cells do not begin at 0 is moved first."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.lang.derived.replay import read, written
-from workbench.lang.derived.source import walked
+from workbench.lang.derived.forward.stepping import read, written
+from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index, Read, reads, substitute, transform
 from workbench.lang.operator import For, Statement, Step
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.lang.derived.algebra import ONE, ZERO, both, choose, compare, over, plus, times
 from workbench.lang.derived.building import Building
+from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, compare, over, plus, times
+from workbench.lang.derived.calculus.pullback import conjunction, derivatives
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
-from workbench.lang.derived.plain import plain_steps
-from workbench.lang.derived.pullback import conjunction, derivatives
-from workbench.lang.derived.source import Names, source
-from workbench.lang.derived.systems import facts_of, intervals
-from workbench.lang.derived.writing import Derived
+from workbench.lang.derived.forward.plain import plain_steps
+from workbench.lang.derived.placing.systems import facts_of, intervals
+from workbench.lang.derived.text.source import Names, source
+from workbench.lang.derived.text.writing import Derived
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Cast, Const, Expr, Index, Read
 from workbench.lang.operator import For, Operator, Statement, Step

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import mul
 
-from workbench.lang.derived.source import Source
+from workbench.lang.derived.text.source import Source
 from workbench.lang.dtypes import FLOAT32
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from workbench.lang.derived.algebra import ONE, is_one, literal, negated, over, times
+from workbench.lang.derived.calculus.algebra import ONE, is_one, literal, negated, over, times
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Unary, index_names, walk
 from workbench.records import record
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workbench.lang.derived.algebra import both
+from workbench.lang.derived.calculus.algebra import both
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
 from workbench.lang.facts import Facts

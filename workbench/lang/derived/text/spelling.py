@@ -6,12 +6,15 @@ context decides.  Where the natural type of a spelling is not the one that is me
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
 from workbench.lang.unify import WEAK, computed, integer_type, unify
+
+Build = Callable[[tuple[Expr, ...]], Expr]
 
 
 def natural(expr: Expr) -> DType:
@@ -81,7 +84,7 @@ def spelled(expr: Expr) -> Expr:
             return _as(Unary(op, spelled(operand), dtype), dtype)
         case Select(condition, then, otherwise, dtype):
             chosen = spelled(condition)
-            return _shortest((then, otherwise), dtype, lambda a: Select(chosen, *a, dtype))
+            return _shortest((then, otherwise), dtype, lambda a: Select(chosen, a[0], a[1], dtype))
         case Call(function, arguments, dtype):
             wanted = arguments[0].dtype if dtype == BOOL else dtype
             return _shortest(arguments, wanted, lambda a: Call(function, a, dtype), of_operands=dtype == BOOL)
@@ -90,11 +93,11 @@ def spelled(expr: Expr) -> Expr:
                 return Binary(op, spelled(left), spelled(right), dtype)
             compares = op in COMPARISONS
             wanted = left.dtype if compares else dtype
-            return _shortest((left, right), wanted, lambda a: Binary(op, *a, dtype), of_operands=compares)
+            return _shortest((left, right), wanted, lambda a: Binary(op, a[0], a[1], dtype), of_operands=compares)
 
 
-def _shortest(operands: tuple[Expr, ...], wanted: DType, build, *, of_operands: bool = False) -> Expr:
-    """The node with as many widening casts left out as its type allows; `of_operands`: the type they agree on counts."""
+def _shortest(operands: tuple[Expr, ...], wanted: DType, build: Build, *, of_operands: bool = False) -> Expr:
+    """The node with as few widening casts as its type allows; `of_operands`: the type they agree on counts."""
     choices = [_forms(operand) for operand in operands]
     for forms in product(*choices):
         found = _agreed(forms) if of_operands else natural(build(forms))

@@ -10,77 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from workbench.lang.derived.algebra import choose
-from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.placement import conditions, placed
-from workbench.lang.derived.source import walked
-from workbench.lang.derived.systems import intervals, within
-from workbench.lang.expr import Const, Expr, Index, Read, index_names, reads, transform
-from workbench.lang.normal_form import is_plain, polynomial
+from workbench.lang.derived.building import Building, cells, ranges_of
+from workbench.lang.derived.forward.snapshots import Place, Snapshots
+from workbench.lang.derived.forward.stepping import fills, overwrites, read, retargeted, written, written_by
+from workbench.lang.derived.text.source import walked
+from workbench.lang.expr import Const, Expr, Index, Read, transform
+from workbench.lang.normal_form import is_plain
 from workbench.lang.operator import For, Statement, Step, Target
 
 Version = tuple[str, int]  # a tensor, and the top-level step that wrote it last (-1: none of them)
-
-
-def written(step: Step) -> set[str]:
-    """Names of the tensors that a step writes."""
-    return {target.tensor for statement, _ in walked((step,)) for target in statement.targets}
-
-
-def written_by(statement: Statement) -> set[str]:
-    """Names of its targets."""
-    return {target.tensor for target in statement.targets}
-
-
-def read(statement: Statement) -> set[str]:
-    """Names of the tensors that a statement reads."""
-    inside = (subscript for target in statement.targets for subscript in target.subscripts)
-    return {each.tensor for each in reads(*statement.values, *inside)}
-
-
-def renamed(expr: Expr, names: dict[str, str]) -> Expr:
-    """Reads of some tensors become reads of others."""
-
-    def change(node: Expr) -> Expr:
-        if isinstance(node, Read) and node.tensor in names:
-            return Read(names[node.tensor], node.subscripts, node.dtype)
-        return node
-
-    return transform(expr, change)
-
-
-def retargeted(step: Step, names: dict[str, str]) -> Step:
-    """A step in which tensors are called otherwise."""
-    if isinstance(step, For):
-        return For(step.axis, tuple(retargeted(each, names) for each in step.body))
-    targets = tuple(
-        Target(names.get(t.tensor, t.tensor), tuple(renamed(s, names) for s in t.subscripts)) for t in step.targets
-    )
-    return replace(step, targets=targets, values=tuple(renamed(value, names) for value in step.values))
-
-
-def overwrites(statement: Statement, building: Building) -> bool:
-    """Whether every cell of its targets is set, whatever stood there."""
-    if statement.reduction is not None and not statement.initialise:
-        return False
-    return (statement.reduction is not None and statement.initialises_all) or fills(statement, building)
-
-
-def fills(statement: Statement, building: Building) -> bool:
-    """Whether the instances write every cell of the targets."""
-    target = statement.targets[0]
-    kept = tuple(r for r in statement.ranges if r.kind != "reduction")
-    box = box_of(building.tensors[target.tensor])
-    found = placed(target.subscripts, kept, box, [f"cell@{d}" for d in range(len(box))], set(), building.facts)
-    return found is not None and found.is_whole and not found.rest and not found.system
-
-
-@dataclass
-class Snapshot:
-    """A statement that keeps what is read, at one place of a loop."""
-
-    statement: Statement
-    after: bool
 
 
 @dataclass
@@ -91,20 +29,19 @@ class Replay:
     steps: tuple[Step, ...]
     given: dict[Version, str] = field(default_factory=dict)  # versions that are parameters
     wanted: set[Version] = field(default_factory=set)
-    snapshots: dict[int, list[Snapshot]] = field(default_factory=dict)  # by the statement they belong to
-    kept: dict[object, Read] = field(default_factory=dict)
-    keeping: dict[str, str] = field(default_factory=dict)  # a snapshot and the tensor it is of
     annotated: frozenset[str] = frozenset()  # outputs of the operator whose cells follow from their types
     declared: frozenset[str] = frozenset()  # those that have their types in what is written
 
     def __post_init__(self) -> None:
         self.writers: dict[str, list[int]] = {}
-        self.place: dict[int, tuple[int, tuple[For, ...]]] = {}
+        self.place: dict[int, Place] = {}
         for at, step in enumerate(self.steps):
             for name in written(step):
                 self.writers.setdefault(name, []).append(at)
             for statement, axes in walked((step,)):
                 self.place[id(statement)] = (at, axes)
+        self.snapshots = Snapshots(self.building, self.steps, self.place)
+        self.keeping = self.snapshots.keeping
 
     # --- questions of the reverse sweep
 
@@ -118,7 +55,7 @@ class Replay:
 
     def is_written_before(self, name: str, statement: Statement) -> bool:
         """Whether a tensor holds something when a statement begins for the first time."""
-        at, axes = self.place[id(statement)]
+        at, _ = self.place[id(statement)]
         if self.before(name, at) >= 0 or (name, -1) in self.given:
             return True
         for other, _ in walked(self.steps[at : at + 1]):
@@ -137,87 +74,12 @@ class Replay:
         if name not in self.writers or "@" in name:
             return node
         if axes and name in written(self.steps[at]):
-            if not self._is_final(node, statement, axes, after):
-                return self._snapshot(node, statement, axes, after)
+            if not self.snapshots.is_final(node, statement, axes, after):
+                return self.snapshots.of(node, statement, axes, after)
             after = True
         version = (name, self.before(name, at + after))
         self.wanted.add(version)
         return Read(tag(version), node.subscripts, node.dtype)
-
-    def _is_final(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> bool:
-        """Whether later iterations leave the cell alone: each writes one more place along an axis, and this is an earlier."""
-        at, _ = self.place[id(statement)]
-        statements = [each for each, _ in walked(self.steps[at : at + 1])]
-        writers = [each for each in statements if node.tensor in {t.tensor for t in each.targets}]
-        if len(axes) != 1 or len(writers) != 1:
-            return False
-        (writer,), axis = writers, axes[0].axis.index
-        passed = after or statements.index(writer) < statements.index(statement)
-        (target,) = (t for t in writer.targets if t.tensor == node.tensor)
-        for place, own in zip(target.subscripts, node.subscripts, strict=True):
-            gap = (polynomial(place) - polynomial(own)).constant
-            if isinstance(place, Index) and place.name == axis and gap is not None and gap >= (not passed):
-                return True
-        return False
-
-    def _snapshot(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> Read:
-        ranges = {r.index: (r.lower, r.upper) for r in statement.ranges}
-        own = tuple(sorted((x, *ranges[x]) for s in node.subscripts for x in index_names(s)))
-        key = (self._last_writer(node.tensor, statement, after), tuple(a.axis.index for a in axes), node, repr(own))
-        if key not in self.kept:
-            self.kept[key] = self._keep(node, statement, axes, after)
-        return self.kept[key]
-
-    def _last_writer(self, name: str, statement: Statement, after: bool) -> tuple[int, int]:
-        """The statement of the same loops after which a tensor has its value, by its place."""
-        at, _ = self.place[id(statement)]
-        inside = [each for each, _ in walked(self.steps[at : at + 1])]
-        here = next(n for n, each in enumerate(inside) if each is statement)
-        before = inside[: here + after]
-        return at, max((n for n, each in enumerate(before) if name in written_by(each)), default=-1)
-
-    def _keep(self, node: Read, statement: Statement, axes: tuple[For, ...], after: bool) -> Read:
-        """A tensor with one more dimension for every loop; of the cells that are read, or of all."""
-        building = self.building
-        around = tuple(each.axis for each in axes)
-        loops = [axis.index for axis in around]
-        own = {r.index: r for r in statement.ranges if r.index not in loops}
-        names = list(dict.fromkeys(x for s in node.subscripts for x in _ordered(s) if x in own))
-        small = len(names) <= len(node.subscripts) and not any(own[x].bounding - set(loops) for x in names)
-        small = small and all(map(is_plain, node.subscripts))
-        plain = building.axes
-        building.axes = around
-        try:
-            if small:
-                kept, taken = {x: own[x] for x in names}, self._inside_box(node, statement)
-                ranges = tuple(replace(r, kind="free") for r in kept.values())
-            else:
-                indices = building.indices(node.tensor)
-                ranges = ranges_of(cells(building.tensors[node.tensor], indices))
-                names, taken = list(indices), Read(node.tensor, tuple(map(Index, indices)), node.dtype)
-        finally:
-            building.axes = plain
-        spans = {**{a.index: a for a in around}, **{r.index: r for r in ranges}}
-        name = building.make(f"{node.tensor}_kept", node.dtype, intervals(spans.values()))
-        self.keeping[name] = node.tensor
-        target = Target(name, tuple(Index(x) for x in (*loops, *names)))
-        kept_by = Statement(name, (target,), None, False, (taken,), (*around, *ranges))
-        self.snapshots.setdefault(id(statement), []).append(Snapshot(kept_by, after))
-        inner = tuple(map(Index, names)) if small else node.subscripts
-        return building.read(name, (*map(Index, loops), *inner))
-
-    def _inside_box(self, node: Read, statement: Statement) -> Expr:
-        """The read where its subscripts are cells, 0 elsewhere: a condition of the statement may have guarded it."""
-        building = self.building
-        box = box_of(building.tensors[node.tensor])
-        system = tuple(
-            form
-            for subscript, (low, extent) in zip(node.subscripts, box, strict=True)
-            for form in (polynomial(subscript) - low, low + extent - 1 - polynomial(subscript))
-        )
-        spans = intervals(statement.ranges)
-        left = tuple(form for form in system if not within(form, spans, building.facts))
-        return choose(conditions(left, building.facts), node)
 
     # --- the forward steps
 
@@ -243,7 +105,7 @@ class Replay:
         return steps, {tag(version): name for version, name in storage.items()}
 
     def _has_snapshots(self, step: Step) -> bool:
-        return any(id(statement) in self.snapshots for statement, _ in walked((step,)))
+        return any(id(statement) in self.snapshots.at for statement, _ in walked((step,)))
 
     def _closure(self) -> set[Version]:
         waiting = [version for version in self.wanted]
@@ -268,7 +130,7 @@ class Replay:
     def _kept_in(self, at: int, step: Step, names: set[str]) -> set[str]:
         inside, known = written(step), set(names)
         for statement, _ in walked((step,)):
-            for snapshot in self.snapshots.get(id(statement), ()):
+            for snapshot in self.snapshots.at.get(id(statement), ()):
                 known |= read(snapshot.statement) & inside
         while True:
             found = {n for s, _ in walked((step,)) if known & {t.tensor for t in s.targets} for n in read(s)}
@@ -281,7 +143,7 @@ class Replay:
         statements = self._statements(at, step, names)
         used = {name for statement in statements for name in read(statement)}
         for statement, _ in walked((step,)):
-            for snapshot in self.snapshots.get(id(statement), ()):
+            for snapshot in self.snapshots.at.get(id(statement), ()):
                 used |= read(snapshot.statement)
         for statement in statements:
             if not overwrites(statement, self.building) or isinstance(step, For):
@@ -296,9 +158,9 @@ class Replay:
         storage = dict(self.given)
         for name, writers in self.writers.items():
             own = [at for at in writers if (name, at) in needed]
-            for at, following in reversed(list(zip(own, [*own[1:], None], strict=False))):
-                shares = following is not None and (name, at) not in self.wanted
-                if shares and self.before(name, following) == at:
+            later: list[int | None] = [*own[1:], None]
+            for at, following in reversed(list(zip(own, later, strict=False))):
+                if following is not None and (name, at) not in self.wanted and self.before(name, following) == at:
                     storage[name, at] = storage[name, following]
                     continue
                 label = self.label((name, at))
@@ -368,7 +230,8 @@ class Replay:
     def _single(self, step: Statement, current: dict[str, str], fresh: dict[str, str]) -> Statement:
         moved = retargeted(step, current)
         assert isinstance(moved, Statement)
-        targets = tuple(Target(fresh.get(o.tensor, o.tensor), m.subscripts) for o, m in zip(step.targets, moved.targets, strict=True))
+        pairs = zip(step.targets, moved.targets, strict=True)
+        targets = tuple(Target(fresh.get(old.tensor, old.tensor), new.subscripts) for old, new in pairs)
         return replace(moved, targets=targets)
 
     def _loop(self, step: For, wanted: set[int], names: dict[str, str]) -> For:
@@ -378,7 +241,7 @@ class Replay:
                 inner = self._loop(each, wanted, names)
                 body += [inner] if inner.body else []
                 continue
-            kept = self.snapshots.get(id(each), ())
+            kept = self.snapshots.at.get(id(each), ())
             body += [retargeted(s.statement, names) for s in kept if not s.after]
             body += [retargeted(each, names)] if id(each) in wanted else []
             body += [retargeted(s.statement, names) for s in kept if s.after]
@@ -389,6 +252,3 @@ def tag(version: Version) -> str:
     """How a version is called until it has its storage."""
     return f"{version[0]}@{version[1]}"
 
-
-def _ordered(expr: Expr) -> list[str]:
-    return sorted(index_names(expr))

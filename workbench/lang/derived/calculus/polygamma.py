@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import reduce
 from math import pi
 
-from workbench.lang.derived.algebra import ONE, call, choose, compare, literal, minus, over, plus, times
+from workbench.lang.derived.calculus.algebra import ONE, call, choose, compare, literal, minus, over, plus, times
 from workbench.lang.expr import Expr
 
 SHIFT = 9

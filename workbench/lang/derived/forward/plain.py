@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
-from workbench.lang.derived.placement import overlap
-from workbench.lang.derived.splitting import split as split_large
-from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, shortened
+from workbench.lang.derived.forward.splitting import split as split_large
+from workbench.lang.derived.placing.placement import overlap
+from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, shortened
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
@@ -206,9 +206,8 @@ class _Plain:
         new: list[Expr] = list(statement.values)
         if statement.indices("reduction"):
             cell = tuple(Index(r.index) for r in free)
-            names = [
-                building.make(f"{t.tensor}_part", building.tensors[t.tensor].dtype, intervals(free)) for t in statement.targets
-            ]
+            kinds = [(t.tensor, building.tensors[t.tensor].dtype) for t in statement.targets]
+            names = [building.make(f"{name}_part", dtype, intervals(free)) for name, dtype in kinds]
             targets = tuple(Target(name, cell) for name in names)
             new = [building.read(name, cell) for name in names]
             first = self._with_values(replace(statement, name=names[0], targets=targets, initialise=True))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.lang.derived.algebra import both
-from workbench.lang.derived.systems import (
+from workbench.lang.derived.calculus.algebra import both
+from workbench.lang.derived.placing.systems import (
     System,
     condition,
     index,
@@ -90,8 +90,9 @@ def _tidied(node: Expr) -> Expr:
 
 
 def placed(
-    subscripts: tuple[Expr, ...], ranges: tuple[Range, ...], box: Box, names: list[str], preferred: set[str], facts: Facts
-) -> Placement | None:
+    subscripts: tuple[Expr, ...], ranges: tuple[Range, ...], box: Box, names: list[str], preferred: set[str],
+    facts: Facts,
+) -> Placement | None:  # fmt: skip
     """The gather form of a target; None where some subscript cannot be solved."""
     axes = {r.index for r in ranges if r.kind == "sequential"}
     rest = [r.index for r in ranges if r.index not in axes]
@@ -113,11 +114,13 @@ def placed(
     system = left(ranges)
     if system is None:
         return None
-    hidden = {name for name, (above, below) in solver.solved.items() if above.indices & set(rest) or below.constant != 1}
+    solved = solver.solved.items()
+    hidden = {name for name, (above, below) in solved if above.indices & set(rest) or below.constant != 1}
     easier = left(r for r in ranges if r.index not in hidden)
     return Placement(
-        tuple(solver.targets), solver.cells, solver.rest, solver.solved, system, easier or (), hidden, around, solver.added
-    )
+        tuple(solver.targets), solver.cells, solver.rest, solver.solved, system, easier or (), hidden, around,
+        solver.added,
+    )  # fmt: skip
 
 
 class _Solver:

@@ -109,7 +109,7 @@ def source(op: Operator, what: str) -> Source:
 
 def _unmentioned(op: Operator, what: str) -> DType:
     words = set(re.findall(r"\w+", op.text))
-    if len(op.generic) > 1:
+    if len(op.generic) != 1:
         raise OperatorError(
             f"{what}: {op.name} has several type variables ({', '.join(op.generic)}); fix them first, "
             f"as in {what}(op.astype('float'))"
@@ -122,7 +122,8 @@ def _unmentioned(op: Operator, what: str) -> DType:
     for dtype, names in ((FLOAT64, {"double", "float64"}), (FLOAT32, {"float", "float32"})):
         if not names & words:
             return dtype
-    raise OperatorError(f"{what}: {op.name} mixes its type variable with float and double; fix it first: op.astype(...)")
+    message = f"{what}: {op.name} mixes its type variable with float and double; fix it first: op.astype(...)"
+    raise OperatorError(message)
 
 
 def _narrow(op: Operator, variable: str, fixed: Operator) -> frozenset[str]:

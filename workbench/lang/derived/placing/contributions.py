@@ -11,30 +11,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from workbench.lang.derived.algebra import ZERO, both, choose, plus
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.placement import (
+from workbench.lang.derived.calculus.algebra import ZERO, both, choose, plus
+from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
+from workbench.lang.derived.calculus.pullback import Guard, conjunction
+from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
+from workbench.lang.derived.placing.placement import (
     Placement,
     conditions,
-    divisible,
     placed,
-    quotient,
     renewed,
-    substituted,
 )
-from workbench.lang.derived.products import Product, grouped, invariants, is_costly, product
-from workbench.lang.derived.pullback import Guard, conjunction
-from workbench.lang.derived.systems import in_order, inequalities, intervals, is_void, simplified, within
+from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, simplified, within
 from workbench.lang.dtypes import BOOL, FLOAT64
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, Select, children, index_names, transform, walk
+from workbench.lang.expr import Binary, Expr, Index, Read, Select, children, index_names, transform
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import Polynomial, number
-
-Shares = list[tuple[Guard, Expr]]
-TRUE = Const(True, BOOL)
+from workbench.lang.polynomial import Polynomial
 
 
 @dataclass
@@ -66,7 +61,7 @@ class Contributions:
         if found is None:
             return self._scattered(read, shares, ranges)
         before = shares
-        shares, found, guard = self._without_holes(found, shares, ranges)
+        shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges)
         renaming = self._renaming(name, found)
         new = _Turned(found, renaming)
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
@@ -112,81 +107,6 @@ class Contributions:
             boxes.append(Range(each.index, bound(low), bound(high), each.kind))
         left = [form for form in inequalities(own) if form not in inequalities(boxes)]
         return boxes, conditions(tuple(left), self.building.facts)
-
-    # --- sums whose terms are not all there
-
-    def _without_holes(
-        self, found: Placement, shares: Shares, ranges: tuple[Range, ...]
-    ) -> tuple[Shares, Placement, Expr]:
-        """The shares over a padded copy where that rids the sum of its conditions; else the conditions."""
-        if found.rest and found.hidden and found.system != found.easier:
-            padded = self._padded(found, shares, ranges)
-            if padded is not None:
-                found.system = found.easier
-                return padded, found, TRUE
-        return shares, found, divisible(found.solved)
-
-    def _padded(self, found: Placement, shares: Shares, ranges: tuple[Range, ...]) -> Shares | None:
-        """Every factor that has a hidden index comes from a copy that is 0 where no instance is."""
-        if len(shares) != 1 or shares[0][0]:
-            return None
-        hidden = found.hidden
-        senders, others = product(shares[0][1]).parts(lambda each: bool(index_names(each) & hidden))
-        names = list(dict.fromkeys(n.name for n in walk(senders.expr()) if isinstance(n, Index)))
-        partners = {x for name in hidden for x in found.solved[name][0].indices} & set(found.rest)
-        kinds = {r.index: r for r in ranges}
-        axes = {r.index for r in ranges if r.kind == "sequential"}
-        if senders.is_trivial or partners & set(names) or not hidden <= set(names):
-            return None
-        copied = self._copy(found, senders, [name for name in names if name not in axes], kinds)
-        if copied is None:
-            return None
-        return [((), Product((copied, *others.above), others.below).expr())]
-
-    def _copy(self, found: Placement, senders: Product, names: list[str], kinds: dict[str, Range]) -> Read | None:
-        """The copy, read at the numerators of its hidden indices; it is written here."""
-        building, hidden = self.building, found.hidden
-        own = intervals(kinds.values())
-        rests = {**found.around, **found.added, **{x: own[x] for x in found.rest if x in own}}
-        box: dict[str, Interval] = {}
-        for name in names:
-            if name not in hidden:
-                box[name] = own.get(name) or found.added[name]
-                if box[name].indices:
-                    return None
-                continue
-            above = found.solved[name][0]
-            low, high = lowest(above, rests, building.facts.sign), highest(above, rests, building.facts.sign)
-            if low is None or high is None or low.indices or high.indices:
-                return None
-            box[name] = Interval(low, high + 1)
-        sender = self._guarded_sender(found, senders, box, kinds)
-        if sender is None:
-            return None
-        guard, value = sender
-        key = ("copy", value, guard, tuple(box.items()))
-        if key not in self.known:
-            base = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
-            name = building.make(f"{base}_padded", self.dtype, box)
-            building.fill(name, choose(guard, value), tuple(box))
-            self.known[key] = building.read_named(name, box)
-        copy = self.known[key]
-        for name in hidden:  # the copy has a cell for every numerator
-            found.solved[name] = (found.solved[name][0], number(1))
-        return copy
-
-    def _guarded_sender(
-        self, found: Placement, senders: Product, box: dict[str, Interval], kinds: dict[str, Range]
-    ) -> tuple[Expr, Expr] | None:
-        """When a cell of the copy holds something, and what; None if that depends on more than the cell."""
-        own = {name: (polynomial(Index(name)), found.solved[name][1]) for name in found.hidden}
-        forms = [substituted(form, own) for form in inequalities(kinds[name] for name in sorted(found.hidden))]
-        facts = self.building.facts
-        left = tuple(form for form in forms if form is not None and not within(form, box, facts))
-        if None in forms or any(not form.indices <= box.keys() for form in left):
-            return None
-        guard = both(divisible(own), conditions(left, facts))
-        return guard, renewed(senders.expr(), {name: quotient(*pair) for name, pair in own.items()})
 
     # --- sums
 
@@ -281,7 +201,7 @@ class Contributions:
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
             if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
-                inside, outside = factors, Product((), ())  # it may be no cell, or no number, where the condition is false
+                inside, outside = factors, Product((), ())  # they may be no cells, or no numbers, elsewhere
         elif _compares_indices(condition):
             after = condition
         else:
@@ -298,6 +218,8 @@ class Contributions:
         """A statement that sums; the same sum is written once."""
         building = self.building
         used = index_names(value) | index_names(condition) | {name for r in sums for name in r.bounding}
+        for r in reversed(free):
+            used |= r.bounding if r.index in used else set()
         kept = tuple(r for r in free if r.index in used)
         key = ("sum", value, condition, kept, sums)
         if key not in self.known:
@@ -308,7 +230,7 @@ class Contributions:
         return self.known[key]
 
     def hoisted(self, value: Expr, ranges: Iterable[Range]) -> Expr:
-        """The value with its costly parts that vary with some of the indices only taken from statements of their own."""
+        """The value with costly parts that vary with some of the indices only taken from statements of their own."""
         own = {r.index: replace(r, kind="free", derivation="") for r in ranges}
         parts: dict[Expr, Expr] = {}
         value = grouped(value, set(own), lambda part: self._taken(part, own) or part)

@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.lang.derived.algebra import ONE, ZERO, both, choose, is_zero, negated, opposite, over, plus, times
-from workbench.lang.derived.partials import partials
+from workbench.lang.derived.calculus.algebra import (
+    ONE,
+    ZERO,
+    both,
+    choose,
+    is_zero,
+    negated,
+    opposite,
+    over,
+    plus,
+    times,
+)
+from workbench.lang.derived.calculus.partials import partials
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, Unary, children
 

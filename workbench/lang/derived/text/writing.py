@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from workbench.errors import OperatorError
 from workbench.lang.definitions import operators
-from workbench.lang.derived.source import Source
-from workbench.lang.derived.spelling import natural, spelled
+from workbench.lang.derived.text.source import Source
+from workbench.lang.derived.text.spelling import natural, spelled
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Cast, Const, Expr, Read
 from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor

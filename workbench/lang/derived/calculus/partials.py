@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import reduce
 from math import log, pi, sqrt
 
-from workbench.lang.derived.algebra import (
+from workbench.lang.derived.calculus.algebra import (
     ONE,
     ZERO,
     call,
@@ -24,7 +24,7 @@ from workbench.lang.derived.algebra import (
     plus,
     times,
 )
-from workbench.lang.derived.polygamma import digamma
+from workbench.lang.derived.calculus.polygamma import digamma
 from workbench.lang.expr import Call, Expr
 
 # What stands before the arguments is the call itself: its value is known where the derivative is needed.
