@@ -48,7 +48,7 @@ def linked(
     try:
         for each in (*headers.items(), *((s.name, s.text) for s in sources)):
             write_file(staging / each[0], each[1].encode())
-        with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             objects = list(pool.map(lambda both: _object(staging, *both), compile_commands))
         link = (*toolchain.command, "-shared", "-pthread", "-o", library.name, *objects, *libraries)
         _run(link, staging, f"linking {name}")
