@@ -14,7 +14,7 @@ from workbench.target_cpus import CPUS
 from workbench.target_gpus import GENERIC, GPUS, Gpu
 
 Dialect = Literal["c", "cuda", "hip"]
-Parallel = Literal["openmp", "pool", "serial"]
+Parallel = Literal["openmp", "pool", "host", "serial"]
 
 
 @record(slots=True)
@@ -23,8 +23,9 @@ class Target:
 
     `vector_bits` is the width of a vector register, `vector_registers` their number, `cache_bytes` the sizes of L1d, L2
     and L3 seen by one core, `cores` the physical cores usable, `isa` the feature names (`avx2`, `fma`, `neon`, ...).
-    `parallel` names the construct a parallel loop becomes; `march` the compiler's `-march` value.  `costs` is what the
-    processor takes where a data sheet is silent; those of this machine are measured by `wb.calibrate()`.
+    `parallel` names the construct a parallel loop becomes ("host": a function of whoever links the kernel); `march` the
+    compiler's `-march` value.  `costs` is what the processor takes where a data sheet is silent; those of this machine
+    are measured by `wb.calibrate()`.
 
     The name of a known GPU alone (`Target("h200")`) means that GPU, in CUDA: `gpu` has its limits and peaks; that of a
     known kind of processor, alone or with costs (`Target("neon")`), means one of that kind.
@@ -138,7 +139,7 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: isinstance(v, str) and bool(re.fullmatch(r"[\w.+=-]+", v)),
         'a processor\'s name, such as "haswell"',
     ),
-    "parallel": (lambda v: v in get_args(Parallel), '"openmp", "pool" or "serial"'),
+    "parallel": (lambda v: v in get_args(Parallel), '"openmp", "pool", "host" or "serial"'),
     "gpu": (lambda v: v is None or isinstance(v, Gpu), "None, or a Gpu"),
     "costs": (lambda v: isinstance(v, Costs), "a Costs"),
 }

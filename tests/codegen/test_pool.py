@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.codegen.pool import POOL
+from workbench.target import Target
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX threads: needs Linux or macOS")
 
@@ -181,3 +183,11 @@ def test_libraries_share_one_pool(file: Path, tmp_path: Path) -> None:
     numbers = np.full(64, -1, np.int32)
     other.run_who(pointer(numbers), ctypes.c_int64(64), 3)
     assert set(numbers.tolist()) <= {0, 1, 2}
+
+
+def test_a_kernel_for_a_host_with_threads_of_its_own_brings_none() -> None:
+    rows = wb.schedule(wb.ops.softmax) | wb.parallelize("Y/m")
+    text = wb.generate(rows, Target(parallel="host")).source
+    assert "extern void wb_parallel_for(" in text
+    assert "wb_parallel_for(0, (M) - (0), threads, wb_body_0" in text
+    assert "pthread" not in text

@@ -15,6 +15,7 @@ from tests.schedules.orders import wild_order
 from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX, TRIANGLE
 from tests.support import examples
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
+from workbench.lang import fold
 from workbench.poly import isl
 from workbench.schedules import Schedule, replay
 from workbench.schedules.legality import judge
@@ -65,6 +66,22 @@ def test_sizes_print_as_one_writes_them() -> None:
     assert str(seidel.verdict.valid_for) == "N ≥ 0"
     assert str(seidel.can(wb.parallelize("A.1/i")).valid_for) == "0 ≤ N ≤ 3"
     assert str(naive(SEIDEL, N=9).verdict.valid_for) == "the given sizes, N=9"
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        naive(SEIDEL).can(wb.parallelize("A.1/i")),
+        naive(MATMUL).can(wb.parallelize("k")),
+        naive(MATMUL, N=4).verdict,
+        naive(MATMUL, M=2, N=2, K=2).can(wb.parallelize("k")),
+    ],
+)
+def test_a_set_of_sizes_is_a_condition_that_holds_for_just_those(judged):
+    condition, symbols = judged.valid_for.condition(), judged.valid_for.symbols
+    for values in product(range(5), repeat=len(symbols)):
+        sizes = dict(zip(symbols, values, strict=True))
+        assert bool(fold(condition, sizes)) == (sizes in judged.valid_for), sizes
     assert str(naive(SEIDEL, N=9).can(wb.parallelize("A.1/i")).valid_for) == "no sizes"
 
 

@@ -173,7 +173,7 @@ class Printer:
         """C text for the number of the thread that runs here."""
         if not self.inside_parallel:
             return "0"
-        if self.parallel == "pool":
+        if self.parallel in ("pool", "host"):
             return "wb_thread()"
         self.values.helpers.text("wb_thread", THREAD)
         return "omp_get_thread_num()"

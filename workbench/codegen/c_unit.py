@@ -16,7 +16,7 @@ from workbench.codegen.c_workspace import STACK_BYTES, Workspace, pointers, work
 from workbench.codegen.cmath.helper import BASE
 from workbench.codegen.kernel import ArrayParameter, Signature
 from workbench.codegen.nest import Nest
-from workbench.codegen.pool import POOL
+from workbench.codegen.pool import HOST, POOL
 from workbench.poly.program import Array, Program
 from workbench.records import record
 from workbench.target import Target
@@ -79,7 +79,7 @@ def write_unit(
     definition = [f"int {function}({taken})", "{", *indented([*start, *body, f"return {result};"]), "}"]
     workspace_text = workspace_function(program, values, function, space)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
-    pool = POOL if printer.outlined else ""
+    pool = {"pool": POOL, "host": HOST}.get(target.parallel, "") if printer.outlined else ""
     parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     known = {name: names("array", name) for name in program.arrays}

@@ -14,6 +14,9 @@ from workbench.lang.operator import Operator
 if TYPE_CHECKING:
     from workbench.lang.binding import Binding, bind
     from workbench.lang.definitions import operators
+    from workbench.lang.derived.batching import vmap
+    from workbench.lang.derived.gradient import grad, saving, tape
+    from workbench.lang.derived.tangent import jvp
     from workbench.lang.describing import describe
     from workbench.lang.folding import fold
     from workbench.lang.from_einsum import einsum
@@ -29,10 +32,18 @@ NAMES = {
     "einsum": "workbench.lang.from_einsum:einsum",
     "evaluate": "workbench.lang.oracle:evaluate",
     "fold": "workbench.lang.folding:fold",
+    "grad": "workbench.lang.derived.gradient:grad",
+    "jvp": "workbench.lang.derived.tangent:jvp",
     "operators": "workbench.lang.definitions:operators",
+    "saving": "workbench.lang.derived.gradient:saving",
+    "tape": "workbench.lang.derived.gradient:tape",
+    "vmap": "workbench.lang.derived.batching:vmap",
 }
 
-__all__ = ["Binding", "astype", "bind", "describe", "einsum", "evaluate", "fold", "operator", "operators"]
+__all__ = [
+    "Binding", "astype", "bind", "describe", "einsum", "evaluate", "fold", "grad", "jvp", "operator", "operators",
+    "saving", "tape", "vmap",
+]  # fmt: skip
 
 
 # Defined here, after the module of that name was loaded: so it stands where the module would.

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.lang.expr import Expr
 from workbench.poly import isl
+from workbench.poly.ast_expressions import expression
 from workbench.poly.names import said
 from workbench.poly.program import Program
 from workbench.poly.witness import fix_sizes
@@ -39,6 +41,13 @@ class SizeSet:
         if any(sizes.get(name, value) != value for name, value in bound.items()):
             return False
         return not fix_sizes(isl.parse_set(self.text), {name: sizes[name] for name in self.symbols}).is_empty()
+
+    @isl.guarded
+    def condition(self) -> Expr:
+        """The set as a condition on the symbols; bound sizes do not stand in it."""
+        sizes = isl.parse_set(self.text)
+        build = isl.AstBuild.from_context(isl.parse_set("{ : }"))
+        return expression(build.expr_from_set(sizes.remove_redundancies()), {})
 
     @isl.guarded
     def __bool__(self) -> bool:

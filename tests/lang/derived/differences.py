@@ -1,0 +1,85 @@
+"""Gradients against central differences: what both need of an operator at some arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import workbench as wb
+
+Array = np.ndarray[Any, Any]
+STEPS = (1e-5, 1e-6, 1e-7)
+
+
+def several(result: Any) -> tuple[Any, ...]:
+    """Results as a tuple, also where there is one."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+@dataclass
+class Point:
+    """An operator of float64 at some arguments; `given` holds what in/out and partly written outputs hold before."""
+
+    op: wb.Operator
+    arguments: list[Any]
+    given: dict[str, Array] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        op = self.op
+        self.floats = [n for n in op.outputs if op.tensors[n].dtype.is_float]
+        self.initial = [n for n in op.outputs if op.tensors[n].role == "inout"]
+        every = [*op.parameters, *self.initial]
+        self.inputs = [n for n in every if n in op.tensors and op.tensors[n].dtype.is_float]
+
+    def value(self, name: str) -> Array:
+        """What an input holds."""
+        found = self.arguments[self.op.parameters.index(name)] if name in self.op.parameters else self.given[name]
+        return np.asarray(found)
+
+    def outputs(self, changed: Mapping[str, Array] | None = None) -> dict[str, Array]:
+        """The results, with other values of some inputs."""
+        changed = changed or {}
+        arguments = [changed.get(n, a) for n, a in zip(self.op.parameters, self.arguments, strict=True)]
+        given = {**self.given, **{n: a for n, a in changed.items() if n not in self.op.parameters}}
+        out = tuple(given.get(n) for n in self.op.outputs) if given else None
+        results = several(wb.lang.evaluate(self.op, *arguments, out=out, **self.sizes))
+        return dict(zip(self.op.outputs, results, strict=True))
+
+    def gradient(self, seeds: Mapping[str, Array], of: wb.Operator | None = None) -> dict[str, Array]:
+        """The gradients by all inputs of floats, with the oracle."""
+        of = of or wb.grad(self.op)
+        arguments = [*self.arguments, *(self.given[n] for n in self.initial), *seeds.values()]
+        known = {n: v for n, v in self.sizes.items() if n in (*of.size_names, *of.scalars)}
+        return dict(zip(self.inputs, several(wb.lang.evaluate(of, *arguments, **known)), strict=True))
+
+    def slope(self, seeds: Mapping[str, Array], name: str, direction: Array, step: float) -> float:
+        """Central difference of the seeded sum of the outputs along a direction of one input."""
+        ends = [self.outputs({name: self.value(name) + sign * step * direction}) for sign in (1, -1)]
+        return sum(float(np.sum((ends[0][n] - ends[1][n]) * seeds[n])) for n in self.floats) / (2 * step)
+
+
+def complaints(point: Point, seed: int = 0, tolerance: float = 1e-6, of: wb.Operator | None = None) -> list[str]:
+    """Inputs whose gradient is not what differences say; where differences contradict each other nothing is said."""
+    generator = np.random.default_rng(seed)
+    outputs = point.outputs()
+    seeds = {n: generator.standard_normal(outputs[n].shape) for n in point.floats}
+    gradients = point.gradient(seeds, of)
+    found = []
+    for name, gradient in gradients.items():
+        value = point.value(name)
+        if gradient.shape != value.shape:
+            found.append(f"d_{name} has shape {gradient.shape}, {name} {value.shape}")
+            continue
+        direction = generator.standard_normal(value.shape)
+        exact = float(np.sum(gradient * direction))
+        slopes = [point.slope(seeds, name, direction, step) for step in STEPS]
+        scale = 1 + max(map(abs, slopes)) + float(np.sum(np.abs(gradient * direction)))
+        if any(not np.isfinite(slope) for slope in slopes) or max(slopes) - min(slopes) > 1e-3 * scale:
+            continue
+        if not min(abs(exact - slope) for slope in slopes) <= tolerance * scale:
+            found.append(f"d_{name}: {exact!r} against {slopes}")
+    return found

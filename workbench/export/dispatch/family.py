@@ -1,0 +1,161 @@
+"""A Family: the schedules of one operator, and the programs that stand for all other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from workbench import poly
+from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError, shown
+from workbench.lang.expr import Const, Expr
+from workbench.lang.operator import Operator
+from workbench.poly.concurrency import is_block
+from workbench.poly.grid import is_thread
+from workbench.poly.program import Program
+from workbench.poly.tree import loops
+from workbench.records import record
+from workbench.schedules import Schedule, autoschedule
+from workbench.tune import Study
+
+TAKES = "an operator (or its program), a schedule, a study, or a list of schedules and studies of one operator"
+
+
+@record(eq=False)
+class Variant:
+    """One kernel to be: `schedule` as somebody wrote or found it, and the condition on sizes under which it is right.
+
+    `unsafe` where the schedule is right for some sizes only, so that generating it needs to be insisted upon.
+    """
+
+    schedule: Schedule
+    condition: Expr
+    unsafe: bool = False
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return self.schedule.program.sizes
+
+    def __str__(self) -> str:
+        limits = f" ({self.schedule.verdict.valid_for})" if self.unsafe else ""
+        return described(self.sizes) + limits
+
+
+@record(eq=False)
+class Family:
+    """The operator, its variants in the order in which they are tried, and the programs of the fallbacks.
+
+    There is one fallback, for all sizes, except where a scalar has to be known before there is a program: then there
+    is one for each of its values that a variant has.  `boxed` are numbers that a framework gives as tensors.
+    """
+
+    op: Operator
+    variants: tuple[Variant, ...]
+    fallbacks: tuple[Program, ...]
+    boxed: frozenset[str] = frozenset()
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Everything a call has to know: sizes, then scalars that shape the program."""
+        return (*self.op.size_names, *self.op.scalars)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Parameters that are data: arrays, and scalars given by value."""
+        return tuple(p for p in self.op.parameters if p not in self.op.scalars)
+
+
+def family_of(what: object) -> Family:
+    """The family of what is to be exported; WorkbenchError for anything else, and for two operators at once."""
+    parts = [_part(each) for each in _flat(what)]
+    if not parts:
+        raise WorkbenchError(f"there is nothing to export in {shown(what)}; expected {TAKES}")
+    op = _one_operator([_operator(part) for part in parts])
+    schedules = dict.fromkeys(part for part in parts if isinstance(part, Schedule))
+    return Family(op, tuple(map(_variant, schedules)), _fallbacks(op, [s.program.sizes for s in schedules]))
+
+
+def _flat(what: object) -> Iterable[object]:
+    if isinstance(what, list | tuple):
+        for each in what:
+            yield from _flat(each)
+    else:
+        yield what
+
+
+def _part(what: object) -> Operator | Schedule:
+    if isinstance(what, Study):
+        return what.best
+    if isinstance(what, Program) and what.definition is not None:
+        return autoschedule(what) if what.sizes else what.definition
+    if isinstance(what, Operator | Schedule):
+        return what
+    raise WorkbenchError(f"export takes {TAKES}, not {shown(what)}")
+
+
+def _operator(part: Operator | Schedule) -> Operator:
+    if isinstance(part, Operator):
+        return part
+    definition = part.program.original.definition
+    if definition is None:
+        raise WorkbenchError(f"{part.program.name}: the schedule's program was not made from an operator")
+    return definition
+
+
+def _one_operator(found: list[Operator]) -> Operator:
+    first = found[0]
+    for other in found[1:]:
+        if other != first:
+            same = first.name == other.name
+            names = f"two that are called {first.name}" if same else f"{first.name} and {other.name}"
+            raise WorkbenchError(f"one export is one operator, but these are of {names}; export each by itself")
+    return first
+
+
+def _variant(schedule: Schedule) -> Variant:
+    """IllegalSchedule for a schedule that is right for no sizes, or not known to be."""
+    verdict = schedule.verdict
+    if verdict or (verdict.outcome == "illegal" and verdict.valid_for):
+        return Variant(schedule, verdict.valid_for.condition(), unsafe=not verdict)
+    raise IllegalSchedule(f"{schedule.program.name}: no kernel of a schedule that is not legal: {verdict}", verdict)
+
+
+def _fallbacks(op: Operator, known: list[dict[str, int]]) -> tuple[Program, ...]:
+    """The programs for all sizes; LoweringError if a scalar has to be known, and nobody says its value."""
+    try:
+        return (poly.lower(op),)
+    except LoweringError as error:
+        refused = error
+    for names in (op.scalars, (*op.size_names, *op.scalars)):
+        values = dict.fromkeys(tuple((n, sizes[n]) for n in names if n in sizes) for sizes in known)
+        if any(values):
+            try:
+                return tuple(poly.lower(op, dict(each)) for each in values)
+            except LoweringError as error:
+                refused = error
+    raise LoweringError(f"{refused} (export schedules that have it: wb.schedule({op.name}, ...))") from refused
+
+
+def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Family:
+    """The family of an operator made from that of another: without schedules, with the sizes it has to know.
+
+    Numbers of its own in `boxed` are given as tensors, as those of the other are.
+    """
+    names = {*op.size_names, *op.scalars}
+    known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
+    numbers = frozenset(n for n in {*boxed, *family.boxed} if n in op.parameters and op.tensors[n].rank == 0)
+    return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known), numbers)
+
+
+def for_gpu(schedule: Schedule) -> bool:
+    """Whether loops of a schedule are bound to blocks or threads of a GPU."""
+    return any(is_block(loop.kind) or is_thread(loop.kind) for loop in loops(schedule.tree))
+
+
+def always(condition: Expr) -> bool:
+    """Whether a condition is no condition."""
+    return isinstance(condition, Const) and bool(condition.value)
+
+
+def described(sizes: dict[str, Any]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{name}={value}" for name, value in sizes.items()) or "all sizes"

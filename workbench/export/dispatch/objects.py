@@ -1,0 +1,90 @@
+"""From several C files to one library: each is compiled with the flags of its level, and only when it is new."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from workbench.errors import BuildError
+from workbench.records import record
+from workbench.runtime.entries import content_key
+from workbench.runtime.probing import compiler_variables
+from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.storage import subdirectory, write_file
+from workbench.runtime.toolchain import Toolchain
+from workbench.settings import current
+from workbench.target import Target
+
+PLAIN = Target(name="plain", march="x86-64", parallel="serial")
+
+
+@record(slots=True)
+class Source:
+    """A C file to be compiled for a target (None: plainly), and what it is linked with."""
+
+    name: str
+    text: str
+    target: Target | None = None
+    libraries: tuple[str, ...] = ()
+
+
+def linked(
+    name: str, sources: Sequence[Source], headers: Mapping[str, str], toolchain: Toolchain
+) -> Path:  # fmt: skip
+    """The shared library of some files, from the cache if nothing is new; BuildError with the compiler's words."""
+    compile_commands = [(s, (*toolchain.command, "-c", *flags_of(toolchain, s.target))) for s in sources]
+    key = content_key(name, [(s.name, s.text, s.libraries, c) for s, c in compile_commands], sorted(headers.items()),
+                      toolchain.version)  # fmt: skip
+    libraries = dict.fromkeys(f for s in sources for f in (*s.libraries, *toolchain.libraries))
+    folder = subdirectory("exports") / key
+    library = folder / f"lib{name}.so"
+    if library.is_file():
+        return library
+    staging = subdirectory("exports") / f"staging-{key}-{os.getpid()}"
+    staging.mkdir(parents=True, exist_ok=True)
+    try:
+        for each in (*headers.items(), *((s.name, s.text) for s in sources)):
+            write_file(staging / each[0], each[1].encode())
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            objects = list(pool.map(lambda both: _object(staging, *both), compile_commands))
+        link = (*toolchain.command, "-shared", "-pthread", "-o", library.name, *objects, *libraries)
+        _run(link, staging, f"linking {name}")
+        _published(staging, folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return library
+
+
+def flags_of(toolchain: Toolchain, target: Target | None) -> tuple[str, ...]:
+    """What a file is compiled with."""
+    flags = [f for f in toolchain.flags(target or PLAIN) if f != "-shared"]
+    if toolchain.family == "zig":  # which spells its processors otherwise
+        flags = [f.replace("x86-64-", "x86_64_").replace("x86-64", "x86_64") for f in flags]
+    return tuple(f for f in flags if target is not None or not f.startswith(("-march", "-mcpu")))
+
+
+def _object(folder: Path, source: Source, command: tuple[str, ...]) -> str:
+    made = f"{source.name.removesuffix('.c')}.o"
+    _run((*command, "-o", made, source.name), folder, f"compiling {source.name}")
+    return made
+
+
+def _run(command: tuple[str, ...], folder: Path, what: str) -> None:
+    try:
+        done = run_limited(command, current().compile_seconds, folder, compiler_variables())
+    except CannotStart as reason:
+        raise BuildError(f"{what}: the compiler {command[0]} cannot be started: {reason}") from reason
+    if done.code != 0:
+        raise BuildError(f"{what}: {Path(command[0]).name} {done}\n{done.output[:4000]}")
+
+
+def _published(staging: Path, folder: Path) -> None:
+    """Move the finished library into place, unless another process was first."""
+    try:
+        staging.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise

@@ -1,0 +1,93 @@
+"""The C++ between PyTorch's dispatcher and our kernels: compiled once for each version of PyTorch, and loaded."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workbench.errors import BuildError
+from workbench.export.dispatch import runtime_file
+from workbench.runtime.entries import content_key
+from workbench.runtime.probing import compiler_variables
+from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.storage import subdirectory, write_file
+from workbench.settings import current
+
+COMPILERS = ("g++", "clang++", "c++")
+FLAGS = ("-O2", "-std=c++20", "-fPIC", "-shared", "-w", "-fvisibility=hidden")
+LEAST_SECONDS = 600.0
+OLDEST = (2, 13)
+PREPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint64)
+
+
+@cache
+def glue() -> Any:
+    """The loaded library; BuildError without a C++ compiler, or with its words."""
+    if tuple(map(int, torch.__version__.split(".")[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise BuildError(f"operators are registered with PyTorch {needed} or a newer one; this is {torch.__version__}")
+    found = ctypes.CDLL(str(_library()))
+    pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    bits = ctypes.c_uint64
+    for name, result, arguments in (
+        ("failure", text, []),
+        ("open", pointer, [pointer]),
+        ("register", pointer, [text, text, PREPARE]),
+        ("implement", None, [pointer, pointer, number]),
+        ("gradient", number, [pointer, bits, text, text, pointer, number, pointer, number]),
+        ("no_gradient", None, [pointer, bits, text]),
+        ("last_kernel", text, [pointer]),
+    ):
+        function = getattr(found, f"wb_torch_{name}")
+        function.restype, function.argtypes = result, arguments
+    return found
+
+
+def _library() -> Path:
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        raise BuildError(f"operators of PyTorch are registered by C++; install {COMPILERS[0]} or {COMPILERS[1]}")
+    sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text(), "dispatch.h": runtime_file("dispatch.h")}
+    folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
+    library = folder / "glue.so"
+    if not library.is_file():
+        staging = folder.with_name(f"staging-{folder.name}-{os.getpid()}")
+        staging.mkdir(parents=True, exist_ok=True)
+        try:
+            _compile(compiler, sources, staging)
+            _publish(staging, folder)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    return library
+
+
+def _compile(compiler: str, sources: dict[str, str], folder: Path) -> None:
+    for name, text in sources.items():
+        write_file(folder / name, text.encode())
+    home = Path(torch.__file__).parent
+    includes = [f"-I{home / 'include'}", f"-I{home / 'include/torch/csrc/api/include'}", "-I."]
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
+    libraries = [f"-L{home / 'lib'}", f"-Wl,-rpath,{home / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    command = (compiler, *FLAGS, abi, *includes, "-o", "glue.so", "glue.cpp", *libraries)
+    try:
+        done = run_limited(command, max(LEAST_SECONDS, current().compile_seconds), folder, compiler_variables())
+    except CannotStart as reason:
+        raise BuildError(f"the C++ compiler {compiler} cannot be started: {reason}") from reason
+    if done.code != 0:
+        what = f"on what registers operators of PyTorch {torch.__version__}"
+        raise BuildError(f"{compiler} {done} {what}:\n{done.output}")
+
+
+def _publish(staging: Path, folder: Path) -> None:
+    """Move the finished library into place, unless another process was first."""
+    try:
+        staging.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise

@@ -1,0 +1,37 @@
+/* The side of an operator's library that PyTorch sees: threads are lent to it, its tables are handed out. */
+
+#include "dispatch.h"
+
+typedef void (*wb_body)(const void *context, int64_t begin, int64_t end);
+
+typedef struct {
+    void (*parallel_for)(int64_t begin, int64_t end, int threads, wb_body body, const void *context);
+    int (*thread)(void);
+} wb_threads;
+
+static wb_threads wb_lent;
+
+void wb_parallel_for(int64_t begin, int64_t end, int threads, wb_body body, const void *context)
+{
+    if (end - begin > 1 && threads > 1) wb_lent.parallel_for(begin, end, threads, body, context);
+    else if (end > begin) body(context, begin, end);
+}
+
+int wb_thread(void)
+{
+    return wb_lent.thread();
+}
+
+typedef struct {
+    const wb_family *family;
+    int64_t (*call)(const wb_family *, const wb_array *, const wb_border_value *, const int64_t *, const wb_host *);
+    const char *(*message)(void);
+    const char *(*last_kernel)(void);
+} wb_entries;
+
+__attribute__((visibility("default"))) const wb_entries *wb_open(const wb_threads *threads)
+{
+    static const wb_entries entries = {&wb_the_family, wb_call, wb_message, wb_last_kernel};
+    wb_lent = *threads;
+    return &entries;
+}

@@ -1,0 +1,143 @@
+"""The operators that were registered in this process: PyTorch keeps a schema for ever, kernels may be replaced."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from workbench.errors import BuildError, WorkbenchError, shown
+from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, here, linked, runtime_file, units_of
+from workbench.export.pytorch.glue import glue
+from workbench.export.pytorch.schema import schema_of
+from workbench.export.pytorch.shapes import fake_results
+from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.locks import Lock
+
+
+@dataclass
+class Registered:
+    """One operator: `families`, one for each choice of element types, are what it does now."""
+
+    space: str
+    name: str
+    schema: str
+    families: tuple[Family, ...] = ()
+    handle: int = 0
+    library: Any = None
+    batched: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.space}::{self.name}"
+
+    @property
+    def packet(self) -> Any:
+        """What is called: `torch.ops.<space>.<name>`."""
+        return getattr(getattr(torch.ops, self.space), self.name)
+
+    def last_kernel(self) -> str:
+        """What the kernel that this thread ran last was made for."""
+        return glue().wb_torch_last_kernel(self.handle).decode()
+
+
+_known: dict[str, Registered] = {}
+_lock = Lock()
+
+
+def known(qualified: str) -> Registered | None:
+    """The operator of a name, if it is one of ours."""
+    return _known.get(qualified)
+
+
+def register(
+    space: str, name: str, families: Sequence[Family], prepare: Any, complete: Callable[[Registered], None]
+) -> Registered:
+    """Register an operator, or replace what the one of that name does.
+
+    `prepare` is called by C++ when a gradient is first wanted, `complete` once with what is new.  WorkbenchError if
+    that one has another signature, or is not ours.
+    """
+    schema = schema_of(families[0])
+    entries = [_entries(family) for family in families]
+    with _lock:
+        op = _known.get(f"{space}::{name}")
+        if op is None or op.schema != schema:
+            _refuse_taken(space, name, schema, op)
+            op = _known[f"{space}::{name}"] = _defined(space, name, schema, prepare)
+            complete(op)
+        op.families = tuple(families)
+        table = (ctypes.c_void_p * len(entries))(*entries)
+        glue().wb_torch_implement(op.handle, ctypes.addressof(table), len(entries))
+    return op
+
+
+def _refuse_taken(space: str, name: str, schema: str, op: Registered | None) -> None:
+    if op is not None:
+        there = f"{op.qualified}{op.schema}"
+        stem = re.sub(r"_\d+$", "", name)
+        free = next(f"{stem}_{n}" for n in range(2, 1 << 20) if not _taken(space, f"{stem}_{n}"))
+        raise WorkbenchError(
+            f"{space}::{name} is registered with another signature, which PyTorch keeps as long as the process runs: "
+            f"{there}; this one has {schema}. Give it another name: wb.export.torch(..., name={free!r})"
+        )
+    if _taken(space, name):
+        raise WorkbenchError(f"PyTorch has an operator {space}::{name} that is not ours; choose another namespace")
+
+
+def _taken(space: str, name: str) -> bool:
+    return any(s.name == f"{space}::{name}" for s in torch._C._jit_get_schemas_for_operator(f"{space}::{name}"))
+
+
+def _defined(space: str, name: str, schema: str, prepare: Any) -> Registered:
+    op = Registered(space, name, schema)
+    library = torch.library.Library(space, "FRAGMENT")
+    try:
+        library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+    except RuntimeError as reason:
+        raise WorkbenchError(f"PyTorch does not take the name {shown(f'{space}::{name}')}: {reason}") from reason
+    op.handle = glue().wb_torch_register(space.encode(), name.encode(), prepare) or 0
+    if not op.handle:
+        raise WorkbenchError(f"{op.qualified} was not registered: {glue().wb_torch_failure().decode()}")
+
+    def fake(*given: Any, **named: Any) -> Any:
+        return fake_results(op.families[0], given, named)
+
+    torch.library.register_fake(op.qualified, fake, lib=library)
+    op.library = library
+    return op
+
+
+# -- the library of its kernels
+
+
+def _entries(family: Family) -> int:
+    """The address of what an operator's library hands out."""
+    path = _library(family)
+    try:
+        handle = ctypes.CDLL(str(path))
+    except OSError as reason:
+        raise BuildError(f"{family.op.name}: the library {path.name} cannot be loaded: {reason}") from reason
+    opened = glue().wb_torch_open(ctypes.cast(handle.wb_open, ctypes.c_void_p))
+    _loaded[opened] = handle
+    return opened
+
+
+# Libraries stay loaded: calls of another thread may still run in one that was replaced.
+_loaded: dict[int, ctypes.CDLL] = {}
+
+
+def _library(family: Family) -> Path:
+    level = here()
+    units = units_of(family, level)
+    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for u in units]
+    sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
+    sources += [Source("host.c", Path(__file__).with_name("host.c").read_text(encoding="utf-8"))]
+    sources += [Source("front.c", front_text(family, [(level, units)]))]
+    headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
+    return linked(family.op.name, sources, headers, preferred_toolchain())

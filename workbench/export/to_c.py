@@ -1,0 +1,269 @@
+"""`c`: an operator with its schedules as a C library that needs nothing of ours."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BuildError, WorkbenchError, shown
+from workbench.export.clib import (
+    API_FILES,
+    api_file,
+    cmake_config,
+    cmake_lists,
+    example_text,
+    header_text,
+    pkg_config,
+    public_text,
+    readme,
+    threads_text,
+)
+from workbench.export.clib.api import Interface, interface_of
+from workbench.export.clib.cuda_library import write_cuda
+from workbench.export.dispatch import (
+    LEVELS,
+    RUNTIME_FILES,
+    Family,
+    Level,
+    Source,
+    Unit,
+    family_of,
+    for_gpu,
+    front_text,
+    linked,
+    runtime_file,
+    units_of,
+)
+from workbench.export.dispatch.objects import flags_of
+from workbench.export.dispatch.size_code import SizeCode
+from workbench.records import record
+from workbench.runtime.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.elsewhere import emulation
+from workbench.runtime.processor import this_processor
+from workbench.runtime.toolchain import Toolchain
+from workbench.target import Target
+
+VERSION = "1"
+
+
+@record
+class CLibrary:
+    """What was written: `directory` holds `files`; `libraries` are those that were built, by architecture.
+
+    `kernels` says what each kernel is for; `notes` what could not be built here, and why.
+    """
+
+    name: str
+    directory: Path
+    libraries: Mapping[str, Path]
+    files: tuple[Path, ...]
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def library(self) -> Path:
+        """The one for this machine."""
+        return self.libraries[_native()]
+
+    @property
+    def header(self) -> Path:
+        return self.directory / "include" / f"{self.name}.h"
+
+    @property
+    def example(self) -> Path:
+        return self.directory / "example" / f"{self.name}.c"
+
+    def __str__(self) -> str:
+        lines = [f"{self.name} as a C library in {self.directory}"]
+        lines += [f"  {path.relative_to(self.directory)}" for path in self.files]
+        lines += ["kernels", *(f"  {title}" for title in self.kernels), *self.notes]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None = None) -> CLibrary:
+    """Write an operator as a C library: the library, its header, an example, its sources, pkg-config and CMake files.
+
+    `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
+    of them is run through the default recipe.  The library holds kernels for every instruction set level and takes the
+    highest that the processor has when it is loaded; where a cross compiler is found, it is built for 64-bit ARM too.
+
+    For NVIDIA GPUs there are a `.cu` for each schedule whose loops are bound, and functions that start the kernels on a
+    stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
+    Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
+    """
+    everything, folder = family_of(what), _folder(directory)
+    bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
+    family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
+    parts = [_part(family, architecture) for architecture in LEVELS]
+    interface = interface_of(family)
+    files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
+    kernels = tuple(title for part in parts for title in part.kernels)
+    files |= _package_files(interface, {part.architecture: part.flags for part in parts}, kernels)
+    written = tuple(_written(folder, files))
+    placed = {p.architecture: _placed(folder, p.architecture, p.library) for p in parts if p.library is not None}
+    notes = tuple(note for part in parts for note in part.notes)
+    if bound or gpu is not None:
+        on_gpu = write_cuda(interface, bound, gpu or "cuda", folder)
+        written, kernels, notes = (*written, *on_gpu.files), (*kernels, *on_gpu.kernels), (*notes, *on_gpu.notes)
+        placed |= on_gpu.libraries
+    return CLibrary(family.op.name, folder, placed, (*written, *placed.values()), kernels, notes)
+
+
+@record(eq=False)
+class _Part:
+    """What an architecture has: its C files, the flags of its levels with the files they are for, the library."""
+
+    architecture: str
+    sources: tuple[Source, ...]
+    flags: Mapping[str, Sequence[str]]
+    kernels: tuple[str, ...]
+    library: Path | None
+    notes: tuple[str, ...]
+
+
+def _part(family: Family, architecture: str) -> _Part:
+    """BuildError if the library for this machine cannot be built; for another one that is only noted."""
+    levels, notes = _levels(family, architecture)
+    sources = _sources(interface_of(family), architecture, levels)
+    flags = {_level_flags(level): [f"{u.name}.c" for u in units] for level, units in levels}
+    flags[""] = [_front_name(family, architecture)]
+    library = None
+    try:
+        library = _built(family, architecture, sources)
+    except BuildError as reason:
+        if architecture == _native():
+            raise
+        notes.append(f"not built for {architecture}: {str(reason).splitlines()[0]}")
+    kernels = tuple(f"{architecture}, {unit.title}" for _, units in levels for unit in units)
+    return _Part(architecture, tuple(sources), flags, kernels, library, tuple(notes))
+
+
+def _folder(directory: str | PathLike[str]) -> Path:
+    try:
+        folder = Path(directory).expanduser().absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+    except (TypeError, OSError) as reason:
+        raise WorkbenchError(f"directory={shown(directory)} cannot be written: {reason}") from reason
+    return folder
+
+
+def _native() -> str:
+    return "aarch64" if this_processor().architecture in ("aarch64", "arm64") else "x86_64"
+
+
+def _levels(family: Family, architecture: str) -> tuple[list[tuple[Level, list[Unit]]], list[str]]:
+    """The levels that a compiler here can make, with their kernels; and why others are left out."""
+    found, notes = [], []
+    for level in LEVELS[architecture]:
+        units = units_of(family, level)
+        if lacking := [n for u in units for n in u.kernel.needs if n not in level.target.isa]:
+            notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(dict.fromkeys(lacking))}")
+            continue
+        found.append((level, units))
+    if not found:
+        raise BuildError(f"{family.op.name}: no kernel is left for {architecture}: {'; '.join(notes)}")
+    return found, notes
+
+
+# -- files
+
+
+def _common_files(interface: Interface) -> dict[str, str]:
+    name = interface.family.op.name
+    runtime = {f"src/{name}/{n}": runtime_file(n) for n in RUNTIME_FILES}
+    own = {f"{'include' if n == 'workbench.h' else f'src/{name}'}/{n}": api_file(n) for n in API_FILES}
+    return {
+        **runtime, **own, f"src/{name}/threads.c": threads_text(interface), f"include/{name}.h": header_text(interface),
+        f"example/{name}.c": example_text(interface),
+    }  # fmt: skip
+
+
+def _front_name(family: Family, architecture: str) -> str:
+    return f"{family.op.name}_{architecture}.c"
+
+
+def _sources(interface: Interface, architecture: str, levels: list[tuple[Level, list[Unit]]]) -> list[Source]:
+    """The C files that depend on the operator."""
+    family = interface.family
+    front = front_text(family, levels, SizeCode(family)) + public_text(interface)
+    units = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for level, own in levels for u in own]
+    return [*units, Source(_front_name(family, architecture), front)]
+
+
+def _package_files(
+    interface: Interface, flags: Mapping[str, Mapping[str, Sequence[str]]], kernels: Sequence[str]
+) -> dict[str, str]:
+    name = interface.family.op.name
+    plain = ["dispatch.c", "processor.c", "api.c", "threads.c"]
+    gcc, clang = (_common_flags(family) for family in ("gcc", "clang"))
+    return {
+        f"lib/pkgconfig/{name}.pc": pkg_config(interface, VERSION),
+        f"lib/cmake/{name}/{name}Config.cmake": cmake_config(interface),
+        f"src/{name}/CMakeLists.txt": cmake_lists(interface, plain, flags, gcc, clang),
+        f"src/{name}/README.md": readme(interface, kernels),
+    }
+
+
+def _common_flags(family: Any) -> tuple[str, ...]:
+    plain = Toolchain(family, family, (family,), "", frozenset(("-fopenmp-simd",)))
+    return flags_of(plain, None)
+
+
+def _level_flags(level: Level) -> str:
+    wide = ";-mprefer-vector-width=512" if level.target.vector_bits >= 512 and not level.target.is_arm else ""
+    sve = f";-msve-vector-bits={level.target.vector_bits}" if "sve" in level.target.isa else ""
+    return f"-march={level.target.march}{wide}{sve}"
+
+
+def _written(folder: Path, files: Mapping[str, str]) -> Iterator[Path]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
+def _placed(folder: Path, architecture: str, library: Path) -> Path:
+    """The native library stands in `lib`, others in a folder of their own."""
+    place = folder / "lib" if architecture == _native() else folder / "lib" / architecture
+    place.mkdir(parents=True, exist_ok=True)
+    # A program that runs keeps the file it has loaded.
+    staged = place / f".{library.name}"
+    shutil.copy2(library, staged)
+    return staged.replace(place / library.name)
+
+
+# -- the compiler
+
+
+def _built(family: Family, architecture: str, sources: Sequence[Source]) -> Path:
+    interface = interface_of(family)
+    toolchain = _toolchain(architecture, sources)
+    common = [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
+    common += [Source("api.c", api_file("api.c")), Source("threads.c", threads_text(interface))]
+    headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
+    headers |= {n: api_file(n) for n in API_FILES if n.endswith(".h")}
+    headers[f"{family.op.name}.h"] = header_text(interface)
+    return linked(family.op.name, [*common, *sources], headers, toolchain)
+
+
+def _toolchain(architecture: str, sources: Sequence[Source]) -> Toolchain:
+    """The compiler for an architecture; Clang where there is SVE, which gcc compiles wrongly."""
+    sve = any(s.target is not None and "sve" in s.target.isa for s in sources)
+    if architecture != _native():
+        if architecture != "aarch64":
+            raise BuildError("no cross compiler for it is known here; build it there with CMake")
+        return emulation(sve=sve).toolchain
+    if not sve:
+        return preferred_toolchain()
+    clang = next((t for t in every_toolchain() if t.family == "clang"), None)
+    if clang is None:
+        raise BuildError("kernels for SVE are compiled by clang, which was not found; install it")
+    return replace(clang)

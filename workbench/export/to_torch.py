@@ -1,0 +1,36 @@
+"""`torch`: an operator with its schedules as an operator of PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import WorkbenchError, shown
+from workbench.export.dispatch import family_of, for_gpu
+
+
+def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:
+    """Register an operator with PyTorch and return it: `torch.ops.<namespace>.<name of the operator>`.
+
+    `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
+    of them is run through the default recipe.  It has a gradient (`wb.grad`), a fake kernel for `torch.compile` and
+    `torch.export`, and rules for vmap and autocast; threads and memory are PyTorch's.  What the operator updates comes
+    as an argument more, and the new values are returned.  Under a `name` that is registered already the kernels are
+    replaced.
+
+    Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
+    compiler.
+    """
+    family = family_of(what)
+    if any(for_gpu(v.schedule) for v in family.variants):
+        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        raise WorkbenchError(f"{family.op.name}: operators of PyTorch are registered for cpu; {advice}")
+    chosen = family.op.name if name is None else name
+    for word in (namespace, chosen):
+        if not (isinstance(word, str) and word.isidentifier() and word.isascii()):
+            raise WorkbenchError(f"{shown(word)} cannot name an operator of PyTorch; expected letters, digits and _")
+    try:
+        from workbench.export.pytorch.registering import families_for, whole  # only this export needs the framework
+    except ModuleNotFoundError as reason:
+        raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
+    families = families_for(family)
+    return whole(namespace, chosen, families).packet

@@ -1,0 +1,1 @@
+"""Derivatives inside one expression, and the arithmetic that simplifies them."""

@@ -1,0 +1,196 @@
+"""Partial derivatives of the functions of the language: one table from a name to its formulas.
+
+Where a function has a corner the formula takes the subgradient that its neighbours say: 0 for `abs` and `relu`
+at 0, equal shares for equal arguments of `min` and `max`; a step (`floor`, `round`, `sign`) has derivative 0.
+Formulas are those of Abramowitz and Stegun, Handbook of Mathematical Functions (1964).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from math import log, pi, sqrt
+
+from workbench.lang.derived.calculus.algebra import (
+    ONE,
+    ZERO,
+    call,
+    choose,
+    compare,
+    literal,
+    minus,
+    negated,
+    over,
+    plus,
+    times,
+)
+from workbench.lang.derived.calculus.polygamma import digamma
+from workbench.lang.expr import Call, Expr
+
+# What stands before the arguments is the call itself: its value is known where the derivative is needed.
+Rule = Callable[..., tuple[Expr, ...]]
+
+
+def partials(node: Call) -> tuple[Expr, ...]:
+    """The derivative of a call by each of its arguments.
+
+    >>> from workbench.lang.dtypes import FLOAT64
+    >>> from workbench.lang.expr import Read
+    >>> from workbench.lang.printer import show
+    >>> x = Read("x", (), FLOAT64)
+    >>> show(partials(Call("tanh", (x,), FLOAT64))[0])
+    '1.0 - tanh(x) * tanh(x)'
+    """
+    if node.function in ("min", "max"):
+        return _shares(node.function, list(node.arguments))
+    return RULES[node.function](node, *node.arguments)
+
+
+def _shares(which: str, arguments: list[Expr]) -> tuple[Expr, ...]:
+    """Of two arguments the one that wins, half of each where they are equal; of more, two by two from the left."""
+    if len(arguments) == 1:
+        return (ONE,)
+    *before, last = arguments
+    leader = reduce(lambda a, b: call(which, a, b), before)
+    wins, loses = (">=", "<=") if which == "max" else ("<=", ">=")
+    won = _share(compare(wins, leader, last), leader, last)
+    lost = _share(compare(loses, leader, last), leader, last)
+    return (*(times(share, won) for share in _shares(which, before)), lost)
+
+
+def _share(wins: Expr, a: Expr, b: Expr) -> Expr:
+    return choose(wins, choose(compare("==", a, b), literal(0.5), ONE))
+
+
+def _square(x: Expr) -> Expr:
+    return times(x, x)
+
+
+def _below(x: Expr) -> Expr:
+    """`1 - x²`."""
+    return minus(ONE, _square(x))
+
+
+def _above(x: Expr) -> Expr:
+    """`1 + x²`."""
+    return plus(ONE, _square(x))
+
+
+def _gauss(x: Expr, factor: float, scale: float) -> Expr:
+    return times(literal(factor), call("exp", times(literal(scale), _square(x))))
+
+
+def _bessel(order_zero: str, value: Expr, x: Expr) -> Expr:
+    """`f₀(x) - f₁(x)/x`, whose limit at 0 is 1/2."""
+    return choose(compare("==", x, ZERO), literal(0.5), minus(call(order_zero, x), over(value, x)))
+
+
+def _power(value: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    by_base = choose(compare("==", y, ZERO), ZERO, times(y, call("pow", x, minus(y, ONE))))
+    return by_base, choose(compare(">", x, ZERO), times(value, call("log", x)))
+
+
+def _norm(value: Expr, *parts: Expr) -> tuple[Expr, ...]:
+    return tuple(choose(compare("==", value, ZERO), ZERO, over(part, value)) for part in parts)
+
+
+def _inverse_norm(value: Expr, *parts: Expr) -> tuple[Expr, ...]:
+    cube = times(times(value, value), value)
+    return tuple(negated(times(part, cube)) for part in parts)
+
+
+def _arc_tangent(_: Expr, y: Expr, x: Expr) -> tuple[Expr, Expr]:
+    square = plus(_square(x), _square(y))
+    return over(x, square), negated(over(y, square))
+
+
+def _signs_agree(_: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    return times(call("copysign", ONE, y), call("sign", x)), ZERO
+
+
+def _one(rule: Callable[[Expr, Expr], Expr]) -> Rule:
+    return lambda value, x: (rule(value, x),)
+
+
+def _of_argument(rule: Callable[[Expr], Expr]) -> Rule:
+    return lambda value, x: (rule(x),)
+
+
+_STEP: Rule = lambda value, *arguments: (ZERO,) * len(arguments)  # noqa: E731 (an entry of the table)
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("ceil", "floor", "round", "trunc", "logb", "sign", "isnan", "isinf"), _STEP),
+    "abs": _of_argument(lambda x: call("sign", x)),
+    "acos": _of_argument(lambda x: negated(call("rsqrt", _below(x)))),
+    "acosh": _of_argument(lambda x: over(ONE, times(call("sqrt", minus(x, ONE)), call("sqrt", plus(x, ONE))))),
+    "asin": _of_argument(lambda x: call("rsqrt", _below(x))),
+    "asinh": _of_argument(lambda x: call("rsqrt", _above(x))),
+    "atan": _of_argument(lambda x: over(ONE, _above(x))),
+    "atan2": _arc_tangent,
+    "atanh": _of_argument(lambda x: over(ONE, _below(x))),
+    "cbrt": _one(lambda v, x: over(ONE, times(literal(3), _square(v)))),
+    "copysign": _signs_agree,
+    "cos": _of_argument(lambda x: negated(call("sin", x))),
+    "cosh": _of_argument(lambda x: call("sinh", x)),
+    "cospi": _of_argument(lambda x: times(literal(-pi), call("sinpi", x))),
+    "cyl_bessel_i0": _of_argument(lambda x: call("cyl_bessel_i1", x)),
+    "cyl_bessel_i1": _one(lambda v, x: _bessel("cyl_bessel_i0", v, x)),
+    "erf": _of_argument(lambda x: _gauss(x, 2 / sqrt(pi), -1)),
+    "erfc": _of_argument(lambda x: _gauss(x, -2 / sqrt(pi), -1)),
+    "erfcinv": _one(lambda v, x: _gauss(v, -sqrt(pi) / 2, 1)),
+    "erfcx": _one(lambda v, x: minus(times(literal(2), times(x, v)), literal(2 / sqrt(pi)))),
+    "erfinv": _one(lambda v, x: _gauss(v, sqrt(pi) / 2, 1)),
+    "exp": _one(lambda v, x: v),
+    "exp10": _one(lambda v, x: times(literal(log(10)), v)),
+    "exp2": _one(lambda v, x: times(literal(log(2)), v)),
+    "expm1": _one(lambda v, x: plus(v, ONE)),
+    "fabs": _of_argument(lambda x: call("sign", x)),
+    "fdim": lambda v, x, y: (choose(w := compare(">", x, y), ONE), choose(w, literal(-1))),
+    "fdivide": lambda v, x, y: (over(ONE, y), negated(over(v, y))),
+    "fma": lambda v, x, y, z: (y, x, ONE),
+    "fmax": lambda v, x, y: _ignoring(v, x, y, ">="),
+    "fmin": lambda v, x, y: _ignoring(v, x, y, "<="),
+    "fmod": lambda v, x, y: (ONE, negated(call("trunc", over(x, y)))),
+    "hypot": _norm,
+    "j0": _of_argument(lambda x: negated(call("j1", x))),
+    "j1": _one(lambda v, x: _bessel("j0", v, x)),
+    "lgamma": _of_argument(digamma),
+    "log": _of_argument(lambda x: over(ONE, x)),
+    "log10": _of_argument(lambda x: over(literal(1 / log(10)), x)),
+    "log1p": _of_argument(lambda x: over(ONE, plus(ONE, x))),
+    "log2": _of_argument(lambda x: over(literal(1 / log(2)), x)),
+    "nextafter": lambda v, x, y: (ONE, ZERO),
+    "norm3d": _norm,
+    "norm4d": _norm,
+    "normcdf": _of_argument(lambda x: _gauss(x, 1 / sqrt(2 * pi), -0.5)),
+    "normcdfinv": _one(lambda v, x: _gauss(v, sqrt(2 * pi), 0.5)),
+    "pow": _power,
+    "rcbrt": _one(lambda v, x: over(times(literal(-1 / 3), v), x)),
+    "relu": _of_argument(lambda x: choose(compare(">", x, ZERO), ONE)),
+    "remainder": lambda v, x, y: (ONE, over(minus(v, x), y)),
+    "rhypot": _inverse_norm,
+    "rnorm3d": _inverse_norm,
+    "rnorm4d": _inverse_norm,
+    "rsqrt": _one(lambda v, x: over(times(literal(-0.5), v), x)),
+    "sigmoid": _one(lambda v, x: times(v, minus(ONE, v))),
+    "sin": _of_argument(lambda x: call("cos", x)),
+    "sinh": _of_argument(lambda x: call("cosh", x)),
+    "sinpi": _of_argument(lambda x: times(literal(pi), call("cospi", x))),
+    "sqrt": _one(lambda v, x: over(literal(0.5), v)),
+    "tan": _one(lambda v, x: _above(v)),
+    "tanh": _one(lambda v, x: _below(v)),
+    "tgamma": _one(lambda v, x: times(v, digamma(x))),
+    "y0": _of_argument(lambda x: negated(call("y1", x))),
+    "y1": _one(lambda v, x: minus(call("y0", x), over(v, x))),
+}
+
+
+def _ignoring(value: Expr, x: Expr, y: Expr, wins: str) -> tuple[Expr, Expr]:
+    """What is no number never wins, and leaves all to the other argument."""
+    first = choose(call_isnan(y), ONE, _share(compare(wins, x, y), x, y))
+    return first, choose(call_isnan(x), ONE, _share(compare(wins, y, x), x, y))
+
+
+def call_isnan(x: Expr) -> Expr:
+    """`isnan(x)`."""
+    return compare("!=", x, x)

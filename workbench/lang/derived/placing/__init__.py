@@ -1,0 +1,1 @@
+"""Where contributions go: scatters turned into gathers."""

@@ -1,0 +1,1 @@
+"""An operator taken apart, and a program written as text that is read again."""

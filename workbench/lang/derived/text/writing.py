@@ -1,0 +1,228 @@
+"""A derived program as text, and the text as an operator."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from workbench.errors import OperatorError
+from workbench.lang.definitions import operators
+from workbench.lang.derived.text.source import Source
+from workbench.lang.derived.text.spelling import natural, spelled
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Binary, Cast, Const, Expr, Read
+from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor
+from workbench.lang.printer import print_unit, surface, type_name
+from workbench.lang.syntax import (
+    Assign,
+    Clause,
+    Define,
+    ForStep,
+    GenericNode,
+    Parameter,
+    PromiseNode,
+    RangeClause,
+    StepNode,
+    TargetNode,
+    TypeNode,
+    Unit,
+)
+from workbench.lang.terms import Apply, Infix, Name, Prefix, Term, Ternary
+from workbench.lang.unify import WEAK, unify
+from workbench.records import record
+
+_LOOP = re.compile(r" *(for |\}$)")
+_LINE = re.compile(r"^line (\d+), column", re.MULTILINE)
+Trimmed = frozenset[tuple[int, str]]
+
+
+@record
+class Derived:
+    """A program on its way to text.
+
+    `parameters` and `outputs` are names in call order; a parameter of the source keeps its declaration.  `tensors`
+    tells type and box of every name; `narrow` those that are stored in the type variable's own type, `annotated` the
+    outputs whose type is written.
+    """
+
+    source: Source
+    name: str
+    parameters: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tensors: dict[str, Tensor]
+    body: tuple[Step, ...]
+    narrow: frozenset[str]
+    promises: tuple[Promise, ...] = ()
+    doc: str = ""
+    annotated: frozenset[str] = frozenset()
+
+    def operator(self) -> Operator:
+        """The text read again, with ranges that the language infers by itself left out."""
+        whole = _read(self, frozenset())
+        spare = _spare_ranges(self, whole)
+        return replace(_read(self, spare) if spare else whole, doc=self.doc)
+
+
+def _read(derived: Derived, trimmed: Trimmed) -> Operator:
+    return operators(_Writer(derived, trimmed).text())[derived.name]
+
+
+def _spare_ranges(derived: Derived, whole: Operator) -> Trimmed:
+    """(statement, index) of the ranges that are found without being written."""
+    statements = list(whole.statements())
+    every = {(at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential"}
+    while every:
+        found = _differing(derived, whole, frozenset(every))
+        if not found:
+            return frozenset(every)
+        every = {(at, index) for at, index in every if at not in found}
+    return frozenset()
+
+
+def _differing(derived: Derived, whole: Operator, trimmed: Trimmed) -> set[int]:
+    """Statements that mean something else, or nothing, without these ranges."""
+    try:
+        shorter = _read(derived, trimmed)
+    except OperatorError as error:
+        return _complained_of(str(error), whole) & {at for at, _ in trimmed} or {at for at, _ in trimmed}
+    pairs = enumerate(zip(whole.statements(), shorter.statements(), strict=True))
+    found = {at for at, (a, b) in pairs if a != b}
+    changed = shorter.tensors != whole.tensors or shorter.conditions != whole.conditions
+    return found or (set(range(len(list(whole.statements())))) if changed else set())
+
+
+def _complained_of(message: str, whole: Operator) -> set[int]:
+    """The statements in whose lines an error message sees problems: each stands on a line of its own."""
+    lines = whole.text.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith(f"def {whole.name}"))
+    numbers = (at for at, line in enumerate(lines) if at > first and not _LOOP.match(line))
+    places = {line: statement for statement, line in enumerate(numbers)}
+    named = {int(found) - 1 for found in _LINE.findall(message)}
+    return {places[line] for line in named if line in places}
+
+
+class _Writer:
+    """Prints one program; remembers which temporaries have their type by now."""
+
+    def __init__(self, derived: Derived, trimmed: Trimmed) -> None:
+        self.derived, self.source, self.trimmed = derived, derived.source, trimmed
+        self.typed = {*derived.parameters, *derived.annotated}
+        self.count = 0
+
+    def text(self) -> str:
+        derived, source = self.derived, self.source
+        generics = (GenericNode(source.variable, Name("floats")),) if source.variable else ()
+        body = tuple(self._step(step) for step in derived.body)
+        define = Define(
+            Name(derived.name),
+            generics,
+            tuple(self._parameter(name) for name in derived.parameters),
+            tuple(self._output(name) for name in derived.outputs),
+            tuple(_promise(promise) for promise in derived.promises),
+            body,
+        )
+        used = {s.reduction.name for s, _ in _all(derived.body) if isinstance(s.reduction, Monoid)}
+        monoids = tuple(monoid for monoid in source.monoids if monoid.name.name in used)
+        return print_unit(Unit((*monoids, define)))
+
+    def _parameter(self, name: str) -> Parameter:
+        for parameter in self.source.define.parameters:
+            if parameter.name.name == name and name not in self.derived.tensors:
+                return parameter
+        return Parameter(self._type(self.derived.tensors[name]), Name(name))
+
+    def _output(self, name: str) -> Parameter:
+        kind = self._type(self.derived.tensors[name]) if name in self.derived.annotated else None
+        return Parameter(kind, Name(name))
+
+    def _type(self, tensor: Tensor) -> TypeNode:
+        return TypeNode(Name(self.source.word(tensor.dtype)), tuple(map(surface, tensor.extent)))
+
+    def _step(self, step: Step) -> StepNode:
+        if isinstance(step, For):
+            axis = step.axis
+            bounds = RangeClause(Name(axis.index), surface(axis.lower), surface(axis.upper))
+            return ForStep(bounds, tuple(self._step(each) for each in step.body))
+        return self._statement(step)
+
+    def _statement(self, statement: Statement) -> Assign:
+        at, self.count = self.count, self.count + 1
+        values = tuple(self._value(statement, n) for n in range(len(statement.targets)))
+        self.typed |= {target.tensor for target in statement.targets}
+        targets = tuple(
+            TargetNode(Name(t.tensor), tuple(self._term(spelled(s)) for s in t.subscripts)) for t in statement.targets
+        )
+        clauses: tuple[Clause, ...] = tuple(
+            _clause(r) for r in statement.ranges if r.kind != "sequential" and (at, r.index) not in self.trimmed
+        )
+        word, is_tuple = _operation(statement)
+        return Assign(targets, Name(word), values, clauses, is_tuple)
+
+    def _value(self, statement: Statement, position: int) -> Term:
+        """The value, cast to what its target is where the language would not do so by itself."""
+        name = statement.targets[position].tensor
+        value = spelled(statement.values[position])
+        wanted, found = self.derived.tensors[name].dtype, natural(value)
+        decides = name not in self.typed
+        fits = found == wanted or (not decides and (found == WEAK or unify(found, wanted) == wanted))
+        literal = found == WEAK and not decides
+        if decides and found == WEAK and wanted == self.source.stands_for and name not in self.derived.narrow:
+            return self._term(Binary("+", Cast(value, wanted), Const(0.0, WEAK), wanted))  # no storage type
+        if not fits or (name in self.derived.narrow and not literal and not self._plain(value)):
+            value = Cast(value, wanted)
+        return self._term(value)
+
+    def _plain(self, value: Expr) -> bool:
+        """Whether it is a parameter's cell, whose type is known."""
+        return isinstance(value, Read) and value.tensor in self.derived.parameters
+
+    def _term(self, expr: Expr) -> Term:
+        """Surface syntax in which the stand-in type is the type variable."""
+        stand_in = self.source.stands_for
+        return surface(expr) if stand_in is None else _with_word(surface(expr), stand_in, self.source.variable)
+
+
+def _with_word(term: Term, stand_in: DType, variable: str) -> Term:
+    def changed(term: Term) -> Term:
+        return _with_word(term, stand_in, variable)
+
+    match term:
+        case Apply(Name(name), arguments, _):
+            word = variable if name == type_name(stand_in) else name
+            return Apply(Name(word), tuple(map(changed, arguments)))
+        case Prefix(op, operand, _):
+            return Prefix(op, changed(operand))
+        case Infix(op, left, right, _, _):
+            return Infix(op, changed(left), changed(right))
+        case Ternary(condition, then, otherwise, _):
+            return Ternary(changed(condition), changed(then), changed(otherwise))
+        case _:
+            return term
+
+
+def _operation(statement: Statement) -> tuple[str, bool]:
+    mark = "=!" if statement.initialise else "="
+    match statement.reduction:
+        case None:
+            return "=", False
+        case str(word):
+            return word + mark, False
+        case Monoid("or" | "and" as word, ("truth",)):
+            return ("max" if word == "or" else "min") + mark, False
+        case Monoid(word):
+            return word + mark, True
+
+
+def _clause(bounds: Range) -> RangeClause:
+    return RangeClause(Name(bounds.index), surface(bounds.lower), surface(bounds.upper))
+
+
+def _promise(promise: Promise) -> PromiseNode:
+    return PromiseNode(Name(promise.kind), (Name(promise.tensor), *map(surface, promise.arguments)))
+
+
+def _all(body: tuple[Step, ...]) -> list[tuple[Statement, None]]:
+    found: list[tuple[Statement, None]] = []
+    for step in body:
+        found += _all(step.body) if isinstance(step, For) else [(step, None)]
+    return found
