@@ -121,7 +121,9 @@ def test_the_gradient_of_a_convolution_is_a_convolution(golden):
 
 
 def test_gradients_as_text(golden):
-    names = ["matmul", "softmax", "layer_norm", "attention", "lstm", "cummax", "argmax", "embedding", "upsample_nearest"]
+    names = [
+        "matmul", "softmax", "layer_norm", "attention", "lstm", "cummax", "argmax", "embedding", "upsample_nearest",
+    ]  # fmt: skip
     golden("\n\n".join(wb.grad(wb.ops.load(name)).text for name in names))
 
 

@@ -87,3 +87,24 @@ def test_messages(ask, message):
     with pytest.raises(wb.errors.OperatorError) as caught:
         ask()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if wb.ops.load(name).generic])
+def test_in_16_bits(name):
+    """What an operator can be in float16, its derived operators can be."""
+    op = wb.ops.load(name)
+    try:
+        op.astype("half")
+    except wb.errors.OperatorError:
+        return
+    for derived in (wb.grad(op), wb.jvp(op), wb.vmap(op)):
+        assert derived.astype("half").generic == ()
+
+
+def test_batches_of_integers():
+    whole = wb.operator("def f<T: integers>(T(N) x) -> (y) { y(i) = x(i) + 1 }")
+    assert wb.vmap(whole).text.startswith("def f_vmap<T: integers>(T(B, N) x)")
+    arrays = np.ones((2, 2, 3), np.int32), np.ones((2, 3, 2), np.int32)
+    result = wb.lang.evaluate(wb.vmap(wb.ops.load("matmul")), *arrays)
+    assert result.dtype == np.int32
+    np.testing.assert_array_equal(result, np.full((2, 2, 2), 3))

@@ -7,7 +7,9 @@ from dataclasses import replace
 from workbench.errors import OperatorError, shown
 from workbench.lang.derived.text.source import Names, source, walked
 from workbench.lang.derived.text.writing import Derived
+from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Index, Read, Size, integer, reads, transform
+from workbench.lang.generics import instantiate
 from workbench.lang.normal_form import bound
 from workbench.lang.operator import For, Operator, Range, Statement, Step, Target, Tensor
 from workbench.lang.polynomial import ZERO
@@ -101,7 +103,11 @@ class _Batch:
             tuple(p for p in op.promises if p.kind != "injective" or p.tensor not in self.axes),
             annotated=frozenset(p.name.name for p in define.outputs if p.type is not None),
         )  # fmt: skip
-        return derived.operator()
+        kinds = [generic.kind.name if generic.kind else None for generic in define.generics]
+        if not kinds:
+            return derived.operator()
+        found = replace(derived, kind=kinds[0]).operator()
+        return found if kinds[0] is not None or _takes_integers(found) else derived.operator()
 
     def _tensor(self, tensor: Tensor) -> Tensor:
         if tensor.name not in self.axes:
@@ -139,3 +145,12 @@ class _Batch:
         )
         values = tuple(map(self._expr, statement.values))
         return replace(statement, targets=targets, values=values, ranges=(*axes, new, *rest))
+
+
+def _takes_integers(op: Operator) -> bool:
+    """Whether the text means something for a type of integers, too: no literal of floats stands beside the variable."""
+    try:
+        instantiate(op, dict.fromkeys(op.generic, INT32))
+    except OperatorError:
+        return False
+    return True

@@ -9,7 +9,7 @@ from functools import cached_property
 from workbench.errors import OperatorError, shown, unknown_name
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.diagnostics import Problem, report
-from workbench.lang.dtypes import ALIASES, DTYPES, FLOAT16, FLOAT32, FLOAT64, DType
+from workbench.lang.dtypes import ALIASES, DTYPES, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, DType
 from workbench.lang.generics import instantiate
 from workbench.lang.names import WORDS
 from workbench.lang.operator import For, Operator, Statement, Step
@@ -116,10 +116,12 @@ def _unmentioned(op: Operator, what: str) -> DType:
         )
     define = next(define for define in parse(op.text).defs() if define.name.name == op.name)
     kind = define.generics[0].kind
-    if kind is not None and kind.name == "integers":
+    integers = kind is not None and kind.name == "integers"
+    if kind is not None and integers and what != "vmap":
         message = f"{op.generic[0]} stands for integers, by which nothing can be differentiated"
         raise OperatorError(report(op.text, [Problem(message, kind.span, "write floats instead")]))
-    for dtype, names in ((FLOAT64, {"double", "float64"}), (FLOAT32, {"float", "float32"})):
+    floats = ((FLOAT64, {"double", "float64"}), (FLOAT32, {"float", "float32"}))
+    for dtype, names in ((INT64, {"int64"}), (INT32, {"int", "int32"})) if integers else floats:
         if not names & words:
             return dtype
     message = f"{what}: {op.name} mixes its type variable with float and double; fix it first: op.astype(...)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 from workbench.errors import OperatorError
@@ -42,7 +43,7 @@ class Derived:
 
     `parameters` and `outputs` are names in call order; a parameter of the source keeps its declaration.  `tensors`
     tells type and box of every name; `narrow` those that are stored in the type variable's own type, `annotated` the
-    outputs whose type is written.
+    outputs whose type is written; `kind` is the class of types for which the type variable stands.
     """
 
     source: Source
@@ -55,6 +56,7 @@ class Derived:
     promises: tuple[Promise, ...] = ()
     doc: str = ""
     annotated: frozenset[str] = frozenset()
+    kind: str | None = "floats"
 
     def operator(self) -> Operator:
         """The text read again, with ranges that the language infers by itself left out."""
@@ -108,10 +110,13 @@ class _Writer:
         self.derived, self.source, self.trimmed = derived, derived.source, trimmed
         self.typed = {*derived.parameters, *derived.annotated}
         self.count = 0
+        written = Counter(target.tensor for statement, _ in _all(derived.body) for target in statement.targets)
+        self.updated = {name for name, times in written.items() if times > 1}
 
     def text(self) -> str:
         derived, source = self.derived, self.source
-        generics = (GenericNode(source.variable, Name("floats")),) if source.variable else ()
+        kind = Name(derived.kind) if derived.kind else None
+        generics = (GenericNode(source.variable, kind),) if source.variable else ()
         body = tuple(self._step(step) for step in derived.body)
         define = Define(
             Name(derived.name),
@@ -166,8 +171,11 @@ class _Writer:
         decides = name not in self.typed
         fits = found == wanted or (not decides and (found == WEAK or unify(found, wanted) == wanted))
         literal = found == WEAK and not decides
-        if decides and found == WEAK and wanted == self.source.stands_for and name not in self.derived.narrow:
-            return self._term(Binary("+", Cast(value, wanted), Const(0.0, WEAK), wanted))  # no storage type
+        if decides and wanted == self.source.stands_for and name not in self.derived.narrow:
+            if found == WEAK:
+                return self._term(Binary("+", Cast(value, wanted), Const(0.0, WEAK), wanted))  # no storage type
+            if isinstance(value, Read) and name in self.updated:
+                return self._term(Binary("+", value, Const(0.0, WEAK), wanted))
         if not fits or (name in self.derived.narrow and not literal and not self._plain(value)):
             value = Cast(value, wanted)
         return self._term(value)
