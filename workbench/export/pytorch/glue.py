@@ -70,7 +70,7 @@ def _library() -> Path:
 def _compile(compiler: str, sources: dict[str, str], folder: Path) -> None:
     for name, text in sources.items():
         write_file(folder / name, text.encode())
-    home = Path(torch.__file__).parent
+    home = Path(str(torch.__file__)).parent
     includes = [f"-I{home / 'include'}", f"-I{home / 'include/torch/csrc/api/include'}", "-I."]
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
     libraries = [f"-L{home / 'lib'}", f"-Wl,-rpath,{home / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
