@@ -93,7 +93,7 @@ class Padding:
         self, found: Placement, senders: Product, box: dict[str, Interval], kinds: dict[str, Range]
     ) -> tuple[Expr, Expr] | None:
         """When a cell of the copy holds something, and what; None if that depends on more than the cell."""
-        own = {name: (polynomial(Index(name)), found.solved[name][1]) for name in found.hidden}
+        own = {name: (polynomial(Index(name)), found.solved[name][1]) for name in sorted(found.hidden)}
         forms = [substituted(form, own) for form in inequalities(kinds[name] for name in sorted(found.hidden))]
         facts = self.building.facts
         left = tuple(form for form in forms if form is not None and not within(form, box, facts))
