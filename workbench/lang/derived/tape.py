@@ -16,7 +16,7 @@ from workbench.lang.printer import show
 from workbench.records import record
 
 
-@record
+@record(repr=False)
 class Kept:
     """A value between inputs and outputs: its name, its element type and its extents, as tensors have them."""
 
@@ -38,6 +38,8 @@ class Kept:
         shape = ", ".join(show(each) for each in self.tensor.extent)
         total = reduce(mul, map(polynomial, self.tensor.extent), number(self.element_bytes))
         return f"{self.name}: {self.element}{f'({shape})' if shape else ''}, {show(bound(total))} bytes"
+
+    __repr__ = __str__
 
 
 def kept(tensors: Iterable[Tensor], source: Source) -> tuple[Kept, ...]:
