@@ -13,6 +13,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
 from workbench.poly.program import Program
 from workbench.records import record
+from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -79,9 +80,14 @@ class Transform:
 
     def on(self, schedule: Schedule) -> Schedule:
         """Prerequisites, then the step itself."""
+        if (known := recent.recall(self, schedule)) is not None:
+            return known
+        ready = schedule
         for step in self.prerequisites(schedule):
-            schedule = step.on(schedule)
-        return self.apply(schedule)
+            ready = step.on(ready)
+        after = self.apply(ready)
+        recent.note(self, schedule, after)
+        return after
 
     @classmethod
     def from_arguments(cls, arguments: dict[str, Any]) -> Transform:
