@@ -1,4 +1,4 @@
-"""Steps that change a program are remembered: the same step on the same schedule gives the same object, and no other."""
+"""Steps that change a program are remembered: one step on one schedule gives the same object, and no other."""
 
 from __future__ import annotations
 

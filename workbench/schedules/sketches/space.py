@@ -30,14 +30,14 @@ class Decision:
         return all(isinstance(o, int | float) and not isinstance(o, bool) for o in self.options)
 
     @cached_property
-    def _places(self) -> dict[tuple[type, Any], int]:
+    def places(self) -> dict[tuple[type, Any], int]:
         """Option, told apart by its type (1 is not True) → its place; without those that have no hash."""
         return {(type(o), o): n for n, o in reversed(list(enumerate(self.options))) if isinstance(o, Hashable)}
 
     def place(self, option: Any) -> int:
         """Where an option stands; ScheduleError for what is none."""
         try:
-            return self._places[type(option), option]
+            return self.places[type(option), option]
         except (KeyError, TypeError):
             pass
         for place, own in enumerate(self.options):
@@ -103,7 +103,14 @@ class Space:
 
     def index(self, point: Mapping[str, Any]) -> tuple[int, ...]:
         """The place of each decision's option: a point as numbers."""
-        return tuple(d.place(point[d.name]) for d in self.decisions)
+        try:
+            return tuple([places[type(option := point[name]), option] for name, places in self._places])
+        except (KeyError, TypeError):  # an option without a hash, or none at all
+            return tuple(d.place(point[d.name]) for d in self.decisions)
+
+    @cached_property
+    def _places(self) -> tuple[tuple[str, dict[tuple[type, Any], int]], ...]:
+        return tuple((d.name, d.places) for d in self.decisions)
 
     def at(self, index: Sequence[int]) -> Point:
         """The point of `index`."""
