@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -23,6 +24,7 @@ import sizes
 
 MODULES = [module_name(path) for path in sources("workbench")]
 PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
+FOR_PYTORCH = "workbench.export.pytorch."
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(
     path
@@ -38,9 +40,10 @@ BOUND_AT_ONCE = defaultdict(set, {"workbench": {"settings"}, "workbench.lang": {
 
 
 def everything_loaded() -> None:
-    """Import every module of the library, so that no submodule can still come and overwrite a name."""
+    """Import every module of the library that can be, so that no submodule can still come and overwrite a name."""
     for name in MODULES:
-        importlib.import_module(name)
+        if find_spec("torch") or not name.startswith(FOR_PYTORCH):
+            importlib.import_module(name)
 
 
 # -- names -----------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_a_helper_that_is_killed_costs_its_candidate_at_most(database):
                 continue
         assert study.state == "running"
     count = len(study.trials)
-    assert waited(lambda: len(study.trials) > count + 4)
+    assert waited(lambda: len(study.trials) > count + 4, 120.0), (study.state, study.reason)
     study.stop()
     broken = [t for t in study.trials if not t.measured]
     assert len(broken) <= wished
