@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.export.c_calls import Library, Tensor, tensor
+from tests.support import PACKAGE
 from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError
 
 MATMUL = "def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
@@ -149,3 +151,12 @@ def test_of_a_study_its_best_schedule_is_exported(tmp_path):
     assert found.tensors(**given) == 0
     assert found.text("kernel").endswith(": M=8, K=8, N=8")
     np.testing.assert_array_equal(given["C"], given["A"] @ given["B"])
+
+
+def test_users_and_kernels_call_one_thing_by_one_number():
+    def numbers(text: str, prefix: str) -> dict[str, str]:
+        return dict(re.findall(rf"\b{prefix}([A-Z_]+) = (-\d+)", text))
+
+    public = numbers((PACKAGE / "export" / "clib" / "workbench.h").read_text(), "WORKBENCH_")
+    assert public == numbers((PACKAGE / "export" / "dispatch" / "dispatch.h").read_text(), "WB_")
+    assert len(public) > 5

@@ -69,7 +69,7 @@ def find(key: str) -> Entry | None:
 
 @contextmanager
 def staging(root: Path) -> Iterator[Path]:
-    """A directory to prepare an entry in; gone afterwards unless `publish` moved it."""
+    """A directory to prepare an entry in; gone afterwards unless `publish` or `put` moved it."""
     folder = Path(tempfile.mkdtemp(dir=root, prefix="staging-"))
     try:
         yield folder
@@ -96,6 +96,15 @@ def publish(folder: Path, key: str, description: dict[str, object]) -> Entry:
             prune(folder.parent)
             return entry
     raise OSError(None, "the entry could not be put in place", str(entry.folder))
+
+
+def put(folder: Path, place: Path) -> None:
+    """Move a prepared directory into place, unless another process was first: both were made from the same."""
+    try:
+        folder.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
 
 
 def discard(entry: Entry) -> None:

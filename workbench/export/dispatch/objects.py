@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from workbench.errors import BuildError
 from workbench.records import record
-from workbench.runtime.entries import content_key
+from workbench.runtime.entries import content_key, put, staging
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import subdirectory, write_file
@@ -43,18 +42,14 @@ def linked(
     library = folder / f"lib{name}.so"
     if library.is_file():
         return library
-    staging = subdirectory("exports") / f"staging-{key}-{os.getpid()}"
-    staging.mkdir(parents=True, exist_ok=True)
-    try:
+    with staging(folder.parent) as own:
         for each in (*headers.items(), *((s.name, s.text) for s in sources)):
-            write_file(staging / each[0], each[1].encode())
+            write_file(own / each[0], each[1].encode())
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            objects = list(pool.map(lambda both: _object(staging, *both), compile_commands))
+            objects = list(pool.map(lambda both: _object(own, *both), compile_commands))
         link = (*toolchain.command, "-shared", "-pthread", "-o", library.name, *objects, *libraries)
-        _run(link, staging, f"linking {name}")
-        _published(staging, folder)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        _run(link, own, f"linking {name}")
+        put(own, folder)
     return library
 
 
@@ -79,12 +74,3 @@ def _run(command: tuple[str, ...], folder: Path, what: str) -> None:
         raise BuildError(f"{what}: the compiler {command[0]} cannot be started: {reason}") from reason
     if done.code != 0:
         raise BuildError(f"{what}: {Path(command[0]).name} {done}\n{done.output[:4000]}")
-
-
-def _published(staging: Path, folder: Path) -> None:
-    """Move the finished library into place, unless another process was first."""
-    try:
-        staging.rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ import torch
 
 from workbench.errors import BuildError
 from workbench.export.dispatch import runtime_file
-from workbench.runtime.entries import content_key
+from workbench.runtime.entries import content_key, put, staging
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import subdirectory, write_file
@@ -57,13 +56,9 @@ def _library() -> Path:
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():
-        staging = folder.with_name(f"staging-{folder.name}-{os.getpid()}")
-        staging.mkdir(parents=True, exist_ok=True)
-        try:
-            _compile(compiler, sources, staging)
-            _publish(staging, folder)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
+        with staging(folder.parent) as own:
+            _compile(compiler, sources, own)
+            put(own, folder)
     return library
 
 
@@ -82,12 +77,3 @@ def _compile(compiler: str, sources: dict[str, str], folder: Path) -> None:
     if done.code != 0:
         what = f"on what registers operators of PyTorch {torch.__version__}"
         raise BuildError(f"{compiler} {done} {what}:\n{done.output}")
-
-
-def _publish(staging: Path, folder: Path) -> None:
-    """Move the finished library into place, unless another process was first."""
-    try:
-        staging.rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise

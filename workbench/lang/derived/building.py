@@ -91,6 +91,14 @@ class Building:
         target = Target(tensor, tuple(subscripts))
         self.steps.append(Statement(tensor, (target,), reduction, initialise, (value,), (*self.axes, *ranges)))
 
+    def reduced(self, statement: Statement, wanted: str, op: str, value: Expr, dtype: DType) -> Read:
+        """A reduction over the instances of a statement, for each of its cells."""
+        ranges = tuple(r for r in statement.ranges if r.kind != "sequential")
+        free = {r.index: r for r in ranges if r.kind == "free"}
+        name = self.make(wanted, dtype, intervals(free.values()))
+        self.assign(name, map(Index, free), value, ranges, op, initialise=True)
+        return self.read_named(name, free)
+
     def fill(self, tensor: str, value: Expr, names: Iterable[str] | None = None) -> None:
         """One value, which may depend on the cell, for every cell."""
         names = tuple(names) if names is not None else self.indices(tensor)

@@ -10,11 +10,11 @@ from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, com
 from workbench.lang.derived.calculus.pullback import conjunction, derivatives
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.forward.plain import plain_steps
-from workbench.lang.derived.placing.systems import facts_of, intervals
+from workbench.lang.derived.placing.systems import facts_of
 from workbench.lang.derived.text.source import Names, source
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.dtypes import BOOL
-from workbench.lang.expr import Cast, Const, Expr, Index, Read
+from workbench.lang.expr import Cast, Const, Expr
 from workbench.lang.operator import For, Operator, Statement, Step
 
 
@@ -139,8 +139,8 @@ class _Tangents:
         """The product of all other factors, also where some are 0."""
         is_null = compare("==", value, ZERO)
         one = Cast(ONE, value.dtype)
-        others = self._reduced(statement, "others", "*", choose(is_null, ONE, value), value)
-        nulls = self._reduced(statement, "nulls", "+", choose(is_null, one), value)
+        others = self.building.reduced(statement, "others", "*", choose(is_null, ONE, value), value.dtype)
+        nulls = self.building.reduced(statement, "nulls", "+", choose(is_null, one), value.dtype)
         only = choose(both(compare("==", nulls, ONE), is_null), others)
         return choose(compare("==", nulls, ZERO), over(others, value), only)
 
@@ -159,14 +159,6 @@ class _Tangents:
                 self._cleared(statement, target.tensor)
                 continue
             cell = building.read(target.tensor, target.subscripts)
-            count = self._reduced(statement, "count", "+", choose(wins, Cast(ONE, cell.dtype)), cell)
+            count = self.building.reduced(statement, "count", "+", choose(wins, Cast(ONE, cell.dtype)), cell.dtype)
             shared = choose(wins, over(total, count))
             building.assign(self.tangents[target.tensor], target.subscripts, shared, own, "+", initialise=True)
-
-    def _reduced(self, statement: Statement, wanted: str, op: str, value: Expr, like: Expr) -> Read:
-        building = self.building
-        ranges = tuple(r for r in statement.ranges if r.kind != "sequential")
-        free = {r.index: r for r in ranges if r.kind == "free"}
-        name = building.make(wanted, like.dtype, intervals(free.values()))
-        building.assign(name, map(Index, free), value, ranges, op, initialise=True)
-        return building.read_named(name, free)

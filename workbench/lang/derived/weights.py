@@ -70,26 +70,17 @@ class Weights:
             result = Read(target.tensor, target.subscripts, self.building.tensors[target.tensor].dtype)
             own = self.replay.values(value, statement)
             wins = both(wins, compare("==", own, self.replay.values(result, statement, after=True)))
-        count = self._reduced(statement, "count", "+", choose(wins, Cast(ONE, seed.dtype)), seed)
+        count = self.building.reduced(statement, "count", "+", choose(wins, Cast(ONE, seed.dtype)), seed.dtype)
         return [((wins,), self._per_cell(statement, "share", over(seed, count)))]
 
     def _of_product(self, statement: Statement, seed: Read) -> Shares:
         """The product of the others, also where one of them is 0."""
         value = self.replay.values(statement.values[0], statement)
         is_null = compare("==", value, ZERO)
-        others = self._reduced(statement, "others", "*", choose(is_null, ONE, value), seed)
-        nulls = self._reduced(statement, "nulls", "+", choose(is_null, Cast(ONE, seed.dtype)), seed)
+        others = self.building.reduced(statement, "others", "*", choose(is_null, ONE, value), seed.dtype)
+        nulls = self.building.reduced(statement, "nulls", "+", choose(is_null, Cast(ONE, seed.dtype)), seed.dtype)
         none, one = compare("==", nulls, ZERO), compare("==", nulls, ONE)
         return [((none,), over(times(seed, others), value)), ((one, is_null), times(seed, others))]
-
-    def _reduced(self, statement: Statement, wanted: str, op: str, value: Expr, like: Read) -> Read:
-        """A reduction over the instances of the statement, for each of its cells."""
-        building = self.building
-        ranges = tuple(r for r in statement.ranges if r.kind != "sequential")
-        free = {r.index: r for r in ranges if r.kind == "free"}
-        name = building.make(wanted, like.dtype, intervals(free.values()))
-        building.assign(name, map(Index, free), value, ranges, op, initialise=True)
-        return building.read_named(name, free)
 
     def _per_cell(self, statement: Statement, wanted: str, value: Expr) -> Read:
         building = self.building

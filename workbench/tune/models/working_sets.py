@@ -208,11 +208,11 @@ def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float,
     sums = [line * sum(own) for own in lines]
     first = [line * sum(a.crowded_lines(loops, depth, line) for a in nest.accesses) for depth in depths]
     found = []
-    for size in target.cache_bytes:
+    for size, held in zip(target.cache_bytes, (first, sums, sums), strict=True):
         if resident <= FULL * size:
             found.append(0.0)
             continue
-        fits = next((d for d in depths if (sums if found else first)[d] <= FULL * size), len(loops))
+        fits = next((d for d in depths if held[d] <= FULL * size), len(loops))
         weights = [_weight(nest, access, len(found)) for access in nest.accesses]
         fetched = (_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses))
         found.append(sum(w * f for w, f in zip(weights, fetched, strict=True)))
