@@ -105,6 +105,14 @@ class Guided(Searcher):
         found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
         return [next(found) if row is not None else float("inf") for row in rows]
 
+    def analytic(self, points: Sequence[Point]) -> list[float]:
+        """What the analytic model alone says."""
+        return [float("inf") if row is None else row.get("cycles", 0.0) for row in self.rows(points)]
+
+    def chosen(self, points: Sequence[Point], count: int) -> list[Point]:
+        """What is proposed of points that were looked at."""
+        return self.diverse(points, self.scores(points), count)
+
     def predicted(self, points: Sequence[Point]) -> list[float | None]:
         """Seconds that the model expects of each point; None before it has learned anything."""
         rows = self.rows(points)
@@ -143,7 +151,7 @@ class Guided(Searcher):
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes
         probes, unique = self.single(options), self.single([*unique, *self.left_over()])
-        good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
+        good = self.chosen(unique, count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
 
     def left_over(self) -> list[Point]:

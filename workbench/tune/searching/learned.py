@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.annealing import CHAINS, Chains
+from workbench.tune.searching.annealing import CHAINS, Chains, Scores
 from workbench.tune.searching.contract import Surroundings
 from workbench.tune.searching.guided import Guided
 
@@ -35,7 +35,7 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.random(POOL) if self.model.models else self.climbed(count)
+            return self.climbed(count)
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
         if not self.sieve.models:
             return found
@@ -52,7 +52,23 @@ class LearnedSearcher(Guided):
     def climbed(self, count: int) -> list[Point]:
         """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
         found = self.random(FIRST_SEEN * count)
-        for _ in range(CLIMBS):
-            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
+        guides = self.guides()
+        for n in range(CLIMBS):
+            order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
             found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED * count)
+        return found
+
+    def guides(self) -> list[Scores]:
+        """What orders points: the analytic model until something is measured, beside what other problems taught.
+
+        Neither is trusted alone: what was learned at other sizes can mislead where the analytic model is right.
+        """
+        return [self.scores] if self.results or not self.model.models else [self.analytic, self.scores]
+
+    def chosen(self, points: Sequence[Point], count: int) -> list[Point]:
+        """What each of the guides likes best, in turn."""
+        guides, found = self.guides(), list[Point]()
+        for n, guide in enumerate(guides):
+            left = [p for p in points if p not in found]
+            found += self.diverse(left, guide(left), (count - len(found)) // (len(guides) - n))
         return found
