@@ -29,6 +29,12 @@ class LearnedSearcher(Guided):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.chains: Chains | None = None
+        self.first: list[Point] = []
+
+    def foreseen(self, count: int) -> list[Point]:
+        """Those that it begins with."""
+        self.first = self.random(FIRST_SEEN * count)
+        return self.first
 
     def pool(self, count: int) -> list[Point]:
         if self.small and len(self.known) >= self._size:
@@ -43,15 +49,16 @@ class LearnedSearcher(Guided):
         return [*found, *self.chains.walk(self, self.sifting)]
 
     def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
-        """And where some of the chains are: they are not led by what is near the best."""
+        """And what was foreseen, and where some of the chains are: they are not led by what is near the best."""
         chains = self.chains.points if self.chains else []
         ends = self.draw.sample(chains, min(ENDS, len(chains)))
-        unique = {self.space.index(p): p for p in super().sifted(points, count)}
-        return list((unique | {i: p for p in ends if not self.taken(i := self.space.index(p))}).values())
+        first, self.first = self.first, []
+        unique = {self.space.index(p): p for p in super().sifted(points, max(0, count - len(first)))}
+        return list((unique | {i: p for p in (*first, *ends) if not self.taken(i := self.space.index(p))}).values())
 
     def climbed(self, count: int) -> list[Point]:
         """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
-        found = self.random(FIRST_SEEN * count)
+        found = list(self.first) or self.random(FIRST_SEEN * count)
         guides = self.guides()
         for n in range(CLIMBS):
             order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
