@@ -22,9 +22,9 @@ from workbench.tune.searching import Searcher, Surroundings, Told
 from workbench.tune.searching.twins import Twins
 from workbench.tune.trials import Trial, concerns, fastest, twin, with_final
 
-ROUND, LATER, SETTLED = 8, 16, 24
-"""Points of a round: enough for several builders, few enough to learn often; more once so many were tried: then a round
-teaches less, and all that is done once a round costs as much.
+FIRST, ROUND, LATER, SETTLED = 4, 8, 16, 24
+"""Points of a round: few at first, so that something is soon there, then enough for several builders and few enough to
+learn often; more once so many were tried: a round teaches less then, and what is done once in each costs as much.
 """
 
 FINALISTS, PATIENCE = 5, 6.0
@@ -140,7 +140,7 @@ class Tuner:
         """What the searcher wants to see first is looked at while the default recipe is built."""
         foresee, foreseen = getattr(self.runner, "foresee", None), getattr(self.searcher, "foreseen", None)
         if foresee and foreseen and self.default is not None and not self.trials:
-            foresee(foreseen(ROUND))
+            foresee(foreseen(FIRST))
 
     def _begin_at_default(self) -> None:
         """Tell the searcher what the default recipe takes, if it is a point of the space: so it looks around there."""
@@ -285,7 +285,7 @@ class Tuner:
 
 def round_size(searched: int) -> int:
     """Points of the round after so many trials."""
-    return ROUND if searched < SETTLED else LATER
+    return FIRST if not searched else ROUND if searched < SETTLED else LATER
 
 
 def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:

@@ -23,8 +23,8 @@ PROBES, NEAR = 4, 1.25
 LEFT_OVER = 64
 """Points that were looked at and not proposed are thought of again as long as they are among so many."""
 
-FIRST_LOOK, LOOKED_AT = 10, 1.25
-"""Times as many points as are wanted get features, at first and later."""
+FIRST_LOOKS, LOOKED_AT = 64, 1.25
+"""So many points get features at first, and later so many times as many as are wanted."""
 
 
 class Guided(Searcher):
@@ -146,7 +146,7 @@ class Guided(Searcher):
         self.refit()
         pool = self.pool(count)
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
-        unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
+        unique = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.models else FIRST_LOOKS)
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes

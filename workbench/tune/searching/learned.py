@@ -15,10 +15,8 @@ POOL = 400
 ENDS = 4
 """Chains whose ends are looked at in each round."""
 
-FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 5, 4, 2, 4
-"""Before anything is measured so many times as many points are drawn, and so often so many found near so many of the
-best.
-"""
+FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
+"""Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
 
 
 class LearnedSearcher(Guided):
@@ -33,7 +31,7 @@ class LearnedSearcher(Guided):
 
     def foreseen(self, count: int) -> list[Point]:
         """Those that it begins with."""
-        self.first = self.random(FIRST_SEEN * count)
+        self.first = self.random(FIRST_SEEN)
         return self.first
 
     def pool(self, count: int) -> list[Point]:
@@ -41,7 +39,7 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.climbed(count)
+            return self.climbed()
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
         if not self.sieve.models:
             return found
@@ -56,13 +54,13 @@ class LearnedSearcher(Guided):
         unique = {self.space.index(p): p for p in super().sifted(points, max(0, count - len(first)))}
         return list((unique | {i: p for p in (*first, *ends) if not self.taken(i := self.space.index(p))}).values())
 
-    def climbed(self, count: int) -> list[Point]:
+    def climbed(self) -> list[Point]:
         """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
-        found = list(self.first) or self.random(FIRST_SEEN * count)
+        found = list(self.first) or self.random(FIRST_SEEN)
         guides = self.guides()
         for n in range(CLIMBS):
             order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED * count)
+            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED)
         return found
 
     def guides(self) -> list[Scores]:
