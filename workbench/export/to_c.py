@@ -95,7 +95,11 @@ def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None 
     stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
-    everything, folder = family_of(what), folder_of(directory)
+    return written_c(family_of(what), folder_of(directory), gpu)
+
+
+def written_c(everything: Family, folder: Path, gpu: str | Target | None = None) -> CLibrary:
+    """The same of a family."""
     bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
     family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
     parts = [_part(family, architecture) for architecture in LEVELS]

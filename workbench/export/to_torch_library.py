@@ -62,10 +62,16 @@ def torch_library(
             raise WorkbenchError(f"{shown(word)} cannot name an operator of PyTorch; expected letters, digits and _")
     if isinstance(orders, bool) or not isinstance(orders, int) or orders < 0:
         raise WorkbenchError(f"orders={shown(orders)}: expected how often operators can be differentiated: 0, 1, ...")
+    return written_torch(families, place, place.with_name(f"{place.stem}_torch.py"), namespace, orders)
+
+
+def written_torch(
+    families: Mapping[str, Family], place: Path, companion: Path, namespace: str, orders: int = 1
+) -> TorchLibrary:  # fmt: skip
+    """The same of families, with the places of both files."""
     members = members_of(families, orders)
     made = built("_".join(families), namespace, members, _home())
     library = put_file(made.library, place)
-    companion = place.with_name(f"{place.stem}_torch.py")
     companion.write_text(companion_text(place.name, namespace, members), encoding="utf-8")
     schemas, gradients = tuple(m.schema for m in members), {m.name: _wrt(m) for m in members}
     return TorchLibrary(namespace, library, companion, schemas, gradients, made.kernels, made.notes)

@@ -18,7 +18,8 @@ def companion_text(library: str, space: str, members: Sequence[Member]) -> str:
     names = "".join(f"{member.name!r}, " for member in members)
     made = f"_library = Registration(Path(__file__).with_name({library!r}), {space!r})\n_library.load(({names}))\n"
     symbolic = "largest, least = symbolic_largest, symbolic_least\n"
-    return "\n\n".join([static, runtime_text(), symbolic, *shapes, f"{made}{told}\n"])
+    given = f"operators = getattr(torch.ops, {space!r})\n"
+    return "\n\n".join([static, runtime_text(), symbolic, *shapes, f"{made}{told}\n{given}"])
 
 
 def _told(member: Member) -> list[str]:
