@@ -175,11 +175,11 @@ class Operator:
     """
 
     def __init__(
-        self, library: Path, function: str, *, call: Sequence[tuple[str, str, str]],
+        self, library: Path, name: str, function: str, *, call: Sequence[tuple[str, str, str]],
         results: Sequence[tuple[str, str]], order: Sequence[str], shapes: Callable[..., Any], text: str,
     ) -> None:  # fmt: skip
         """`call` are (name, kind, type): "a" an array, "u" one that is updated, "v" a number, "k" one by keyword."""
-        self.__name__, self.__doc__ = function, text
+        self.__name__, self.__doc__ = name, text
         self.call = tuple(call)
         self.results = tuple(results)
         self._order = tuple(order)

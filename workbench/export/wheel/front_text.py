@@ -51,7 +51,7 @@ def _operator(name: str, family: Family) -> str:
     op, interface = family.op, interface_of(family)
     results = [(o, op.tensors[o].dtype.name) for o in op.outputs]
     return (
-        f"{name} = Operator(\n    _LIBRARIES / {f'lib{op.name}.so'!r}, {interface.function!r},\n"
+        f"{name} = Operator(\n    _LIBRARIES / {f'lib{op.name}.so'!r}, {op.name!r}, {interface.function!r},\n"
         f"    call={_rows(call_of(family))},\n    results={_rows(results)},\n"
         f"    order={taken(family)!r},\n    shapes=shapes_{name}, text={op.text!r},\n)\n"
     )
