@@ -185,6 +185,9 @@ refused(ValueError, "A expected a tensor with 2 dimensions but found 3", lambda:
 refused(ValueError, "mismatched sizes for K: K = 4 from A, dimension 1; B, dim", lambda: ops.mm(A, B[1:]))
 refused(RuntimeError, "make sparse ones dense with .to_dense()", lambda: ops.mm(A.to_sparse(), B))
 refused(RuntimeError, "make sparse ones dense with .to_dense()", lambda: ops.mm(A, B.to_sparse_csr()))
+cuda = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)  # whose kernel is called without such a device all the same
+refused(RuntimeError, "exported for dense tensors on cpu; move tensors with .cpu()",
+        lambda: ops.mm.default.redispatch(cuda, A, B))
 refused(RuntimeError, "mm", lambda: ops.mm(A, 3.0))
 refused(RuntimeError, "mm", lambda: ops.mm(A))
 refused(ValueError, "mismatched sizes for K", lambda: ops.mm(A.to("meta"), B[1:].to("meta")))

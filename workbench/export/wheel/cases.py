@@ -12,6 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family
 from workbench.export.dispatch.example_sizes import example_sizes, sizes_taken
 from workbench.export.wheel.front_text import call_of
+from workbench.lang.oracle import evaluate
 from workbench.ops.samples import sample_arrays, sample_out
 from workbench.records import record
 
@@ -72,7 +73,7 @@ def _case(name: str, family: Family, sizes: dict[str, int]) -> Case:
     everything = () if out is None else tuple(out) if isinstance(out, tuple) else (out,)
     updated = tuple(o for n, o in zip(op.outputs, everything, strict=False) if op.tensors[n].role == "inout")
     keywords = {n: sizes[n] for n, kind, _ in call_of(family) if kind == "k"}
-    found = op.evaluate(*given, out=out, **keywords)
+    found = evaluate(op, *given, out=out, **keywords)
     results = found if isinstance(found, tuple) else (found,)
     loose = max((LOOSE.get(op.tensors[n].dtype.name, 0.0) for n in (*op.outputs, *family.inputs)), default=0.0)
     return Case(name, sizes, (*given, *updated, *keywords.values()), tuple(map(np.asarray, results)), loose)
