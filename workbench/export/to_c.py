@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -98,11 +98,13 @@ def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None 
     return written_c(family_of(what), folder_of(directory), gpu)
 
 
-def written_c(everything: Family, folder: Path, gpu: str | Target | None = None) -> CLibrary:
-    """The same of a family."""
+def written_c(
+    everything: Family, folder: Path, gpu: str | Target | None = None, architectures: Iterable[str] = LEVELS
+) -> CLibrary:  # fmt: skip
+    """The same of a family, for some architectures."""
     bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
     family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
-    parts = [_part(family, architecture) for architecture in LEVELS]
+    parts = [_part(family, architecture) for architecture in architectures]
     interface = interface_of(family)
     files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
     kernels = tuple(title for part in parts for title in part.kernels)

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.errors import WorkbenchError, shown
 from workbench.export.dispatch import Family, families_of
+from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.family import studies_in
 from workbench.export.dispatch.files import folder_of, write_files
 from workbench.export.to_c import written_c
@@ -74,7 +75,7 @@ def package(
     place = folder / project.name
     shutil.rmtree(place, ignore_errors=True)
     home = place / "src" / project.module
-    libraries = [written_c(family, home / "c") for family in families.values()]
+    libraries = [written_c(family, home / "c", architectures=(native(),)) for family in families.values()]
     kernels = tuple(f"{lib.name}: {title}" for lib in libraries for title in lib.kernels)
     notes = tuple(dict.fromkeys(note for lib in libraries for note in lib.notes))
     if with_torch:

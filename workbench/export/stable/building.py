@@ -36,6 +36,7 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
     sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
+    headers["stable_host.h"] = _file("stable_host.h")
     headers["operators.h"] = operators_text(space, members)
     library = linked(name, sources, headers, compiler_for(native(), sources))
     kernels = tuple(f"{part.family.op.name}: {title}" for part in parts for title in part.kernels)

@@ -72,7 +72,7 @@ def _case(name: str, family: Family, sizes: dict[str, int]) -> Case:
     given, out = sample_arrays(op, seed=len(name), **sizes), sample_out(op, **sizes)
     everything = () if out is None else tuple(out) if isinstance(out, tuple) else (out,)
     updated = tuple(o for n, o in zip(op.outputs, everything, strict=False) if op.tensors[n].role == "inout")
-    keywords = {n: sizes[n] for n, kind, _ in call_of(family) if kind == "k"}
+    keywords: dict[str, Any] = {n: sizes[n] for n, kind, _ in call_of(family) if kind == "k"}
     found = evaluate(op, *given, out=out, **keywords)
     results = found if isinstance(found, tuple) else (found,)
     loose = max((LOOSE.get(op.tensors[n].dtype.name, 0.0) for n in (*op.outputs, *family.inputs)), default=0.0)
