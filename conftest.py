@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["workbench/export/pytorch"]
+NEEDS_TORCH = ["workbench/export/pytorch", "workbench/export/stable/companion.py"]
+collect_ignore = [] if find_spec("torch") else NEEDS_TORCH

@@ -24,7 +24,7 @@ import sizes
 
 MODULES = [module_name(path) for path in sources("workbench")]
 PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
-FOR_PYTORCH = "workbench.export.pytorch."
+FOR_PYTORCH = ("workbench.export.pytorch.", "workbench.export.stable.companion")
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(
     path
