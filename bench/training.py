@@ -2,8 +2,8 @@
 
     python -m bench.training STEPS [THREADS]
 
-A block of a residual network, a block of a transformer, a tagger with an LSTM: of each, the largest difference between the
-two curves of losses, and the medians of the seconds a step takes, forward, backward and update; the two alternate.
+A block of a residual network, a block of a transformer, a tagger with an LSTM: of each, the largest difference between
+the two curves of losses, and the medians of the seconds a step takes, forward, backward and update; the two alternate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 - the name it has in PyTorch's own documentation
+from torch.nn import functional as F
 
 import workbench as wb
 from workbench.records import record
@@ -26,6 +26,13 @@ Functions = Mapping[str, Callable[..., Tensor]]
 """What a model is made of: `conv`, `batch_norm`, `layer_norm`, `attention`, `bias_gelu`, `lstm_cell`."""
 
 EPSILON = 1e-5
+
+IMAGES = {"N": 32, "C": 16, "H": 16, "W": 16}
+SIZES: Mapping[str, dict[str, int]] = {
+    "conv": {**IMAGES, "F": 16, "KH": 3, "KW": 3, "stride": 1, "pad": 1, "dilation": 1},
+    "batch_norm": IMAGES, "layer_norm": {"M": 512, "N": 32}, "attention": {"B": 64, "M": 32, "N": 32, "D": 8, "E": 8},
+    "bias_gelu": {"M": 512, "N": 128}, "lstm_cell": {"B": 32, "I": 16, "H": 24},
+}  # fmt: skip
 
 
 def eager_functions() -> Functions:
@@ -48,13 +55,12 @@ def eager_functions() -> Functions:
 
 
 def exported_functions() -> Functions:
-    """Operators of the library, exported for all sizes."""
-    given = {"conv": {"stride": 1, "pad": 1, "dilation": 1}}
+    """Operators of the library, exported with a schedule for the sizes of the models, and for all others."""
     own = {
         "conv": wb.ops.conv2d, "batch_norm": wb.ops.batch_norm, "layer_norm": wb.ops.layer_norm,
         "attention": wb.ops.attention, "bias_gelu": wb.ops.bias_gelu, "lstm_cell": wb.ops.lstm_cell,
     }  # fmt: skip
-    made = {n: wb.export.torch(wb.autoschedule(o, sizes=given[n]) if n in given else o) for n, o in own.items()}
+    made = {name: wb.export.torch(wb.autoschedule(op, sizes=SIZES[name])) for name, op in own.items()}
     return {
         "conv": lambda x, k: made["conv"](x, k, stride=1, pad=1, dilation=1),
         "batch_norm": lambda x, g, b: made["batch_norm"](x, g, b, eps=EPSILON)[0],
@@ -116,7 +122,8 @@ class Tagger(nn.Module):
         super().__init__()
         self.functions, self.hidden = functions, hidden
         self.words, self.head = nn.Embedding(5, inputs), nn.Linear(hidden, 5)
-        self.w, self.u = nn.Parameter(0.2 * torch.randn(4, hidden, inputs)), nn.Parameter(0.2 * torch.randn(4, hidden, hidden))
+        self.w = nn.Parameter(0.2 * torch.randn(4, hidden, inputs))
+        self.u = nn.Parameter(0.2 * torch.randn(4, hidden, hidden))
         self.bias = nn.Parameter(torch.zeros(4, hidden))
 
     def forward(self, words: Tensor) -> Tensor:

@@ -165,14 +165,18 @@ def _fallbacks(op: Operator, known: list[dict[str, int]]) -> tuple[Program, ...]
 
 
 def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Family:
-    """The family of an operator made from that of another: without schedules, with the sizes it has to know.
+    """The family of an operator made from that of another: with the sizes it has to know, and the default recipe's
+    schedules for those that the other has schedules for.
 
     Numbers of its own in `boxed` are given as tensors, as those of the other are.
     """
     names = {*op.size_names, *op.scalars}
     known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
     numbers = frozenset(n for n in {*boxed, *family.boxed} if n in op.parameters and op.tensors[n].rank == 0)
-    return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known), numbers)
+    wanted = [{n: v for n, v in variant.sizes.items() if n in names} for variant in family.variants]
+    whole = dict.fromkeys(tuple(sizes.items()) for sizes in wanted if sizes.keys() >= {*op.size_names})
+    variants = tuple(_variant(autoschedule(poly.lower(op, dict(sizes)))) for sizes in whole)
+    return Family(op, variants, tuple(poly.lower(op, sizes) for sizes in known), numbers)
 
 
 def for_gpu(schedule: Schedule) -> bool:
