@@ -244,9 +244,7 @@ def _masking(condition: Expr, laned: set[str]) -> int:
     return 1 + sum(isinstance(x, Binary) and x.op in COMPARISONS for x in nodes)
 
 
-def _traffic(
-    nest: Nest, target: Target, resident: float, there: Sequence[Found]
-) -> tuple[float, float, float]:
+def _traffic(nest: Nest, target: Target, resident: float, there: Sequence[Found]) -> tuple[float, float, float]:
     """Bytes that come from the second cache, the third, and memory: what each cache cannot hold; nothing where it holds
     all that is `resident`, and less where something is `there`.
     """
