@@ -1,5 +1,8 @@
-"""What pytest leaves out: files that import PyTorch at their top have no doctests to run where it is not installed."""
+"""What pytest leaves out: files that import a framework at their top have no doctests to run where it is missing."""
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["workbench/export/pytorch"]
+collect_ignore = [
+    *([] if find_spec("torch") else ["workbench/export/pytorch"]),
+    *([] if find_spec("onnx") and find_spec("onnxscript") else ["workbench/export/ort"]),
+]
