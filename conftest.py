@@ -2,7 +2,8 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [
-    *([] if find_spec("torch") else ["workbench/export/pytorch"]),
-    *([] if find_spec("onnx") and find_spec("onnxscript") else ["workbench/export/ort"]),
-]
+NEEDED = {
+    "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
+    "workbench/export/ort": ("onnx", "onnxscript"),
+}  # fmt: skip
+collect_ignore = [place for place, modules in NEEDED.items() if not all(map(find_spec, modules))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -36,7 +36,8 @@ from workbench.export.dispatch import (
     linked,
     runtime_file,
 )
-from workbench.export.dispatch.building import folder_of, levels_of, native, placed, toolchain_for, written
+from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch.files import folder_of, put_file, write_files
 from workbench.export.dispatch.objects import flags_of
 from workbench.export.dispatch.size_code import SizeCode
 from workbench.records import record
@@ -94,22 +95,28 @@ def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None 
     stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
-    everything, folder = family_of(what), folder_of(directory)
+    return written_c(family_of(what), folder_of(directory), gpu)
+
+
+def written_c(
+    everything: Family, folder: Path, gpu: str | Target | None = None, architectures: Iterable[str] = LEVELS
+) -> CLibrary:  # fmt: skip
+    """The same of a family, for some architectures."""
     bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
     family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
-    parts = [_part(family, architecture) for architecture in LEVELS]
+    parts = [_part(family, architecture) for architecture in architectures]
     interface = interface_of(family)
     files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
     kernels = tuple(title for part in parts for title in part.kernels)
     files |= _package_files(interface, {part.architecture: part.flags for part in parts}, kernels)
-    texts = written(folder, files)
-    libraries = {p.architecture: _in_place(folder, p) for p in parts if p.library is not None}
+    written = tuple(write_files(folder, files))
+    placed = {p.architecture: _placed(folder, p.architecture, p.library) for p in parts if p.library is not None}
     notes = tuple(note for part in parts for note in part.notes)
     if bound or gpu is not None:
         on_gpu = write_cuda(interface, bound, gpu or "cuda", folder)
-        texts, kernels, notes = (*texts, *on_gpu.files), (*kernels, *on_gpu.kernels), (*notes, *on_gpu.notes)
-        libraries |= on_gpu.libraries
-    return CLibrary(family.op.name, folder, libraries, (*texts, *libraries.values()), kernels, notes)
+        written, kernels, notes = (*written, *on_gpu.files), (*kernels, *on_gpu.kernels), (*notes, *on_gpu.notes)
+        placed |= on_gpu.libraries
+    return CLibrary(family.op.name, folder, placed, (*written, *placed.values()), kernels, notes)
 
 
 @record(eq=False)
@@ -139,12 +146,6 @@ def _part(family: Family, architecture: str) -> _Part:
         notes.append(f"not built for {architecture}: {str(reason).splitlines()[0]}")
     kernels = tuple(f"{architecture}, {unit.title}" for _, units in levels for unit in units)
     return _Part(architecture, tuple(sources), flags, kernels, library, tuple(notes))
-
-
-def _in_place(folder: Path, part: _Part) -> Path:
-    """The native library stands in `lib`, others in a folder of their own."""
-    assert part.library is not None
-    return placed(folder / "lib" if part.architecture == native() else folder / "lib" / part.architecture, part.library)
 
 
 # -- files
@@ -197,12 +198,18 @@ def _level_flags(level: Level) -> str:
     return f"-march={level.target.march}{wide}{sve}"
 
 
+def _placed(folder: Path, architecture: str, library: Path) -> Path:
+    """The native library stands in `lib`, others in a folder of their own."""
+    place = folder / "lib" if architecture == native() else folder / "lib" / architecture
+    return put_file(library, place / library.name)
+
+
 # -- the compiler
 
 
 def _built(family: Family, architecture: str, sources: Sequence[Source]) -> Path:
     interface = interface_of(family)
-    toolchain = toolchain_for(architecture, sources)
+    toolchain = compiler_for(architecture, sources)
     common = [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     common += [Source("api.c", api_file("api.c")), Source("threads.c", threads_text(interface))]
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}

@@ -9,7 +9,8 @@ from typing import Any
 
 from workbench.errors import CodegenError, WorkbenchError
 from workbench.export.dispatch import LEVELS, families_for, family_of, for_gpu
-from workbench.export.dispatch.building import folder_of, native, placed
+from workbench.export.dispatch.architectures import native
+from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.ort.library import Built, built
 from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
 from workbench.records import record
@@ -108,4 +109,5 @@ def onnxruntime(what: Any, /, directory: str | PathLike[str]) -> OnnxRuntimeLibr
 def _in_place(folder: Path, part: Built) -> Path:
     """The native library stands beside the models, others in a folder of their own."""
     assert part.library is not None
-    return placed(folder if part.architecture == native() else folder / part.architecture, part.library)
+    place = folder if part.architecture == native() else folder / part.architecture
+    return put_file(part.library, place / part.library.name)

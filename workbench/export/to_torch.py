@@ -32,5 +32,4 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
         from workbench.export.pytorch.registering import whole  # only this export needs the framework
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
-    families = families_for(family)
-    return whole(namespace, chosen, families).packet
+    return whole(namespace, chosen, families_for(family)).packet

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.codegen.c_names import Names
 from workbench.errors import BuildError
 from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, linked, runtime_file
-from workbench.export.dispatch.building import levels_of, native, toolchain_for
+from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.ort.signature import domain_of, inputs_of
 from workbench.lang.expr import Expr, Size, size_names
@@ -67,7 +67,7 @@ def _linked(name: str, architecture: str, sources: Sequence[Source]) -> Path:
     common = [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
     headers = {n: text for n, text in texts.items() if n.endswith(".h")}
     every = [*common, *sources]
-    return linked(f"{name}_onnxruntime", every, headers, toolchain_for(architecture, every))
+    return linked(f"{name}_onnxruntime", every, headers, compiler_for(architecture, every))
 
 
 # -- what shape inference knows

@@ -1,15 +1,11 @@
-"""What an export for other machines needs: levels and compilers by architecture, and files that are put into place."""
+"""What can be compiled here for which architecture: its levels with their kernels, and the compiler."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
-from pathlib import Path
 
-from workbench.errors import BuildError, WorkbenchError, shown
+from workbench.errors import BuildError
 from workbench.export.dispatch.family import Family
 from workbench.export.dispatch.levels import LEVELS, Level
 from workbench.export.dispatch.objects import Source
@@ -21,15 +17,17 @@ from workbench.runtime.toolchain import Toolchain
 
 
 def native() -> str:
-    """The architecture of this machine, as `LEVELS` names it."""
+    """The architecture of this machine, by the names of `LEVELS`."""
     return "aarch64" if this_processor().architecture in ("aarch64", "arm64") else "x86_64"
 
 
-def levels_of(family: Family, architecture: str) -> tuple[list[tuple[Level, list[Unit]]], list[str]]:
+def levels_of(
+    family: Family, architecture: str, stem: str = ""
+) -> tuple[list[tuple[Level, list[Unit]]], list[str]]:  # fmt: skip
     """The levels that a compiler here can make, with their kernels; and why others are left out."""
     found, notes = [], []
     for level in LEVELS[architecture]:
-        units = units_of(family, level)
+        units = units_of(family, level, stem)
         if lacking := [n for u in units for n in u.kernel.needs if n not in level.target.isa]:
             notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(dict.fromkeys(lacking))}")
             continue
@@ -39,7 +37,7 @@ def levels_of(family: Family, architecture: str) -> tuple[list[tuple[Level, list
     return found, notes
 
 
-def toolchain_for(architecture: str, sources: Sequence[Source]) -> Toolchain:
+def compiler_for(architecture: str, sources: Sequence[Source]) -> Toolchain:
     """The compiler for an architecture; Clang where there is SVE, which gcc compiles wrongly."""
     sve = any(s.target is not None and "sve" in s.target.isa for s in sources)
     if architecture != native():
@@ -52,35 +50,3 @@ def toolchain_for(architecture: str, sources: Sequence[Source]) -> Toolchain:
     if clang is None:
         raise BuildError("kernels for SVE are compiled by clang, which was not found; install it")
     return replace(clang)
-
-
-# -- files
-
-
-def folder_of(directory: str | PathLike[str]) -> Path:
-    """The directory that an export writes into, made if it is not there."""
-    try:
-        folder = Path(directory).expanduser().absolute()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (TypeError, OSError) as reason:
-        raise WorkbenchError(f"directory={shown(directory)} cannot be written: {reason}") from reason
-    return folder
-
-
-def written(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write texts by their place in a folder."""
-    found = []
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        found.append(path)
-    return tuple(found)
-
-
-def placed(place: Path, library: Path) -> Path:
-    """Put a library into a folder; a program that runs keeps the file it has loaded."""
-    place.mkdir(parents=True, exist_ok=True)
-    staged = place / f".{os.getpid()}.{library.name}"
-    shutil.copy2(library, staged)
-    return staged.replace(place / library.name)
