@@ -1,6 +1,9 @@
-"""What pytest leaves out: files that import PyTorch at their top have no doctests to run where it is not installed."""
+"""What pytest leaves out: files that import a framework at their top have no doctests to run where it is missing."""
 
 from importlib.util import find_spec
 
-NEEDS_TORCH = ["workbench/export/pytorch", "workbench/export/stable/companion.py"]
-collect_ignore = [] if find_spec("torch") else NEEDS_TORCH
+NEEDED = {
+    "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
+    "workbench/export/ort": ("onnx", "onnxscript"),
+}  # fmt: skip
+collect_ignore = [place for place, modules in NEEDED.items() if not all(map(find_spec, modules))]

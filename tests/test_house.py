@@ -24,7 +24,11 @@ import sizes
 
 MODULES = [module_name(path) for path in sources("workbench")]
 PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
-FOR_PYTORCH = ("workbench.export.pytorch.", "workbench.export.stable.companion")
+# Modules that import a framework at their top → what has to be installed for them.
+FOR_FRAMEWORKS = {
+    "workbench.export.pytorch.": ("torch",), "workbench.export.stable.companion": ("torch",),
+    "workbench.export.ort.": ("onnx", "onnxscript"),
+}  # fmt: skip
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(
     path
@@ -42,7 +46,8 @@ BOUND_AT_ONCE = defaultdict(set, {"workbench": {"settings"}, "workbench.lang": {
 def everything_loaded() -> None:
     """Import every module of the library that can be, so that no submodule can still come and overwrite a name."""
     for name in MODULES:
-        if find_spec("torch") or not name.startswith(FOR_PYTORCH):
+        needed = [needs for start, needs in FOR_FRAMEWORKS.items() if name.startswith(start)]
+        if all(find_spec(package) for needs in needed for package in needs):
             importlib.import_module(name)
 
 

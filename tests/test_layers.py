@@ -34,6 +34,7 @@ ONLY_IN = {
     "jax": ("workbench.export",),
     "onnx": ("workbench.export",),
     "onnxruntime": ("workbench.export",),
+    "onnxscript": ("workbench.export",),
     "lark": ("workbench.lang",),
     "pycparser": ("workbench.fromc",),
     "matplotlib": ("workbench.viz",),

@@ -28,6 +28,7 @@ EXTRAS = {
     ),
     "onnx": ("onnx", "Apache-2.0", ""),
     "onnxruntime": ("onnx", "MIT", ""),
+    "onnxscript": ("onnx", "MIT", "torch.onnx.export is written with it"),
     "pycuda": ("cuda", "MIT", "uses the CUDA toolkit, which is NVIDIA's own licence"),
     "torch": ("torch", "BSD-3-Clause", "its CUDA builds bring NVIDIA's libraries under NVIDIA's licence"),
     "xgboost": ("outside Linux", "Apache-2.0", "what xgboost-cpu is on Linux: the build without CUDA"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import family_of, for_gpu
-from workbench.export.pytorch.derivatives import families_for
+from workbench.export.dispatch import families_for, family_of, for_gpu
 
 
 def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:

@@ -1,15 +1,9 @@
 /* The border of the library: what callers give becomes what the dispatcher takes.  Memory comes from malloc, in blocks
    that are kept; threads are the pool's. */
 
-#define _GNU_SOURCE
-
 #include "api.h"
 
 #include <stdlib.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sched.h>
-#endif
 
 /* -- memory: a few blocks are kept for the next call -- */
 
@@ -58,16 +52,6 @@ static int wb_wanted;
 void wb_set_threads(int threads)
 {
     __atomic_store_n(&wb_wanted, threads, __ATOMIC_RELAXED);
-}
-
-static int wb_processors(void)
-{
-#ifdef __linux__
-    cpu_set_t usable;
-    if (!sched_getaffinity(0, sizeof usable, &usable)) return CPU_COUNT(&usable);
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
 }
 
 static wb_host wb_own_host(void)

@@ -95,7 +95,8 @@ def public_text(interface: Interface) -> str:
     helpers = (
         f"WB_PUBLIC const char *{name}_message(void)\n{{\n    return wb_message();\n}}\n\n"
         f"WB_PUBLIC const char *{name}_kernel(void)\n{{\n    return wb_last_kernel();\n}}\n\n"
-        f"WB_PUBLIC const char *{name}_isa(void)\n{{\n    return wb_level_here()->name;\n}}\n\n"
+        f"WB_PUBLIC const char *{name}_isa(void)\n{{\n    const wb_level *level = wb_level_here();\n"
+        '    return level ? level->name : "none";\n}\n\n'
         f"WB_PUBLIC void {name}_set_threads(int threads)\n{{\n    wb_set_threads(threads);\n}}\n"
     )
     return f'\n#include "api.h"\n#include "{interface.family.op.name}.h"\n\n' + "\n".join(

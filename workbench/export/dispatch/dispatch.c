@@ -210,7 +210,8 @@ int64_t wb_call(const wb_family *f, const wb_array *arrays, const wb_border_valu
                 const wb_host *host)
 {
     int sized = 0, apart = 1;
-    int64_t status = f->promised ? f->promised(arrays, sizes) : 0;
+    int64_t status = f->level() ? 0 : wb_fail(WB_NO_KERNEL, "%s: the library has kernels for other processors only", f->name);
+    if (!status && f->promised) status = f->promised(arrays, sizes);
     if (status) return status;
     for (int p = f->inputs; p < f->inputs + f->outputs; ++p) {
         int other = wb_met(f, arrays, p);

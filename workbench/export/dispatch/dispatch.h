@@ -83,7 +83,7 @@ typedef struct {
     void (*shape)(int parameter, const int64_t *sizes, int64_t *shape);
     double (*work)(const int64_t *sizes);
     int (*promised)(const wb_array *arrays, const int64_t *sizes);
-    const wb_level *(*level)(void);
+    const wb_level *(*level)(void); /* NULL: the processor runs none of them */
     int refuses_aliases;
 } wb_family;
 
@@ -109,6 +109,7 @@ int wb_check_rank(const wb_family *family, int parameter, int rank);
 int wb_in_range(const wb_array *array, const wb_parameter *parameter, int64_t lower, int64_t upper, const char *promise);
 int wb_injective(const wb_array *array, const wb_parameter *parameter, const char *promise);
 
+int wb_processors(void); /* which this process may use */
 int wb_level_at_most(int highest, const wb_level *levels, int count);
 int wb_cpu_has_avx2(void);
 int wb_cpu_has_avx512(void);

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError, shown
+from workbench.lang import astype
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
 from workbench.poly.concurrency import is_block
@@ -177,6 +178,13 @@ def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Fami
     whole = dict.fromkeys(tuple(sizes.items()) for sizes in wanted if sizes.keys() >= {*op.size_names})
     variants = tuple(_variant(autoschedule(poly.lower(op, dict(sizes)))) for sizes in whole)
     return Family(op, variants, tuple(poly.lower(op, sizes) for sizes in known), numbers)
+
+
+def families_for(family: Family) -> tuple[Family, ...]:
+    """The family, and one for float64 where the element type is the caller's to choose."""
+    if not family.op.generic:
+        return (family,)
+    return (family, family_like(family, astype(family.op, "double")))
 
 
 def for_gpu(schedule: Schedule) -> bool:

@@ -191,12 +191,14 @@ def index_message(check: IndexCheck) -> str:
 
 def _levels(levels: Sequence[tuple[Level, Sequence[Unit]]]) -> str:
     rows = [f"    {{{quoted(level.name)}, wb_kernels_{level.name}, {len(units)}}},\n" for level, units in levels]
-    chosen = "".join(f"{level.test} ? {n} : " for n, (level, _) in enumerate(levels[:-1])) + str(len(levels) - 1)
+    tests = [f"{level.test} ? {n} : " for n, (level, _) in enumerate(levels) if level.test != "1"]
+    chosen = "".join(tests) + (str(len(levels) - 1) if levels[-1][0].test == "1" else "-1")
     return (
         f"static const wb_level wb_levels[] = {{\n{''.join(rows)}}};\n\n"
-        "/* Found once, when the library is loaded; WORKBENCH_ISA may name a lower one. */\n"
+        "/* Found once, when the library is loaded; WORKBENCH_ISA may name a lower one; -1: none runs here. */\n"
         "static int wb_level_number;\n"
         "__attribute__((constructor)) static void wb_find_level(void)\n{\n"
         f"    wb_level_number = wb_level_at_most({chosen}, wb_levels, {len(levels)});\n}}\n\n"
-        "static const wb_level *wb_level_here(void)\n{\n    return &wb_levels[wb_level_number];\n}\n"
+        "static const wb_level *wb_level_here(void)\n{\n"
+        "    return wb_level_number < 0 ? NULL : &wb_levels[wb_level_number];\n}\n"
     )

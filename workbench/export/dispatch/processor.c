@@ -1,14 +1,30 @@
 /* What the processor that runs this has; an operating system that does not save wide registers counts as without. */
 
+#define _GNU_SOURCE
+
 #include "dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+int wb_processors(void)
+{
+#ifdef __linux__
+    cpu_set_t usable;
+    if (!sched_getaffinity(0, sizeof usable, &usable)) return CPU_COUNT(&usable);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
 
 int wb_level_at_most(int highest, const wb_level *levels, int count)
 {
     const char *wanted = getenv("WORKBENCH_ISA");
-    for (int n = highest; wanted && n < count; ++n)
+    for (int n = highest; wanted && n >= 0 && n < count; ++n)
         if (!strcmp(levels[n].name, wanted)) return n;
     return highest;
 }

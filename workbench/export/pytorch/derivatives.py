@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.export.dispatch import Family, family_like
 from workbench.export.pytorch.schema import Argument, arguments_of
-from workbench.lang import astype, grad
+from workbench.lang import grad
 from workbench.records import record
 
 
@@ -51,10 +51,3 @@ def _rows(
         else:
             rows.append(("i", n) if n < forward else ("d", smooth[n - forward]))
     return tuple(rows)
-
-
-def families_for(family: Family) -> tuple[Family, ...]:
-    """The family, and one for float64 where the element type is the caller's to choose."""
-    if not family.op.generic:
-        return (family,)
-    return (family, family_like(family, astype(family.op, "double")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.errors import WorkbenchError
-from workbench.export.dispatch import Family, for_gpu
-from workbench.export.pytorch.derivatives import Derivative, derivative, families_for
+from workbench.export.dispatch import Family, families_for, for_gpu
+from workbench.export.pytorch.derivatives import Derivative, derivative
 from workbench.export.pytorch.schema import Argument, arguments_of, schema_of
 from workbench.records import record
 

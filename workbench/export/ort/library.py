@@ -1,0 +1,110 @@
+"""The library of a custom operator: kernels for every level, the dispatcher, and what ONNX Runtime calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.codegen.c_names import Names
+from workbench.errors import BuildError
+from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, linked, runtime_file
+from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch.size_code import quoted
+from workbench.export.ort.signature import domain_of, inputs_of
+from workbench.lang.expr import Expr, Size, size_names
+from workbench.records import record
+
+FILES = ("ort.h", "operators.h", "operators.c", "host.c", "shapes.c")
+
+
+@record
+class Built:
+    """What an architecture has: the library (None where no compiler made it), its kernels in words, and notes."""
+
+    architecture: str
+    library: Path | None
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def built(families: Sequence[Family], architecture: str) -> Built:
+    """BuildError if the library for this machine cannot be built; for another one that is only noted."""
+    sources, kernels, notes = [Source("operator.c", _tables(families))], [], []
+    try:
+        for number, family in enumerate(families):
+            own, titles, left_out = _sources_of(family, architecture, number)
+            sources += own
+            kernels += [f"{title}{_types(family) if len(families) > 1 else ''}" for title in titles]
+            notes += left_out
+        library = _linked(families[0].op.name, architecture, sources)
+    except BuildError as reason:
+        if architecture == native():
+            raise
+        return Built(architecture, None, (), (f"not built for {architecture}: {str(reason).splitlines()[0]}",))
+    return Built(architecture, library, tuple(kernels), tuple(notes))
+
+
+def _sources_of(family: Family, architecture: str, number: int) -> tuple[list[Source], list[str], list[str]]:
+    """The C files of one choice of element types, its kernels in words, and notes."""
+    levels, notes = levels_of(family, architecture)
+    # Kernels of another type are other functions.
+    named = [(level, [replace(u, name=f"t{number}_{u.name}") for u in units]) for level, units in levels]
+    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for level, units in named for u in units]
+    front = f"#define wb_the_family wb_family_{number}\n{front_text(family, named)}"
+    titles = [f"{architecture}, {u.title}" for _, units in levels for u in units]
+    return [*sources, Source(f"front_{number}.c", front)], titles, notes
+
+
+def _types(family: Family) -> str:
+    """Which of several choices of element types this is, in words."""
+    return "".join(f", {t}" for t in sorted({t.dtype.name for t in family.op.tensors.values() if t.dtype.is_float}))
+
+
+def _linked(name: str, architecture: str, sources: Sequence[Source]) -> Path:
+    texts = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in FILES}
+    texts |= {n: runtime_file(n) for n in RUNTIME_FILES}
+    common = [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
+    headers = {n: text for n, text in texts.items() if n.endswith(".h")}
+    every = [*common, *sources]
+    return linked(f"{name}_onnxruntime", every, headers, compiler_for(architecture, every))
+
+
+# -- what shape inference knows
+
+
+def _tables(families: Sequence[Family]) -> str:
+    """`wb_the_operator`: where sizes come from, what dimensions of results are made of, the choices of types."""
+    family = families[0]
+    dimensions = [e for name in family.op.outputs for e in family.op.tensors[name].extent]
+    rows = [f"    {{{_uses(family, e)}u, {_size(family, e)}}},\n" for e in dimensions] or ["    {0, -1}\n"]
+    told = [f"    {{{', '.join(map(str, _origin(family, n)))}}},\n" for n in family.symbols] or ["    {-1, 0}\n"]
+    names = [f"wb_family_{n}" for n in range(len(families))]
+    function = Names()("function", family.op.name)
+    return (
+        f'#include "operators.h"\n\nextern const wb_family {", ".join(names)};\n\n'
+        f"static const wb_origin origins[] = {{\n{''.join(told)}}};\n"
+        f"static const wb_dimension dimensions[] = {{\n{''.join(rows)}}};\n"
+        f"static const wb_family *const families[] = {{{', '.join(f'&{n}' for n in names)}}};\n"
+        f"const wb_operator wb_the_operator = {{\n    {quoted(domain_of(family.op.name))}, {quoted(family.op.name)}, "
+        f"origins, dimensions, {len(names)}, families\n}};\n\n"
+        f"WB_PUBLIC const char *{function}_kernel(void)\n{{\n    return wb_last_kernel();\n}}\n"
+    )
+
+
+def _origin(family: Family, symbol: str) -> tuple[int, int]:
+    """The first input and dimension that is a size; (-1, 0) where it is told otherwise."""
+    for n, port in enumerate(inputs_of(family)):
+        for dimension, extent in enumerate(port.extents):
+            if symbol in family.op.size_names and isinstance(extent, Size) and extent.name == symbol:
+                return n, dimension
+    return -1, 0
+
+
+def _uses(family: Family, extent: Expr) -> int:
+    """Sizes of an extent, as bits."""
+    return sum(1 << family.symbols.index(n) for n in size_names(extent))
+
+
+def _size(family: Family, extent: Expr) -> int:
+    return family.symbols.index(extent.name) if isinstance(extent, Size) else -1

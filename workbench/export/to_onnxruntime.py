@@ -1,0 +1,113 @@
+"""`onnxruntime`: an operator with its schedules as a custom operator of ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import CodegenError, WorkbenchError
+from workbench.export.dispatch import LEVELS, families_for, family_of, for_gpu
+from workbench.export.dispatch.architectures import native
+from workbench.export.dispatch.files import folder_of, put_file
+from workbench.export.ort.library import Built, built
+from workbench.export.ort.signature import Port, domain_of, inputs_of, outputs_of
+from workbench.records import record
+
+
+@record
+class OnnxRuntimeLibrary:
+    """What was written: `model` is one node, `<name>` of the domain `workbench.<name>`; `library` has its kernels.
+
+    `pure` is the same model with a body of plain ONNX, for runtimes without the library; None where there is none, and
+    `why_not_pure` says why.  The node takes `inputs` and gives `outputs`, in their order; `kernels` says what each
+    kernel is for, `notes` what could not be built here, and why.
+    """
+
+    name: str
+    directory: Path
+    libraries: Mapping[str, Path]
+    model: Path
+    pure: Path | None
+    why_not_pure: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def domain(self) -> str:
+        """The domain of the node."""
+        return domain_of(self.name)
+
+    @property
+    def library(self) -> Path:
+        """The one for this machine."""
+        return self.libraries[native()]
+
+    def translation(self, torch_op: Any) -> dict[Any, Any]:
+        """What `torch.onnx.export` takes as `custom_translation_table`: the operator that `wb.export.torch` returned
+        becomes this node.  WorkbenchError where onnxscript is missing."""
+        try:
+            from workbench.export.ort.from_torch import table  # only here it is needed
+        except ModuleNotFoundError as reason:
+            raise WorkbenchError(f"torch.onnx.export needs onnxscript: pip install onnxscript ({reason})") from reason
+        return table(self.name, self.inputs, self.outputs, torch_op)
+
+    def __str__(self) -> str:
+        files = [*self.libraries.values(), self.model, *([self.pure] if self.pure else [])]
+        lines = [f"{self.name} as an operator of ONNX Runtime in {self.directory}"]
+        lines += [f"  {path.relative_to(self.directory)}" for path in files]
+        taken, given = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        lines += ["node", f"  {self.domain}::{self.name}({taken}) -> ({given})"]
+        lines += ["kernels", *(f"  {title}" for title in self.kernels), *self.notes]
+        return "\n".join(lines + ([] if self.pure else [f"no body of plain ONNX: {self.why_not_pure}"]))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def onnxruntime(what: Any, /, directory: str | PathLike[str]) -> OnnxRuntimeLibrary:
+    """Write an operator for ONNX Runtime: a library of its kernels, a model that calls it, one that does without.
+
+    `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
+    of them is run through the default recipe.  `lib<name>_onnxruntime.so` is given to
+    `SessionOptions.register_custom_ops_library`; it has kernels for every instruction set level, and is built for
+    64-bit ARM too where a cross compiler is found.  `<name>.onnx` is one node of it, `<name>_pure.onnx` the same node
+    with a body of plain ONNX operators.  Threads and memory are ONNX Runtime's.  What the operator updates is an input
+    more, and the new value is returned.
+
+    Raises BuildError without a compiler, WorkbenchError where onnx is missing or for what cannot be exported.
+    """
+    family, folder = family_of(what), folder_of(directory)
+    if any(for_gpu(v.schedule) for v in family.variants):
+        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        raise WorkbenchError(f"{family.op.name}: operators of ONNX Runtime are exported for cpu; {advice}")
+    try:
+        from workbench.export.ort.body.function import function_of  # only this export needs onnx
+        from workbench.export.ort.model import model_of, save
+    except ModuleNotFoundError as reason:
+        raise WorkbenchError(f"the package onnx is not installed: pip install onnx ({reason})") from reason
+    families = families_for(family)
+    parts = [built(families, architecture) for architecture in LEVELS]
+    libraries = {p.architecture: _in_place(folder, p) for p in parts if p.library is not None}
+    model = save(model_of(family), folder / f"{family.op.name}.onnx")
+    pure, why_not = None, ""
+    place = folder / f"{family.op.name}_pure.onnx"
+    try:
+        pure = save(model_of(family, [function_of(family)]), place)
+    except CodegenError as reason:
+        why_not = str(reason)
+        place.unlink(missing_ok=True)
+    kernels = tuple(title for part in parts for title in part.kernels)
+    notes = tuple(note for part in parts for note in part.notes)
+    ports = inputs_of(family), outputs_of(family)
+    return OnnxRuntimeLibrary(family.op.name, folder, libraries, model, pure, why_not, *ports, kernels, notes)
+
+
+def _in_place(folder: Path, part: Built) -> Path:
+    """The native library stands beside the models, others in a folder of their own."""
+    assert part.library is not None
+    place = folder if part.architecture == native() else folder / part.architecture
+    return put_file(part.library, place / part.library.name)
