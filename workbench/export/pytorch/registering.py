@@ -14,7 +14,7 @@ from workbench.export.pytorch.batching import batched
 from workbench.export.pytorch.glue import PREPARE, glue
 from workbench.export.pytorch.registry import Registered, known, register
 from workbench.export.pytorch.schema import Argument, arguments_of
-from workbench.lang import astype, grad
+from workbench.lang import grad
 from workbench.lang.operator import Operator
 
 
@@ -81,10 +81,3 @@ def _with_vmap(op: Registered) -> None:
         return batched(op, info.batch_size, axes, given, named, whole)
 
     torch.library.register_vmap(op.qualified, rule, lib=op.library)
-
-
-def families_for(family: Family) -> list[Family]:
-    """The family, and one for float64 where the element type is the caller's to choose."""
-    if not family.op.generic:
-        return [family]
-    return [family, family_like(family, astype(family.op, "double"))]

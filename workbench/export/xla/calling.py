@@ -1,0 +1,65 @@
+"""One call of our kernels in a traced program: shapes are checked, and XLA is told whom to call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from workbench.errors import CallError
+from workbench.export.dispatch import placeholder, result_shapes
+from workbench.export.xla.arguments import Static
+from workbench.export.xla.kernels import Kernels
+
+Arrays = tuple[jax.Array, ...]
+Traced = Callable[..., Arrays]
+
+
+def calling(kernels: Kernels, static: Static) -> Traced:
+    """The function of arrays that calls the kernels; TypeError or ValueError where it is traced with wrong ones."""
+    op, operands = kernels.family.op, kernels.operands
+    aliases = {operands.index(o): n for n, o in enumerate(op.outputs) if o in kernels.updated}
+    attributes: dict[str, Any] = {"definition": np.int64(kernels.definition)}
+    if static:
+        sizes = dict(static)
+        attributes["sizes"] = np.array([sizes.get(n, 0) for n in kernels.family.symbols], np.int64)
+
+    def call(*arrays: jax.Array) -> Arrays:
+        results = _results(kernels, dict(zip(operands, arrays, strict=True)), dict(static))
+        ffi = jax.ffi.ffi_call(kernels.target, results, vmap_method="sequential", input_output_aliases=aliases)
+        return tuple(ffi(*arrays, **attributes))
+
+    return call
+
+
+def _results(
+    kernels: Kernels, arrays: Mapping[str, jax.Array], static: Mapping[str, int]
+) -> Sequence[jax.ShapeDtypeStruct]:
+    op = kernels.family.op
+    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in (*op.parameters, *kernels.updated)]
+    named = {n: v for n, v in static.items() if n not in op.parameters}
+    try:
+        own, shapes = result_shapes(kernels.family, given, named, _non_negative)
+    except CallError as error:
+        alike = all(arrays[n].dtype == op.tensors[n].dtype.numpy for n in arrays)
+        raise (ValueError if alike else TypeError)(str(error)) from None
+    types = [own.tensors[n].dtype.numpy for n in op.outputs]
+    return [jax.ShapeDtypeStruct(tuple(s), t) for s, t in zip(shapes, types, strict=True)]
+
+
+def _shaped(kernels: Kernels, name: str, array: jax.Array) -> Any:
+    """What is known of an argument while tracing: of a number nothing, so any stands for it."""
+    tensor = kernels.family.op.tensors[name]
+    if tensor.rank or name in kernels.updated:
+        return array
+    if array.ndim or array.dtype != tensor.dtype.numpy:
+        found = f"{array.dtype} of shape {array.shape}" if array.ndim else array.dtype
+        kind = ValueError if array.ndim else TypeError
+        raise kind(f"{kernels.family.op.name}: {name} expected a number of type {tensor.dtype.name} but found {found}")
+    return placeholder(tensor.dtype.kind)
+
+
+def _non_negative(extent: Any) -> Any:
+    return max(extent, 0) if isinstance(extent, int) else jax.core.max_dim(extent, 0)
