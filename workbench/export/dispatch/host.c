@@ -17,7 +17,7 @@ int wb_thread(void)
 
 __attribute__((visibility("default"))) const wb_entries *wb_open(const wb_threads *threads)
 {
-    static const wb_entries entries = {&wb_the_family, wb_call, wb_message, wb_last_kernel};
+    static const wb_entries entries = {&wb_the_family, wb_call, wb_workspace, wb_message, wb_last_kernel};
     wb_lent = *threads;
     return &entries;
 }

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     const wb_family *family;
     int64_t (*call)(const wb_family *, const wb_array *, const wb_border_value *, const int64_t *, const wb_host *);
+    int64_t (*workspace)(const wb_family *, const wb_array *, const int64_t *, int threads);
     const char *(*message)(void);
     const char *(*last_kernel)(void);
 } wb_entries;

@@ -52,7 +52,8 @@ def _library() -> Path:
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise BuildError(f"operators of PyTorch are registered by C++; install {COMPILERS[0]} or {COMPILERS[1]}")
-    sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text(), "dispatch.h": runtime_file("dispatch.h")}
+    sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text()}
+    sources |= {n: runtime_file(n) for n in ("dispatch.h", "host.h")}
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():

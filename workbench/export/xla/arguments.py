@@ -67,7 +67,7 @@ def _known(op: str, name: str, value: Any) -> int:
 
 def _refuse_no_array(kernels: Kernels, name: str, value: Any) -> None:
     number = kernels.family.op.tensors[name].rank == 0
-    if not isinstance(value, jax.Array | np.ndarray | (NUMBERS if number else np.ndarray)):
+    if not isinstance(value, (jax.Array, np.ndarray, *(NUMBERS if number else ()))):
         expected = "a number or an array without dimensions" if number else "an array"
         shown = type(value).__name__
         raise TypeError(f"{kernels.family.op.name}: {name} expected {expected} of JAX or NumPy but found {shown}")

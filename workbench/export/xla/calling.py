@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,23 +16,44 @@ from workbench.export.xla.kernels import Kernels
 
 Arrays = tuple[jax.Array, ...]
 Traced = Callable[..., Arrays]
+_LINE_BYTES = 64
 
 
 def calling(kernels: Kernels, static: Static) -> Traced:
     """The function of arrays that calls the kernels; TypeError or ValueError where it is traced with wrong ones."""
-    op, operands = kernels.family.op, kernels.operands
+    op, operands, sizes = kernels.family.op, kernels.operands, dict(static)
     aliases = {operands.index(o): n for n, o in enumerate(op.outputs) if o in kernels.updated}
-    attributes: dict[str, Any] = {"definition": np.int64(kernels.definition)}
+    known = [sizes.get(n, 0) for n in kernels.family.symbols]
+    attributes: dict[str, Any] = {"definition": np.int64(kernels.definition), "threads": np.int64(_processors())}
     if static:
-        sizes = dict(static)
-        attributes["sizes"] = np.array([sizes.get(n, 0) for n in kernels.family.symbols], np.int64)
+        attributes["sizes"] = np.array(known, np.int64)
 
     def call(*arrays: jax.Array) -> Arrays:
-        results = _results(kernels, dict(zip(operands, arrays, strict=True)), dict(static))
-        ffi = jax.ffi.ffi_call(kernels.target, results, vmap_method="sequential", input_output_aliases=aliases)
-        return tuple(ffi(*arrays, **attributes))
+        results = _results(kernels, dict(zip(operands, arrays, strict=True)), sizes)
+        scratch = _scratch(kernels, [*arrays, *results], known)
+        ffi = jax.ffi.ffi_call(kernels.target, [*results, *scratch], vmap_method="sequential",
+                               input_output_aliases=aliases)  # fmt: skip
+        return tuple(ffi(*arrays, **attributes)[: len(results)])
 
     return call
+
+
+def _scratch(kernels: Kernels, arrays: Sequence[Any], sizes: Sequence[int]) -> list[jax.ShapeDtypeStruct]:
+    """A result more that nobody reads: in programs for a processor XLA plans memory for nothing else."""
+    if not all(isinstance(extent, int) for array in arrays for extent in array.shape):
+        return []
+    bytes_taken = kernels.workspace_bytes([a.shape for a in arrays], sizes, _processors())
+    return [jax.ShapeDtypeStruct((_rounded(bytes_taken),), np.uint8)] if bytes_taken > 0 else []
+
+
+def _rounded(count: int) -> int:
+    """Kernels take memory that begins and ends at a cache line."""
+    return -(-count // _LINE_BYTES) * _LINE_BYTES
+
+
+def _processors() -> int:
+    """As many threads as XLA computes with."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _results(

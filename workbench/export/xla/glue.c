@@ -44,6 +44,13 @@ static const void *wb_attribute(const XLA_FFI_CallFrame *frame, const char *name
     return NULL;
 }
 
+/* Memory was planned for so many. */
+static int wb_most_threads(const XLA_FFI_CallFrame *frame)
+{
+    const XLA_FFI_Scalar *threads = wb_attribute(frame, "threads", XLA_FFI_AttrType_SCALAR);
+    return threads ? (int)*(const int64_t *)threads->value : 1;
+}
+
 static wb_operator *wb_find(int64_t definition)
 {
     wb_operator *op = atomic_load_explicit(&wb_operators, memory_order_acquire);
@@ -97,7 +104,7 @@ static const char *wb_take_inputs(const XLA_FFI_CallFrame *frame, const wb_famil
         if (f->call[n].kind == 'a') wb_take_array(buffer, place, given);
         else wb_read_number(&f->parameters[place], buffer->data, &given->values[place]);
     }
-    return taken == frame->args.size && frame->rets.size == f->outputs ? NULL : "too many arguments";
+    return taken == frame->args.size && frame->rets.size >= f->outputs ? NULL : "another number of arguments";
 }
 
 /* What is updated comes in as an argument and goes out in the same memory, or in a copy. */
@@ -141,7 +148,12 @@ static XLA_FFI_Error *wb_execute(const XLA_FFI_CallFrame *frame, wb_operator *op
     unlike = wb_take_outputs(frame, f, &given);
     if (unlike) return wb_unlike(frame, f, unlike);
     wb_host host;
-    const XLA_FFI_CallFrame *outer = wb_enter(frame, &host);
+    wb_loan loan = {frame, NULL, 0}, *outer = wb_enter(&loan, wb_most_threads(frame), &host);
+    if (frame->rets.size > f->outputs) {
+        const XLA_FFI_Buffer *scratch = frame->rets.rets[f->outputs];
+        loan.scratch = scratch->data;
+        loan.scratch_bytes = scratch->dims[0];
+    }
     status = entries->call(f, given.arrays, given.values, given.sizes, &host);
     wb_leave(outer);
     atomic_store_explicit(&op->last_kernel, entries->last_kernel(), memory_order_relaxed);
@@ -187,6 +199,25 @@ WB_EXPORT int wb_jax_implement(int64_t definition, const wb_entries *(*open)(con
     op->next = atomic_load_explicit(&wb_operators, memory_order_relaxed);
     atomic_store_explicit(&wb_operators, op, memory_order_release);
     return 0;
+}
+
+/* Bytes that a call takes whose arrays, in the order of the call and then the results, have these dimensions. */
+WB_EXPORT int64_t wb_jax_workspace(int64_t definition, const int64_t *dimensions, const int64_t *sizes, int threads)
+{
+    const wb_entries *entries = atomic_load_explicit(&wb_find(definition)->entries, memory_order_acquire);
+    const wb_family *f = entries->family;
+    wb_arguments given;
+    XLA_FFI_Buffer buffer = {.data = NULL};
+    memcpy(given.sizes, sizes, sizeof *sizes * (size_t)f->sizes);
+    for (int n = 0; n < f->arguments + f->outputs; ++n) {
+        const int place = n < f->arguments ? f->call[n].place : f->inputs + n - f->arguments;
+        if (n < f->arguments && f->call[n].kind != 'a') continue;
+        buffer.rank = f->parameters[place].rank;
+        buffer.dims = (int64_t *)dimensions;
+        wb_take_array(&buffer, place, &given);
+        dimensions += buffer.rank;
+    }
+    return f->solve(given.arrays, given.sizes) ? 0 : entries->workspace(f, given.arrays, given.sizes, threads);
 }
 
 WB_EXPORT const char *wb_jax_last_kernel(int64_t definition)

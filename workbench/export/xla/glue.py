@@ -28,6 +28,7 @@ def glue() -> Any:
     found = ctypes.CDLL(str(path))
     for name, result, arguments in (
         ("implement", ctypes.c_int, [ctypes.c_int64, ctypes.c_void_p]),
+        ("workspace", ctypes.c_int64, [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]),
         ("last_kernel", ctypes.c_char_p, [ctypes.c_int64]),
     ):
         function = getattr(found, f"wb_jax_{name}")

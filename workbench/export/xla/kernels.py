@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from workbench.export.dispatch import Family, hosted
 from workbench.export.xla.glue import glue
@@ -41,6 +43,12 @@ class Kernels:
     def updated(self) -> tuple[str, ...]:
         op = self.family.op
         return tuple(o for o in op.outputs if op.tensors[o].role == "inout")
+
+    def workspace_bytes(self, shapes: Sequence[Sequence[int]], sizes: Sequence[int], threads: int) -> int:
+        """What a call takes beside its arrays, whose shapes are those of the operands and then of the results."""
+        dimensions = np.array([*(d for shape in shapes for d in shape), 0], np.int64)
+        known = np.array([*sizes, 0], np.int64)
+        return glue().wb_jax_workspace(self.definition, dimensions.ctypes.data, known.ctypes.data, threads)
 
     def last_kernel(self) -> str:
         """What the kernel that ran last was made for."""

@@ -1,4 +1,4 @@
-/* Parallel loops on the threads that XLA computes with, and memory from its allocator. */
+/* Parallel loops on the threads that XLA computes with, and memory that it planned for. */
 
 #include "lending.h"
 
@@ -8,8 +8,8 @@
 
 enum { WB_ALIGNMENT = 64, WB_CHUNKS_A_THREAD = 4 };
 
-/* The call that this thread is in; NULL inside a parallel loop, where there is nothing to share. */
-static _Thread_local const XLA_FFI_CallFrame *wb_frame;
+/* What this thread was lent; NULL inside a parallel loop, where there is nothing to share. */
+static _Thread_local wb_loan *wb_current;
 static _Thread_local int wb_number;
 
 /* Whether something went wrong; the caller goes on without. */
@@ -25,18 +25,21 @@ static int wb_failed(const XLA_FFI_Api *api, XLA_FFI_Error *error)
 
 static void *wb_take(int64_t bytes, void **handle)
 {
-    XLA_FFI_DeviceMemory_Allocate_Args args = {
-        XLA_FFI_DeviceMemory_Allocate_Args_STRUCT_SIZE, NULL, wb_frame->ctx, (size_t)bytes, WB_ALIGNMENT, NULL};
-    if (wb_failed(wb_frame->api, wb_frame->api->XLA_FFI_DeviceMemory_Allocate(&args))) return NULL;
-    *handle = (void *)(intptr_t)bytes;
-    return args.data;
+    const int64_t rounded = (bytes + WB_ALIGNMENT - 1) / WB_ALIGNMENT * WB_ALIGNMENT;
+    if ((uintptr_t)wb_current->scratch % WB_ALIGNMENT == 0 && rounded <= wb_current->scratch_bytes) {
+        void *memory = wb_current->scratch;
+        wb_current->scratch += rounded;
+        wb_current->scratch_bytes -= rounded;
+        *handle = NULL;
+        return memory;
+    }
+    return *handle = aligned_alloc(WB_ALIGNMENT, (size_t)rounded); /* kernels that came after the program was compiled */
 }
 
 static void wb_give(void *memory, void *handle)
 {
-    XLA_FFI_DeviceMemory_Free_Args args = {
-        XLA_FFI_DeviceMemory_Free_Args_STRUCT_SIZE, NULL, wb_frame->ctx, (size_t)(intptr_t)handle, memory};
-    wb_failed(wb_frame->api, wb_frame->api->XLA_FFI_DeviceMemory_Free(&args));
+    (void)memory;
+    free(handle);
 }
 
 /* -- threads -- */
@@ -83,12 +86,12 @@ static void wb_help(void *shared)
     if (number) ++loop->working;
     pthread_mutex_unlock(&loop->lock);
     if (number) {
-        const XLA_FFI_CallFrame *outer = wb_frame;
+        wb_loan *outer = wb_current;
         const int outer_number = wb_number;
-        wb_frame = NULL;
+        wb_current = NULL;
         wb_number = number;
         wb_work(loop);
-        wb_frame = outer;
+        wb_current = outer;
         wb_number = outer_number;
         pthread_mutex_lock(&loop->lock);
         if (--loop->working == 0) pthread_cond_signal(&loop->left);
@@ -114,8 +117,8 @@ static void wb_ask_for_help(wb_loop *loop, const XLA_FFI_CallFrame *frame, int64
 
 static void wb_share(int64_t begin, int64_t end, int threads, wb_body body, const void *context)
 {
-    const XLA_FFI_CallFrame *frame = wb_frame;
-    wb_loop *loop = frame ? malloc(sizeof *loop) : NULL;
+    wb_loan *loan = wb_current;
+    wb_loop *loop = loan ? malloc(sizeof *loop) : NULL;
     if (!loop) {
         body(context, begin, end);
         return;
@@ -126,11 +129,10 @@ static void wb_share(int64_t begin, int64_t end, int threads, wb_body body, cons
     atomic_init(&loop->next, begin);
     pthread_mutex_init(&loop->lock, NULL);
     pthread_cond_init(&loop->left, NULL);
-    wb_ask_for_help(loop, frame, (threads < most ? threads : most) - 1);
-    wb_frame = NULL;
-    wb_number = 0;
+    wb_ask_for_help(loop, loan->frame, (threads < most ? threads : most) - 1);
+    wb_current = NULL;
     wb_work(loop);
-    wb_frame = frame;
+    wb_current = loan;
     pthread_mutex_lock(&loop->lock);
     loop->over = 1;
     while (loop->working) pthread_cond_wait(&loop->left, &loop->lock);
@@ -154,15 +156,16 @@ static int wb_threads_of(const XLA_FFI_CallFrame *frame)
 
 const wb_threads wb_lent_threads = {wb_share, wb_own_number};
 
-const XLA_FFI_CallFrame *wb_enter(const XLA_FFI_CallFrame *frame, wb_host *host)
+wb_loan *wb_enter(wb_loan *loan, int most_threads, wb_host *host)
 {
-    const XLA_FFI_CallFrame *outer = wb_frame;
-    *host = (wb_host){wb_take, wb_give, wb_threads_of(frame)};
-    wb_frame = frame;
+    wb_loan *outer = wb_current;
+    const int threads = wb_threads_of(loan->frame);
+    *host = (wb_host){wb_take, wb_give, threads < most_threads ? threads : most_threads};
+    wb_current = loan;
     return outer;
 }
 
-void wb_leave(const XLA_FFI_CallFrame *outer)
+void wb_leave(wb_loan *outer)
 {
-    wb_frame = outer;
+    wb_current = outer;
 }

@@ -8,8 +8,14 @@
 
 extern const wb_threads wb_lent_threads;
 
+typedef struct {
+    const XLA_FFI_CallFrame *frame;
+    char *scratch;
+    int64_t scratch_bytes;
+} wb_loan;
+
 /* From here on this thread's loops and memory are those of a call; what `wb_leave` has to be given. */
-const XLA_FFI_CallFrame *wb_enter(const XLA_FFI_CallFrame *frame, wb_host *host);
-void wb_leave(const XLA_FFI_CallFrame *outer);
+wb_loan *wb_enter(wb_loan *loan, int most_threads, wb_host *host);
+void wb_leave(wb_loan *outer);
 
 #endif
