@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from workbench.export.dispatch import Family
+from workbench.export.dispatch.family import described
 from workbench.export.dispatch.front import untold
 from workbench.export.xla.kernels import Kernels
 from workbench.lang.dtypes import DType
@@ -39,7 +40,8 @@ def spelt(name: str) -> str:
 def taken(all_kernels: Sequence[Kernels], given: Mapping[str, Any]) -> tuple[Kernels, list[jax.Array], Static]:
     """The kernels for a call, its arrays in their order, and the sizes that are no arrays' to tell.
 
-    TypeError for anything that is no array of the right element type, or no number where one has to be known.
+    TypeError for anything that is no array, or no number where one has to be known; ValueError for a number without a
+    kernel.
     """
     found = {n: given[spelt(n)] for n in all_kernels[0].operands}
     for name, value in found.items():
@@ -48,8 +50,18 @@ def taken(all_kernels: Sequence[Kernels], given: Mapping[str, Any]) -> tuple[Ker
     _refuse_wide(kernels)
     op = kernels.family.op
     arrays = [_array(kernels, n, v) for n, v in found.items()]
-    static = [n for n in (*op.scalars, *untold(kernels.family))]
-    return kernels, arrays, tuple((n, _known(op.name, n, given[spelt(n)])) for n in static)
+    static = {n: _known(op.name, n, given[spelt(n)]) for n in (*op.scalars, *untold(kernels.family))}
+    _refuse_unknown_scalars(kernels.family, static)
+    return kernels, arrays, tuple(static.items())
+
+
+def _refuse_unknown_scalars(family: Family, static: Mapping[str, int]) -> None:
+    """ValueError for a scalar that shapes the program and has none of the values of the schedules."""
+    if any(all(static.get(n, v) == v for n, v in program.sizes.items()) for program in family.fallbacks):
+        return
+    given = ", ".join(f"{n}={static[n]}" for n in family.op.scalars)
+    known = "; ".join(described({n: v for n, v in p.sizes.items() if n in static}) for p in family.fallbacks)
+    raise ValueError(f"{family.op.name}: no kernel for these scalars: {given}; exported with {known}")
 
 
 def _known(op: str, name: str, value: Any) -> int:

@@ -13,6 +13,7 @@ from workbench.errors import CallError
 from workbench.export.dispatch import placeholder, result_shapes
 from workbench.export.xla.arguments import Static
 from workbench.export.xla.kernels import Kernels
+from workbench.export.xla.manual import made_varying, varying
 
 Arrays = tuple[jax.Array, ...]
 Traced = Callable[..., Arrays]
@@ -30,19 +31,23 @@ def calling(kernels: Kernels, static: Static) -> Traced:
 
     def call(*arrays: jax.Array) -> Arrays:
         results = _results(kernels, dict(zip(operands, arrays, strict=True)), sizes)
-        scratch = _scratch(kernels, [*arrays, *results], known)
+        scratch = _scratch(kernels, arrays, results, known)
         ffi = jax.ffi.ffi_call(kernels.target, [*results, *scratch], vmap_method="sequential",
                                input_output_aliases=aliases)  # fmt: skip
-        return tuple(ffi(*arrays, **attributes)[: len(results)])
+        made = ffi(*arrays, **attributes)[: len(results)]
+        return tuple(made_varying(made, varying(arrays)))
 
     return call
 
 
-def _scratch(kernels: Kernels, arrays: Sequence[Any], sizes: Sequence[int]) -> list[jax.ShapeDtypeStruct]:
+def _scratch(
+    kernels: Kernels, arrays: Sequence[jax.Array], results: Sequence[Any], sizes: Sequence[int]
+) -> list[jax.ShapeDtypeStruct]:
     """A result more that nobody reads: in programs for a processor XLA plans memory for nothing else."""
-    if not all(isinstance(extent, int) for array in arrays for extent in array.shape):
+    shapes = [a.shape for a in (*arrays, *results)]
+    if not all(isinstance(extent, int) for shape in shapes for extent in shape):
         return []
-    bytes_taken = kernels.workspace_bytes([a.shape for a in arrays], sizes, _processors())
+    bytes_taken = kernels.workspace_bytes(shapes, sizes, _processors())
     return [jax.ShapeDtypeStruct((_rounded(bytes_taken),), np.uint8)] if bytes_taken > 0 else []
 
 

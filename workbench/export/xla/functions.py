@@ -12,11 +12,13 @@ import jax
 
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family, family_like
+from workbench.export.dispatch.front import untold
 from workbench.export.xla.arguments import Static, signature_of, taken
 from workbench.export.xla.batching import batchable
 from workbench.export.xla.calling import Arrays, Traced, calling
 from workbench.export.xla.gradients import differentiable
 from workbench.export.xla.kernels import Kernels, implemented
+from workbench.export.xla.manual import made_varying, varying
 from workbench.export.xla.sharding import partitioned
 from workbench.lang import grad, vmap
 from workbench.runtime.locks import Lock
@@ -57,16 +59,16 @@ def known(name: str) -> Exported | None:
 def exported(name: str, families: Sequence[Family]) -> Exported:
     """A new function, or the known one of that name with what it does replaced; WorkbenchError if they differ."""
     signature = described(families)
-    kernels = tuple(implemented(name, family) for family in families)
     with _lock:
         op = _known.get(name)
+        if op is not None and op.signature != signature:
+            raise _taken(op, signature)
+        kernels = tuple(implemented(name, family) for family in families)
         if op is None:
             op = _known[name] = Exported(name, signature)
             op.function = _function(op, families[0])
-        elif op.signature != signature:
-            raise _taken(op, signature)
         op.kernels, op.made = kernels, {}
-        op.function.__doc__ = f"{families[0].op}"
+        op.function.__doc__ = str(families[0].op)
     return op
 
 
@@ -82,11 +84,15 @@ def _taken(op: Exported, signature: str) -> WorkbenchError:
 def described(families: Sequence[Family]) -> str:
     """`(float32[2] A, float32[2] B) -> (float32[2])`: names, element types and ranks."""
     op = families[0].op
-    generic = set(op.generic)
-    taken = [n if n in op.scalars else f"{'' if generic else op.tensors[n].dtype}[{op.tensors[n].rank}] {n}"
-             for n in signature_of(families[0]).parameters]  # fmt: skip
-    given = [f"{op.tensors[o].dtype}[{op.tensors[o].rank}]" for o in op.outputs]
-    return f"({', '.join(taken)}) -> ({', '.join(given)})"
+
+    def array(name: str) -> str:
+        types = dict.fromkeys(str(f.op.tensors[name].dtype) for f in families)
+        return f"{'|'.join(types)}[{op.tensors[name].rank}]"
+
+    sizes = (*op.scalars, *untold(families[0]))
+    updated = [o for o in op.outputs if op.tensors[o].role == "inout"]
+    taken = [n if n in sizes else f"{array(n)} {n}" for n in (*op.parameters, *updated, *untold(families[0]))]
+    return f"({', '.join(taken)}) -> ({', '.join(map(array, op.outputs))})"
 
 
 def _function(op: Exported, family: Family) -> Callable[..., Any]:
@@ -95,7 +101,7 @@ def _function(op: Exported, family: Family) -> Callable[..., Any]:
     def function(*given: Any, **named: Any) -> Any:
         bound = signature.bind(*given, **named)
         kernels, arrays, static = taken(op.kernels, bound.arguments)
-        results = _traced(op, kernels, static)(*arrays)
+        results = _traced(op, kernels, static)(*made_varying(arrays, varying(arrays)))
         return results[0] if len(results) == 1 else results
 
     function.__name__ = function.__qualname__ = op.name

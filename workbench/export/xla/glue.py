@@ -9,16 +9,21 @@ from typing import Any
 
 import jax
 
+from workbench.errors import BuildError
 from workbench.export.dispatch import Source, linked, runtime_file
 from workbench.runtime.discovery import preferred_toolchain
 
 NAME = "workbench_jax"
+OLDEST = (0, 10)
 INTERFACE = "xla/ffi/api/c_api.h"
 
 
 @cache
 def glue() -> Any:
     """The loaded library; BuildError without a C compiler, or with its words."""
+    if tuple(map(int, jax.__version__.split(".")[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise BuildError(f"functions are exported to JAX {needed} or a newer one; this is {jax.__version__}")
     sources = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in ("glue.c", "lending.c")}
     sources["dispatch.c"] = runtime_file("dispatch.c")
     headers = {n: runtime_file(n) for n in ("dispatch.h", "host.h")}
