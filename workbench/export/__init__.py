@@ -1,8 +1,8 @@
 """Out into plain C and the frameworks: an operator with its schedules becomes theirs.
 
-`c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch, `jax` gives a
-function of JAX.  Each takes an operator, a schedule, a study, or a list of schedules and studies of one operator.  A name
-is loaded from its module on first use.
+`c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch, `jax` gives
+a function of JAX.  Each takes an operator, a schedule, a study, or a list of schedules and studies of one operator.  A
+name is loaded from its module on first use.
 """
 
 from __future__ import annotations

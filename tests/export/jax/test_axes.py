@@ -24,7 +24,8 @@ BY_HAND = {
     "def f(float(N) A) -> (B, s) { B(i) = A(i)\n s +=! A(i) }": [],
     "def f(float(N) A) -> (B, c) { B(i) = A(i)\n c(i) +=! 1.0 where i in 0:N, j in 0:N }": [],
     "def f(float(N) A, float(N) X) -> (B) { s +=! X(j)\n B(i) = A(i) + s }": [],
-    "def f(float(N,D) T, int32(M) I) -> (O) { O(m,d) = T(I(m),d) where d in 0:D }": [{"T": 1, "O": 1}, {"I": 0, "O": 0}],
+    "def f(float(N,D) T, int32(M) I) -> (O) { O(m,d) = T(I(m),d) where d in 0:D }":
+        [{"T": 1, "O": 1}, {"I": 0, "O": 0}],
     "def f(float(N,M) A) -> (B) { B(0,j) = A(0,j) where j in 0:M\n for t in 1:N { B(t,j) = B(t-1,j) + A(t,j) } }":
         [{"A": 1, "B": 1}],
     "def f(float(N) A, int32(N) P) -> (float(N) B) where injective(P) { B(P(i)) = A(i) }": [],

@@ -51,16 +51,20 @@ def test_only_the_gradients_that_are_wanted_are_computed(mm):
     np.testing.assert_array_equal(by(B), A.T @ np.ones((3, 5)))
     text = str(jax.make_jaxpr(by)(B))
     assert "workbench.mmg_grad_B" in text
-    assert "workbench.mmg_grad\n" not in text + "\n"
-    assert "target_name=workbench.mmg_grad\n" in str(jax.make_jaxpr(jax.grad(lambda a, b: mm(a, b).sum(), (0, 1)))(A, B))
+    assert "workbench.mmg_grad\n" not in text
+    both = jax.grad(lambda a, b: mm(a, b).sum(), (0, 1))
+    assert "workbench.mmg_grad\n" in str(jax.make_jaxpr(both)(A, B))
 
 
 def test_transformations_may_stand_in_any_order(mm):
     A, B = whole(3, 2, 4), whole(4, 5)
     loss = lambda a, b: (mm(a, b) ** 2).sum()  # noqa: E731
     plain = lambda a, b: ((a @ b) ** 2).sum()  # noqa: E731
-    for wrap in (lambda f: jax.jit(jax.vmap(jax.grad(f), (0, None))), lambda f: jax.vmap(jax.jit(jax.grad(f)), (0, None)),
-                 lambda f: jax.jit(jax.grad(lambda a, b: jax.vmap(f, (0, None))(a, b).sum()))):  # fmt: skip
+    for wrap in (
+        lambda f: jax.jit(jax.vmap(jax.grad(f), (0, None))),
+        lambda f: jax.vmap(jax.jit(jax.grad(f)), (0, None)),
+        lambda f: jax.jit(jax.grad(lambda a, b: jax.vmap(f, (0, None))(a, b).sum())),
+    ):
         np.testing.assert_array_equal(wrap(loss)(A, B), wrap(plain)(A, B))
     both = jax.jit(jax.grad(lambda a, b: jax.vmap(loss, (0, None))(a, b).sum(), argnums=(0, 1)))(A, B)
     for found, known in zip(both, jax.grad(lambda a, b: plain(a, b), argnums=(0, 1))(A, B), strict=True):
@@ -76,8 +80,8 @@ def test_loops_branches_and_rematerialisation(mm):
         return jax.lax.scan(lambda c, w: (call(c, w), c.sum()), a, W)[1].sum()
 
     np.testing.assert_array_equal(jax.grad(lambda a: loop(a, mm))(A), jax.grad(lambda a: loop(a, jnp.matmul))(A))
-    kept = jax.checkpoint(lambda a: jnp.tanh(mm(a, W[0])))
-    np.testing.assert_allclose(jax.grad(lambda a: kept(a).sum())(A), jax.grad(lambda a: jnp.tanh(a @ W[0]).sum())(A), rtol=1e-5)
+    kept = jax.grad(lambda a: jax.checkpoint(lambda a: jnp.tanh(mm(a, W[0])))(a).sum())
+    np.testing.assert_allclose(kept(A), jax.grad(lambda a: jnp.tanh(a @ W[0]).sum())(A), rtol=1e-5)
     either = jax.jit(lambda p, a: jax.lax.cond(p, lambda: mm(a, W[0]), lambda: 2 * a))
     np.testing.assert_array_equal(either(True, A), A @ W[0])
 
@@ -114,7 +118,8 @@ def test_integers_have_no_gradient_and_do_not_disturb_the_others():
 
 def test_a_training_loop_lowers_the_loss():
     layer = wb.export.jax(wb.operator(
-        "def layer(float(B,I) X, float(I,O) W, float(O) b) -> (Y) { Y(n,o) +=! X(n,i) * W(i,o)\n Y(n,o) = tanh(Y(n,o) + b(o)) }"
+        "def layer(float(B,I) X, float(I,O) W, float(O) b) -> (Y)"
+        " { Y(n,o) +=! X(n,i) * W(i,o)\n Y(n,o) = tanh(Y(n,o) + b(o)) }"
     ))  # fmt: skip
     random = np.random.default_rng(0)
     X = random.standard_normal((32, 6)).astype(np.float32)

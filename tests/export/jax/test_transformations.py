@@ -54,7 +54,8 @@ def test_vmap_of_numbers_of_what_is_updated_and_of_several_results():
     A, B, C = whole(3, 2, 4), whole(4, 5), whole(2, 5)
     np.testing.assert_array_equal(jax.vmap(lambda a: gemm(a, B, 1.0, 2.0, C))(A), A @ B + 2 * C)
     scales = np.arange(3, dtype=np.float32)
-    np.testing.assert_array_equal(jax.vmap(lambda s: gemm(A[0], B, s, 2.0, C))(scales), scales[:, None, None] * (A[0] @ B) + 2 * C)
+    scaled = jax.vmap(lambda s: gemm(A[0], B, s, 2.0, C))(scales)
+    np.testing.assert_array_equal(scaled, scales[:, None, None] * (A[0] @ B) + 2 * C)
     many = whole(3, 2, 5)
     np.testing.assert_array_equal(jax.vmap(lambda c: gemm(A[0], B, 1.0, 1.0, c))(many), A[0] @ B + many)
     X = np.random.default_rng(0).standard_normal((4, 3, 6)).astype(np.float32)
@@ -111,7 +112,8 @@ def test_a_kept_program_runs_in_another_process_that_exports_the_same(mm, tmp_pa
     from jax import export
 
     A, B = whole(3, 4), whole(4, 5)
-    program = export.export(jax.jit(mm), disabled_checks=[export.DisabledSafetyCheck.custom_call("workbench.mmv")])(A, B)
+    known = [export.DisabledSafetyCheck.custom_call("workbench.mmv")]
+    program = export.export(jax.jit(mm), disabled_checks=known)(A, B)
     (tmp_path / "program").write_bytes(program.serialize())
     np.savez(tmp_path / "arrays.npz", A=A, B=B)
     assert "as expected" in _elsewhere(KEPT, tmp_path)

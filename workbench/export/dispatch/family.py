@@ -64,6 +64,11 @@ class Family:
         """Parameters that are data: arrays, and scalars given by value."""
         return tuple(p for p in self.op.parameters if p not in self.op.scalars)
 
+    @property
+    def updated(self) -> tuple[str, ...]:
+        """Outputs that are given: the operator reads them before it writes them."""
+        return tuple(o for o in self.op.outputs if self.op.tensors[o].role == "inout")
+
 
 def family_of(what: object) -> Family:
     """The family of what is to be exported; WorkbenchError for anything else, and for two operators at once."""

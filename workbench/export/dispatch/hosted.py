@@ -17,7 +17,7 @@ HOST_FILES = ("host.c", "host.h")
 
 
 def hosted(family: Family) -> ctypes.CDLL:
-    """The loaded library, whose `wb_open` takes threads and gives the operator's tables; BuildError if there is none."""
+    """The loaded library, whose `wb_open` takes threads and gives the operator's tables; or BuildError."""
     path = _library(family)
     try:
         return ctypes.CDLL(str(path))

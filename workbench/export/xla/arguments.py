@@ -16,20 +16,19 @@ from workbench.export.dispatch import Family
 from workbench.export.dispatch.family import described
 from workbench.export.dispatch.front import untold
 from workbench.export.xla.kernels import Kernels
-from workbench.lang.dtypes import DType
 from workbench.lang.printer import type_name
 
 Static = tuple[tuple[str, int], ...]
+# What a number without a type of its own may become, by NumPy's letter for its kind.
+_BECOMES = {"b": ("bool",), "i": ("int", "uint", "float"), "f": ("float",)}
 NUMBERS = (bool, int, float, np.bool_, np.number)
 
 
 def signature_of(family: Family) -> inspect.Signature:
     """The parameters, then what is updated; by keyword the sizes that no shape tells."""
-    op = family.op
-    updated = [o for o in op.outputs if op.tensors[o].role == "inout"]
-    plain = [inspect.Parameter(spelt(n), inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in (*op.parameters, *updated)]
-    named = [inspect.Parameter(spelt(n), inspect.Parameter.KEYWORD_ONLY) for n in untold(family)]
-    return inspect.Signature([*plain, *named])
+    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    found = [inspect.Parameter(spelt(n), plain) for n in (*family.op.parameters, *family.updated)]
+    return inspect.Signature([*found, *(inspect.Parameter(spelt(n), named) for n in untold(family))])
 
 
 def spelt(name: str) -> str:
@@ -70,8 +69,8 @@ def _known(op: str, name: str, value: Any) -> int:
             raise TypeError
         return index(value)
     except jax.errors.TracerIntegerConversionError:
-        advice = "give a Python number (of a jitted function: name it in static_argnames)"
-        raise TypeError(f"{op}: {name!r} shapes the program, so it has to be known when it is traced; {advice}") from None
+        advice = "give a Python number (in a jitted function: name it in static_argnames)"
+        raise TypeError(f"{op}: {name!r} shapes the program and has to be known when it is traced; {advice}") from None
     except TypeError:
         shown = type(value).__name__
         raise TypeError(f"{op}: {name!r} shapes the program: expected an integer but found {shown}") from None
@@ -87,12 +86,11 @@ def _refuse_no_array(kernels: Kernels, name: str, value: Any) -> None:
 
 def _refuse_wide(kernels: Kernels) -> None:
     """TypeError where JAX would silently make 32 bits of what the kernels take or give."""
-    if jax.config.jax_enable_x64:
-        return
     op = kernels.family.op
     for name in (*kernels.operands, *op.outputs):
-        if op.tensors[name].dtype.bits == 64:
-            wide = f"{op.name}: {name} is {type_name(op.tensors[name].dtype)}, and JAX has types of 64 bits switched off"
+        own = op.tensors[name].dtype.numpy
+        if jax.dtypes.canonicalize_dtype(own) != own:
+            wide = f"{op.name}: {name} is {type_name(op.tensors[name].dtype)}, and JAX has 64 bits switched off"
             raise TypeError(f"{wide}; jax.config.update('jax_enable_x64', True) at the start, or declare 32 bits")
 
 
@@ -110,11 +108,7 @@ def _array(kernels: Kernels, name: str, value: Any) -> jax.Array:
     dtype = op.tensors[name].dtype
     if not _is_weak(value):
         return jnp.asarray(value)  # of a wrong type: refused where the shapes are
-    if jnp.result_type(value) == bool and dtype.kind != "bool" or _loses_fraction(value, dtype):
-        found = jnp.result_type(value).name
-        raise TypeError(f"{op.name}: {name} expected type {type_name(dtype)} but found {found}")
+    found = jnp.result_type(value)
+    if dtype.kind not in _BECOMES[found.kind]:
+        raise TypeError(f"{op.name}: {name} expected type {type_name(dtype)} but found {found.name}")
     return jnp.asarray(value, dtype.numpy)
-
-
-def _loses_fraction(value: Any, dtype: DType) -> bool:
-    return not dtype.is_float and jnp.issubdtype(jnp.result_type(value), jnp.floating)

@@ -1,4 +1,4 @@
-"""Axes of an operator that may be cut: a part of the results is what the operator computes from a part of the inputs."""
+"""Axes of an operator that may be cut: it computes a part of the results from a part of the inputs."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import max_dim
 
 from workbench.errors import CallError
 from workbench.export.dispatch import placeholder, result_shapes
@@ -23,7 +24,7 @@ _LINE_BYTES = 64
 def calling(kernels: Kernels, static: Static) -> Traced:
     """The function of arrays that calls the kernels; TypeError or ValueError where it is traced with wrong ones."""
     op, operands, sizes = kernels.family.op, kernels.operands, dict(static)
-    aliases = {operands.index(o): n for n, o in enumerate(op.outputs) if o in kernels.updated}
+    aliases = {operands.index(o): n for n, o in enumerate(op.outputs) if o in kernels.family.updated}
     known = [sizes.get(n, 0) for n in kernels.family.symbols]
     attributes: dict[str, Any] = {"definition": np.int64(kernels.definition), "threads": np.int64(_processors())}
     if static:
@@ -65,7 +66,7 @@ def _results(
     kernels: Kernels, arrays: Mapping[str, jax.Array], static: Mapping[str, int]
 ) -> Sequence[jax.ShapeDtypeStruct]:
     op = kernels.family.op
-    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in (*op.parameters, *kernels.updated)]
+    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in (*op.parameters, *kernels.family.updated)]
     named = {n: v for n, v in static.items() if n not in op.parameters}
     try:
         own, shapes = result_shapes(kernels.family, given, named, _non_negative)
@@ -79,7 +80,7 @@ def _results(
 def _shaped(kernels: Kernels, name: str, array: jax.Array) -> Any:
     """What is known of an argument while tracing: of a number nothing, so any stands for it."""
     tensor = kernels.family.op.tensors[name]
-    if tensor.rank or name in kernels.updated:
+    if tensor.rank or name in kernels.family.updated:
         return array
     if array.ndim or array.dtype != tensor.dtype.numpy:
         found = f"{array.dtype} of shape {array.shape}" if array.ndim else array.dtype
@@ -89,4 +90,4 @@ def _shaped(kernels: Kernels, name: str, array: jax.Array) -> Any:
 
 
 def _non_negative(extent: Any) -> Any:
-    return max(extent, 0) if isinstance(extent, int) else jax.core.max_dim(extent, 0)
+    return max(extent, 0) if isinstance(extent, int) else max_dim(extent, 0)

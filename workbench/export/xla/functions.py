@@ -82,17 +82,16 @@ def _taken(op: Exported, signature: str) -> WorkbenchError:
 
 
 def described(families: Sequence[Family]) -> str:
-    """`(float32[2] A, float32[2] B) -> (float32[2])`: names, element types and ranks."""
-    op = families[0].op
+    """`(float32[2] A, float32[2] B) -> (float32[2])`: the element types, ranks and names of a call."""
+    family = families[0]
+    op = family.op
 
     def array(name: str) -> str:
         types = dict.fromkeys(str(f.op.tensors[name].dtype) for f in families)
         return f"{'|'.join(types)}[{op.tensors[name].rank}]"
 
-    sizes = (*op.scalars, *untold(families[0]))
-    updated = [o for o in op.outputs if op.tensors[o].role == "inout"]
-    taken = [n if n in sizes else f"{array(n)} {n}" for n in (*op.parameters, *updated, *untold(families[0]))]
-    return f"({', '.join(taken)}) -> ({', '.join(map(array, op.outputs))})"
+    plain = [n if n in op.scalars else f"{array(n)} {n}" for n in (*op.parameters, *family.updated)]
+    return f"({', '.join([*plain, *untold(family)])}) -> ({', '.join(map(array, op.outputs))})"
 
 
 def _function(op: Exported, family: Family) -> Callable[..., Any]:

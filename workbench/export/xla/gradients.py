@@ -1,4 +1,4 @@
-"""The gradient of a traced call: `wb.grad`'s operator, made when it is first wanted, for the arguments that want one."""
+"""The gradient of a traced call: `wb.grad`'s operator for the arguments that want one, made when it is first wanted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from workbench.errors import WorkbenchError
 from workbench.export.xla.calling import Arrays, Traced
@@ -52,5 +53,8 @@ def _varies(primal: Any) -> bool:
 
 
 def _dense(cotangent: Any) -> jax.Array:
-    symbolic = isinstance(cotangent, jax.custom_derivatives.SymbolicZero)
-    return jnp.zeros(cotangent.shape, cotangent.dtype) if symbolic else cotangent
+    """A gradient as an array, also where JAX knows that it is 0."""
+    if not isinstance(cotangent, SymbolicZero):
+        return cotangent
+    known: Any = cotangent.aval
+    return jnp.zeros(known.shape, known.dtype)

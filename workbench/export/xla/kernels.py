@@ -37,12 +37,7 @@ class Kernels:
     @property
     def operands(self) -> tuple[str, ...]:
         """Names of the arrays that it takes, in order: the parameters that are data, then what is updated."""
-        return (*self.family.inputs, *self.updated)
-
-    @property
-    def updated(self) -> tuple[str, ...]:
-        op = self.family.op
-        return tuple(o for o in op.outputs if op.tensors[o].role == "inout")
+        return (*self.family.inputs, *self.family.updated)
 
     def workspace_bytes(self, shapes: Sequence[Sequence[int]], sizes: Sequence[int], threads: int) -> int:
         """What a call takes beside its arrays, whose shapes are those of the operands and then of the results."""

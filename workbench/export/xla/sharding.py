@@ -1,4 +1,4 @@
-"""Traced calls whose arrays lie on several devices: axes that may be cut stay cut, of the others each device has all."""
+"""Traced calls whose arrays lie on several devices: axes that may be cut stay cut, the others are whole on each."""
 
 from __future__ import annotations
 
