@@ -1,5 +1,7 @@
-"""What pytest leaves out: files that import PyTorch at their top have no doctests to run where it is not installed."""
+"""What pytest leaves out: files that import a framework at their top have no doctests where it is not installed."""
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["workbench/export/pytorch"]
+FOLDERS = {"torch": "workbench/export/pytorch", "jax": "workbench/export/xla"}
+
+collect_ignore = [folder for framework, folder in FOLDERS.items() if not find_spec(framework)]

@@ -24,7 +24,7 @@ import sizes
 
 MODULES = [module_name(path) for path in sources("workbench")]
 PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
-FOR_PYTORCH = "workbench.export.pytorch."
+FRAMEWORKS = {"workbench.export.pytorch.": "torch", "workbench.export.xla.": "jax"}
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(
     path
@@ -42,7 +42,7 @@ BOUND_AT_ONCE = defaultdict(set, {"workbench": {"settings"}, "workbench.lang": {
 def everything_loaded() -> None:
     """Import every module of the library that can be, so that no submodule can still come and overwrite a name."""
     for name in MODULES:
-        if find_spec("torch") or not name.startswith(FOR_PYTORCH):
+        if all(find_spec(needed) or not name.startswith(own) for own, needed in FRAMEWORKS.items()):
             importlib.import_module(name)
 
 

@@ -112,9 +112,10 @@ def test_a_kept_program_runs_in_another_process_that_exports_the_same(mm, tmp_pa
     from jax import export
 
     A, B = whole(3, 4), whole(4, 5)
-    known = [export.DisabledSafetyCheck.custom_call("workbench.mmv")]
-    program = export.export(jax.jit(mm), disabled_checks=known)(A, B)
-    (tmp_path / "program").write_bytes(program.serialize())
+    known = [export.DisabledSafetyCheck.custom_call(f"workbench.{name}") for name in ("mmv", "mmv_grad_A")]
+    for name, function in {"program": mm, "slope": jax.grad(lambda a, b: mm(a, b).sum())}.items():
+        program = export.export(jax.jit(function), disabled_checks=known)(A, B)
+        (tmp_path / name).write_bytes(program.serialize())
     np.savez(tmp_path / "arrays.npz", A=A, B=B)
     assert "as expected" in _elsewhere(KEPT, tmp_path)
 
@@ -127,7 +128,8 @@ from jax import export
 import workbench as wb
 
 folder = Path(sys.argv[1])
-program, given = export.deserialize(bytearray((folder / "program").read_bytes())), np.load(folder / "arrays.npz")
+program, slope = (export.deserialize(bytearray((folder / name).read_bytes())) for name in ("program", "slope"))
+given = np.load(folder / "arrays.npz")
 text = "def mmv(float(M,K) A, float(K,N) B) -> (C) {{ C(m,n) +=! A(m,k) * B(k,n){} }}"
 wb.export.jax(wb.operator(text.format(" + 1")))
 try:
@@ -136,7 +138,9 @@ except (jax.errors.JaxRuntimeError, ValueError) as error:
     assert "has not been exported in this process" in str(error), error
 else:
     raise AssertionError("a program was run with another operator of the same name")
-wb.export.jax(wb.operator(text.format("")))
+mm = wb.export.jax(wb.operator(text.format("")))
+jax.eval_shape(jax.grad(lambda a, b: mm(a, b).sum()), given["A"], given["B"])
+np.testing.assert_array_equal(slope.call(given["A"], given["B"]), np.ones((3, 5)) @ given["B"].T)
 np.testing.assert_array_equal(program.call(given["A"], given["B"]), given["A"] @ given["B"])
 print("as expected")
 """

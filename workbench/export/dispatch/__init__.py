@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.export.dispatch.family import Family, Variant, families_for, family_like, family_of, for_gpu
 from workbench.export.dispatch.front import front_text
-from workbench.export.dispatch.hosted import hosted
+from workbench.export.dispatch.hosting import hosted
 from workbench.export.dispatch.levels import LEVELS, Level, here
 from workbench.export.dispatch.objects import Source, linked
 from workbench.export.dispatch.results import placeholder, result_shapes

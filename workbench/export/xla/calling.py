@@ -66,7 +66,8 @@ def _results(
     kernels: Kernels, arrays: Mapping[str, jax.Array], static: Mapping[str, int]
 ) -> Sequence[jax.ShapeDtypeStruct]:
     op = kernels.family.op
-    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in (*op.parameters, *kernels.family.updated)]
+    names = (*op.parameters, *kernels.family.updated)
+    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in names]
     named = {n: v for n, v in static.items() if n not in op.parameters}
     try:
         own, shapes = result_shapes(kernels.family, given, named, _non_negative)
