@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import families_for, family_of, for_gpu
+from workbench.export.dispatch import family_of, for_gpu
 
 
 def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
@@ -32,4 +32,4 @@ def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
         from workbench.export.xla.functions import exported  # only this export needs the framework
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"JAX is not installed: pip install jax ({reason})") from reason
-    return exported(chosen, families_for(family)).function
+    return exported(chosen, family).function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.export.dispatch.family import Family, Variant, families_for, family_like, family_of, for_gpu
+from workbench.export.dispatch.family import Family, Variant, family_like, family_of, for_gpu
 from workbench.export.dispatch.front import front_text
 from workbench.export.dispatch.hosting import hosted
 from workbench.export.dispatch.levels import LEVELS, Level, here
@@ -11,7 +11,7 @@ from workbench.export.dispatch.results import placeholder, result_shapes
 from workbench.export.dispatch.units import RUNTIME_FILES, Unit, runtime_file, units_of
 
 __all__ = [
-    "LEVELS", "RUNTIME_FILES", "Family", "Level", "Source", "Unit", "Variant", "families_for", "family_like",
-    "family_of", "for_gpu", "front_text", "here", "hosted", "linked", "placeholder", "result_shapes", "runtime_file",
+    "LEVELS", "RUNTIME_FILES", "Family", "Level", "Source", "Unit", "Variant", "family_like", "family_of",
+    "for_gpu", "front_text", "here", "hosted", "linked", "placeholder", "result_shapes", "runtime_file",
     "units_of",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from typing import Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError, shown
-from workbench.lang import astype
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
 from workbench.poly.concurrency import is_block
@@ -150,13 +149,6 @@ def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Fami
     known = [{n: v for n, v in program.sizes.items() if n in names} for program in family.fallbacks]
     numbers = frozenset(n for n in {*boxed, *family.boxed} if n in op.parameters and op.tensors[n].rank == 0)
     return Family(op, (), tuple(poly.lower(op, sizes) for sizes in known), numbers)
-
-
-def families_for(family: Family) -> list[Family]:
-    """The family, and one for float64 where the element type is the caller's to choose."""
-    if not family.op.generic:
-        return [family]
-    return [family, family_like(family, astype(family.op, "double"))]
 
 
 def for_gpu(schedule: Schedule) -> bool:

@@ -31,8 +31,8 @@ def result_shapes(
 
 
 def placeholder(kind: str) -> Any:
-    """Some number of a kind: what a number is does not change shapes."""
-    return {"float": 0.0, "bool": False}.get(kind, 0)
+    """A number that every type of a kind has: what a number is does not change shapes."""
+    return False if kind == "bool" else 0
 
 
 def _extent(extent: Expr, sizes: dict[str, Any], non_negative: NonNegative) -> Any:

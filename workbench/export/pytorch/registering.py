@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
 
-from workbench.errors import WorkbenchError
+from workbench.errors import OperatorError, WorkbenchError
 from workbench.export.dispatch import Family, family_like
 from workbench.export.pytorch.batching import batched
 from workbench.export.pytorch.glue import PREPARE, glue
 from workbench.export.pytorch.registry import Registered, known, register
 from workbench.export.pytorch.schema import Argument, arguments_of
-from workbench.lang import grad
+from workbench.lang import astype, grad
 from workbench.lang.operator import Operator
 
 
@@ -81,3 +82,11 @@ def _with_vmap(op: Registered) -> None:
         return batched(op, info.batch_size, axes, given, named, whole)
 
     torch.library.register_vmap(op.qualified, rule, lib=op.library)
+
+
+def families_for(family: Family) -> list[Family]:
+    """The family, and where the element type is the caller's to choose, one for the wide type of its kind."""
+    for wide in ("double", "int64") if family.op.generic else ():
+        with suppress(OperatorError):  # of integers only, or of floats
+            return [family, family_like(family, astype(family.op, wide))]
+    return [family]

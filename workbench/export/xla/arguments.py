@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import index
 from typing import Any
 
@@ -16,9 +16,12 @@ from workbench.export.dispatch import Family
 from workbench.export.dispatch.family import described
 from workbench.export.dispatch.front import untold
 from workbench.export.xla.kernels import Kernels
+from workbench.export.xla.shapes import known_types
+from workbench.lang.operator import Operator
 from workbench.lang.printer import type_name
 
 Static = tuple[tuple[str, int], ...]
+OfTypes = Callable[[Operator], Kernels]
 # What a number without a type of its own may become, by NumPy's letter for its kind.
 _BECOMES = {"b": ("bool",), "i": ("int", "uint", "float"), "f": ("float",)}
 NUMBERS = (bool, int, float, np.bool_, np.number)
@@ -36,22 +39,29 @@ def spelt(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def taken(all_kernels: Sequence[Kernels], given: Mapping[str, Any]) -> tuple[Kernels, list[jax.Array], Static]:
+def taken(first: Kernels, given: Mapping[str, Any], of_types: OfTypes) -> tuple[Kernels, list[jax.Array], Static]:
     """The kernels for a call, its arrays in their order, and the sizes that are no arrays' to tell.
 
-    TypeError for anything that is no array, or no number where one has to be known; ValueError for a number without a
-    kernel.
+    `of_types` gives the kernels for an operator whose element types the call has told.  TypeError for anything that is
+    no array, or no number where one has to be known; ValueError for a number without a kernel.
     """
-    found = {n: given[spelt(n)] for n in all_kernels[0].operands}
-    for name, value in found.items():
-        _refuse_no_array(all_kernels[0], name, value)
-    kernels = next((k for k in all_kernels if all(_fits(k, n, v) for n, v in found.items())), all_kernels[0])
+    op = first.family.op
+    found = {n: _given(first, n, given[spelt(n)]) for n in first.operands}
+    static = {n: _known(op.name, n, given[spelt(n)]) for n in (*op.scalars, *untold(first.family))}
+    _refuse_unknown_scalars(first.family, static)
+    kernels = of_types(known_types(first, found)) if op.generic else first
     _refuse_wide(kernels)
-    op = kernels.family.op
-    arrays = [_array(kernels, n, v) for n, v in found.items()]
-    static = {n: _known(op.name, n, given[spelt(n)]) for n in (*op.scalars, *untold(kernels.family))}
-    _refuse_unknown_scalars(kernels.family, static)
-    return kernels, arrays, tuple(static.items())
+    return kernels, [_array(kernels, n, v) for n, v in found.items()], tuple(static.items())
+
+
+def _given(kernels: Kernels, name: str, value: Any) -> Any:
+    """An array of JAX, or a number that has no type of its own yet."""
+    number = kernels.family.op.tensors[name].rank == 0
+    if not isinstance(value, (jax.Array, np.ndarray, *(NUMBERS if number else ()))):
+        expected = "a number or an array without dimensions" if number else "an array"
+        shown = type(value).__name__
+        raise TypeError(f"{kernels.family.op.name}: {name} expected {expected} of JAX or NumPy but found {shown}")
+    return value if _is_weak(value) else jnp.asarray(value)
 
 
 def _refuse_unknown_scalars(family: Family, static: Mapping[str, int]) -> None:
@@ -76,14 +86,6 @@ def _known(op: str, name: str, value: Any) -> int:
         raise TypeError(f"{op}: {name!r} shapes the program: expected an integer but found {shown}") from None
 
 
-def _refuse_no_array(kernels: Kernels, name: str, value: Any) -> None:
-    number = kernels.family.op.tensors[name].rank == 0
-    if not isinstance(value, (jax.Array, np.ndarray, *(NUMBERS if number else ()))):
-        expected = "a number or an array without dimensions" if number else "an array"
-        shown = type(value).__name__
-        raise TypeError(f"{kernels.family.op.name}: {name} expected {expected} of JAX or NumPy but found {shown}")
-
-
 def _refuse_wide(kernels: Kernels) -> None:
     """TypeError where JAX would silently make 32 bits of what the kernels take or give."""
     op = kernels.family.op
@@ -94,21 +96,16 @@ def _refuse_wide(kernels: Kernels) -> None:
             raise TypeError(f"{wide}; jax.config.update('jax_enable_x64', True) at the start, or declare 32 bits")
 
 
-def _fits(kernels: Kernels, name: str, value: Any) -> bool:
-    return _is_weak(value) or jnp.result_type(value) == kernels.family.op.tensors[name].dtype.numpy
-
-
 def _is_weak(value: Any) -> bool:
     """Whether a number has no type of its own: one of Python's, or computed from such."""
     return isinstance(value, int | float) or bool(getattr(value, "weak_type", False))
 
 
 def _array(kernels: Kernels, name: str, value: Any) -> jax.Array:
-    op = kernels.family.op
-    dtype = op.tensors[name].dtype
     if not _is_weak(value):
-        return jnp.asarray(value)  # of a wrong type: refused where the shapes are
-    found = jnp.result_type(value)
+        return value
+    op, found = kernels.family.op, jnp.result_type(value)
+    dtype = op.tensors[name].dtype
     if dtype.kind not in _BECOMES[found.kind]:
         raise TypeError(f"{op.name}: {name} expected type {type_name(dtype)} but found {found.name}")
     return jnp.asarray(value, dtype.numpy)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
-from jax.core import max_dim
 
-from workbench.errors import CallError
-from workbench.export.dispatch import placeholder, result_shapes
 from workbench.export.xla.arguments import Static
 from workbench.export.xla.kernels import Kernels
 from workbench.export.xla.manual import made_varying, varying
+from workbench.export.xla.shapes import known_results
 
 Arrays = tuple[jax.Array, ...]
 Traced = Callable[..., Arrays]
@@ -31,7 +29,8 @@ def calling(kernels: Kernels, static: Static) -> Traced:
         attributes["sizes"] = np.array(known, np.int64)
 
     def call(*arrays: jax.Array) -> Arrays:
-        results = _results(kernels, dict(zip(operands, arrays, strict=True)), sizes)
+        given = dict(zip(operands, arrays, strict=True))
+        results = known_results(kernels, given, sizes)
         scratch = _scratch(kernels, arrays, results, known)
         ffi = jax.ffi.ffi_call(kernels.target, [*results, *scratch], vmap_method="sequential",
                                input_output_aliases=aliases)  # fmt: skip
@@ -60,35 +59,3 @@ def _rounded(count: int) -> int:
 def _processors() -> int:
     """As many threads as XLA computes with."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _results(
-    kernels: Kernels, arrays: Mapping[str, jax.Array], static: Mapping[str, int]
-) -> Sequence[jax.ShapeDtypeStruct]:
-    op = kernels.family.op
-    names = (*op.parameters, *kernels.family.updated)
-    given = [static[n] if n in static else _shaped(kernels, n, arrays[n]) for n in names]
-    named = {n: v for n, v in static.items() if n not in op.parameters}
-    try:
-        own, shapes = result_shapes(kernels.family, given, named, _non_negative)
-    except CallError as error:
-        alike = all(arrays[n].dtype == op.tensors[n].dtype.numpy for n in arrays)
-        raise (ValueError if alike else TypeError)(str(error)) from None
-    types = [own.tensors[n].dtype.numpy for n in op.outputs]
-    return [jax.ShapeDtypeStruct(tuple(s), t) for s, t in zip(shapes, types, strict=True)]
-
-
-def _shaped(kernels: Kernels, name: str, array: jax.Array) -> Any:
-    """What is known of an argument while tracing: of a number nothing, so any stands for it."""
-    tensor = kernels.family.op.tensors[name]
-    if tensor.rank or name in kernels.family.updated:
-        return array
-    if array.ndim or array.dtype != tensor.dtype.numpy:
-        found = f"{array.dtype} of shape {array.shape}" if array.ndim else array.dtype
-        kind = ValueError if array.ndim else TypeError
-        raise kind(f"{kernels.family.op.name}: {name} expected a number of type {tensor.dtype.name} but found {found}")
-    return placeholder(tensor.dtype.kind)
-
-
-def _non_negative(extent: Any) -> Any:
-    return max(extent, 0) if isinstance(extent, int) else max_dim(extent, 0)

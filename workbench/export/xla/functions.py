@@ -21,16 +21,18 @@ from workbench.export.xla.kernels import Kernels, implemented
 from workbench.export.xla.manual import made_varying, varying
 from workbench.export.xla.sharding import partitioned
 from workbench.lang import grad, vmap
+from workbench.lang.binding import variables
+from workbench.lang.operator import Operator
 from workbench.runtime.locks import Lock
 
 
 @dataclass
 class Exported:
-    """One function: `kernels`, for each choice of element types, are what it does now; `made` is what they became."""
+    """One function: `kernels` are what it does now, `made` what they became for other types and in transformations."""
 
     name: str
     signature: str
-    kernels: tuple[Kernels, ...] = ()
+    kernels: Kernels
     made: dict[Any, Any] = field(default_factory=dict)
     function: Any = None
 
@@ -56,19 +58,24 @@ def known(name: str) -> Exported | None:
     return _known.get(name)
 
 
-def exported(name: str, families: Sequence[Family]) -> Exported:
+def exported(name: str, family: Family) -> Exported:
     """A new function, or the known one of that name with what it does replaced; WorkbenchError if they differ."""
-    signature = described(families)
+    signature = described(family)
     with _lock:
         op = _known.get(name)
         if op is not None and op.signature != signature:
             raise _taken(op, signature)
-        kernels = tuple(implemented(name, family) for family in families)
+        kernels = implemented(name, family)
         if op is None:
-            op = _known[name] = Exported(name, signature)
-            op.function = _function(op, families[0])
+            op = _known[name] = _new(signature, kernels)
         op.kernels, op.made = kernels, {}
-        op.function.__doc__ = str(families[0].op)
+        op.function.__doc__ = str(family.op)
+    return op
+
+
+def _new(signature: str, kernels: Kernels) -> Exported:
+    op = Exported(kernels.name, signature, kernels)
+    op.function = _function(op, kernels.family)
     return op
 
 
@@ -81,14 +88,14 @@ def _taken(op: Exported, signature: str) -> WorkbenchError:
     )
 
 
-def described(families: Sequence[Family]) -> str:
+def described(family: Family) -> str:
     """`(float32[2] A, float32[2] B) -> (float32[2])`: the element types, ranks and names of a call."""
-    family = families[0]
     op = family.op
+    free = variables(op) if op.generic else {}
 
     def array(name: str) -> str:
-        types = dict.fromkeys(str(f.op.tensors[name].dtype) for f in families)
-        return f"{'|'.join(types)}[{op.tensors[name].rank}]"
+        known = "" if op.generic and name in op.outputs else op.tensors[name].dtype
+        return f"{free.get(name, known)}[{op.tensors[name].rank}]"
 
     plain = [n if n in op.scalars else f"{array(n)} {n}" for n in (*op.parameters, *family.updated)]
     return f"({', '.join([*plain, *untold(family)])}) -> ({', '.join(map(array, op.outputs))})"
@@ -99,7 +106,7 @@ def _function(op: Exported, family: Family) -> Callable[..., Any]:
 
     def function(*given: Any, **named: Any) -> Any:
         bound = signature.bind(*given, **named)
-        kernels, arrays, static = taken(op.kernels, bound.arguments)
+        kernels, arrays, static = taken(op.kernels, bound.arguments, lambda own: _of_types(op, own))
         results = _traced(op, kernels, static)(*made_varying(arrays, varying(arrays)))
         return results[0] if len(results) == 1 else results
 
@@ -109,6 +116,17 @@ def _function(op: Exported, family: Family) -> Callable[..., Any]:
 
 
 # -- what JAX may do to a call
+
+
+def _of_types(op: Exported, own: Operator) -> Kernels:
+    """The kernels for the element types of a call, of an operator that leaves them open."""
+    first = op.kernels
+    names = (*first.operands, *own.outputs)
+    types = [own.tensors[n].dtype for n in names]
+    if types == [first.family.op.tensors[n].dtype for n in names]:
+        return first
+    key = ("types", first, *(t.name for t in types))
+    return op.once(key, lambda: implemented(op.name, family_like(first.family, own)))
 
 
 def _traced(op: Exported, kernels: Kernels, static: Static) -> Traced:
@@ -128,19 +146,14 @@ def _traced(op: Exported, kernels: Kernels, static: Static) -> Traced:
     return op.once((kernels, static), make)
 
 
-def _derived(op: Exported, family: Family, name: str) -> Exported:
-    made = Exported(name, described([family]), (implemented(name, family),))
-    made.function = _function(made, family)
-    return made
-
-
 def _gradient(op: Exported, kernels: Kernels, static: Static, wrt: tuple[str, ...]) -> Traced:
     """The gradient by some arguments: a function of all arguments, then of the gradients of the results."""
     smooth = [n for n in kernels.operands if kernels.family.op.tensors[n].dtype.is_float]
     name = f"{op.name}_grad" if len(wrt) == len(smooth) else f"{op.name}_grad_{'_'.join(wrt)}"
 
     def make() -> Exported:
-        return _derived(op, family_like(kernels.family, grad(kernels.family.op, wrt)), name)
+        family = family_like(kernels.family, grad(kernels.family.op, wrt))
+        return _new(described(family), implemented(name, family))
 
     return _positional(op.once(("grad", kernels, wrt), make), kernels, static)
 
@@ -151,7 +164,8 @@ def _batched(op: Exported, kernels: Kernels, static: Static, mapped: tuple[bool,
     name = f"{op.name}_vmap_{''.join('x' if place is None else '0' for place in places)}"
 
     def make() -> Exported:
-        return _derived(op, family_like(kernels.family, vmap(kernels.family.op, places)), name)
+        family = family_like(kernels.family, vmap(kernels.family.op, places))
+        return _new(described(family), implemented(name, family))
 
     return _positional(op.once(("vmap", kernels, places), make), kernels, static)
 
@@ -159,7 +173,7 @@ def _batched(op: Exported, kernels: Kernels, static: Static, mapped: tuple[bool,
 def _positional(made: Exported, kernels: Kernels, static: Static) -> Traced:
     """A derived function, called with arrays alone: the sizes that are no arrays' to tell are those of the original."""
     sizes = dict(static)
-    parameters = signature_of(made.kernels[0].family).parameters.values()
+    parameters = signature_of(made.kernels.family).parameters.values()
     named = {p.name: sizes[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY}
 
     @functools.wraps(made.function)

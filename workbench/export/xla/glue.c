@@ -76,6 +76,24 @@ static void wb_read_number(const wb_parameter *p, const void *at, wb_border_valu
     }
 }
 
+/* Guards memory: what is traced was checked then. */
+static int wb_is_of(const XLA_FFI_Buffer *buffer, const wb_parameter *p)
+{
+    const int wide = p->bits == 8 ? 0 : p->bits == 16 ? 1 : p->bits == 32 ? 2 : 3;
+    static const XLA_FFI_DataType ints[] = {XLA_FFI_DataType_S8, XLA_FFI_DataType_S16, XLA_FFI_DataType_S32,
+                                            XLA_FFI_DataType_S64};
+    static const XLA_FFI_DataType naturals[] = {XLA_FFI_DataType_U8, XLA_FFI_DataType_U16, XLA_FFI_DataType_U32,
+                                                XLA_FFI_DataType_U64};
+    static const XLA_FFI_DataType floats[] = {XLA_FFI_DataType_INVALID, XLA_FFI_DataType_F16, XLA_FFI_DataType_F32,
+                                              XLA_FFI_DataType_F64};
+    const XLA_FFI_DataType expected = p->code == 0   ? ints[wide]
+                                      : p->code == 1 ? naturals[wide]
+                                      : p->code == 4 ? XLA_FFI_DataType_BF16
+                                      : p->code == 6 ? XLA_FFI_DataType_PRED
+                                                     : floats[wide];
+    return buffer->rank == p->rank && buffer->dtype == expected;
+}
+
 typedef struct {
     wb_array arrays[WB_MOST_ARRAYS];
     wb_border_value values[WB_MOST_ARRAYS];
@@ -100,7 +118,7 @@ static const char *wb_take_inputs(const XLA_FFI_CallFrame *frame, const wb_famil
         if (f->call[n].kind == 's') continue;
         if (taken == frame->args.size) return "too few arguments";
         const XLA_FFI_Buffer *buffer = frame->args.args[taken++];
-        if (buffer->rank != f->parameters[place].rank) return "an argument of another rank";
+        if (!wb_is_of(buffer, &f->parameters[place])) return "an argument of another type";
         if (f->call[n].kind == 'a') wb_take_array(buffer, place, given);
         else wb_read_number(&f->parameters[place], buffer->data, &given->values[place]);
     }
@@ -115,7 +133,7 @@ static const char *wb_take_outputs(const XLA_FFI_CallFrame *frame, const wb_fami
         const wb_parameter *p = &f->parameters[place];
         const XLA_FFI_Buffer *buffer = frame->rets.rets[n];
         int64_t cells = 1;
-        if (buffer->rank != p->rank) return "a result of another rank";
+        if (!wb_is_of(buffer, p)) return "a result of another type";
         f->shape(place, given->sizes, given->shape);
         for (int d = 0; d < p->rank; ++d) {
             if (buffer->dims[d] != given->shape[d]) return "a result of another shape";
