@@ -2,6 +2,10 @@
 
 from importlib.util import find_spec
 
-FOLDERS = {"torch": "workbench/export/pytorch", "jax": "workbench/export/xla"}
+FOLDERS = {
+    "workbench/export/pytorch": "torch",
+    "workbench/export/stable/companion.py": "torch",
+    "workbench/export/xla": "jax",
+}
 
-collect_ignore = [folder for framework, folder in FOLDERS.items() if not find_spec(framework)]
+collect_ignore = [folder for folder, framework in FOLDERS.items() if not find_spec(framework)]

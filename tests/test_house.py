@@ -24,7 +24,11 @@ import sizes
 
 MODULES = [module_name(path) for path in sources("workbench")]
 PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "__init__.py"]
-FRAMEWORKS = {"workbench.export.pytorch.": "torch", "workbench.export.xla.": "jax"}
+FRAMEWORKS = {
+    "workbench.export.pytorch.": "torch",
+    "workbench.export.stable.companion": "torch",
+    "workbench.export.xla.": "jax",
+}
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(
     path

@@ -22,8 +22,9 @@ from workbench.records import record
 from workbench.schedules.sketches.space import Point, Space
 from workbench.tune.models.ranker import Group
 from workbench.tune.searching import Surroundings, Told, make_searcher
+from workbench.tune.tuner import round_size
 
-SEEDS, ROUND, NEAR, FIRST = 20, 8, 1.05, 16
+SEEDS, NEAR, FIRST = 20, 1.05, 16
 CONTENDERS = ("random", "optuna", "genetic", "annealing", "evolutionary", "xgb")
 STARTS = 3
 
@@ -61,7 +62,7 @@ class Replay:
         around = Surroundings(self.space, random.Random(seed), self.features, others, starts)
         searcher = make_searcher(name, around)
         tried: list[float | None] = []
-        while points := searcher.ask(ROUND):
+        while points := searcher.ask(round_size(len(tried))):
             told = [Told(p, self.seconds[self.space.index(p)]) for p in points]
             searcher.tell(told)
             for one in told:

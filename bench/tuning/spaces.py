@@ -157,8 +157,8 @@ SPACES = {
     for own in (
         Recorded(matmul, product(64, 512, 64), (product(32, 512, 128), product(128, 256, 64))),
         Recorded(convolution, taps(16, 30, 30, 16), (taps(8, 30, 58, 16), taps(32, 16, 30, 8))),
-        Recorded(centre, {"N": 64, "M": 1024}, ({"N": 128, "M": 512}, {"N": 32, "M": 3072})),
+        Recorded(centre, {"N": 48, "M": 2000}, ({"N": 96, "M": 1000}, {"N": 32, "M": 3000})),
         Recorded(stencil, cube(66, 66, 66), (cube(34, 66, 66), cube(34, 34, 130))),
-        Recorded(chain, product(96, 96, 96), (product(48, 144, 96), product(144, 96, 192))),
+        Recorded(chain, product(192, 96, 24), (product(96, 192, 24), product(144, 96, 48))),
     )
 }

@@ -211,7 +211,8 @@ def test_operators_of_others_are_left_alone():
         (lambda a, b: (a, b.int()), TypeError, "B expected type Float but found Int"),
         (lambda a, b: (a[None], b), ValueError, "A expected a tensor with 2 dimensions but found 3"),
         (lambda a, b: (a, b[1:]), ValueError, "mismatched sizes for K: K = 4 from A, dimension 1; B, dim"),
-        (lambda a, b: (a.to_sparse(), b), (RuntimeError, NotImplementedError), "mm"),
+        (lambda a, b: (a.to_sparse(), b), NotImplementedError, "make sparse ones dense with .to_dense"),
+        (lambda a, b: (a, b.to_sparse_csr()), NotImplementedError, "make sparse ones dense with .to_dense"),
         (lambda a, b: (a, 3.0), (RuntimeError, TypeError), "mm"),
         (lambda a, b: (a,), (RuntimeError, TypeError), "mm"),
     ],
@@ -219,6 +220,13 @@ def test_operators_of_others_are_left_alone():
 def test_what_does_not_fit_is_refused_as_pytorch_refuses(mm, change, kind, message):
     with pytest.raises(kind, match=message):
         mm(*change(whole(3, 4), whole(4, 5)))
+
+
+def test_tensors_of_other_devices_are_refused(mm):
+    """Without such a device its kernel is called all the same."""
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
+    with pytest.raises(NotImplementedError, match=r"workbench::mm was exported for dense tensors on cpu; .*\.cpu"):
+        mm.default.redispatch(keys, whole(3, 4), whole(4, 5))
 
 
 def test_a_compiled_program_refuses_the_same(mm):

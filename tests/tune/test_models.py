@@ -14,7 +14,7 @@ from workbench.tune.models.features import features_of
 from workbench.tune.models.loop_nests import NestAccess, NestLoop, nests
 from workbench.tune.models.quality import kendall_tau, rank_quality
 from workbench.tune.models.ranker import Group, Ranker
-from workbench.tune.models.working_sets import nest_cost, predicted_cycles, touched_bytes
+from workbench.tune.models.working_sets import nest_cost, nest_costs, predicted_cycles, touched_bytes
 
 MACHINE = Target(cores=2, vector_bits=512, vector_registers=32, cache_bytes=(32 << 10, 1 << 20, 8 << 20))
 LINE = 64
@@ -134,6 +134,27 @@ def test_a_program_that_is_larger_than_a_cache_leaves_nothing_in_it_for_the_next
     alone = nest_cost(found[0], MACHINE, 1)
     together = nest_cost(found[0], MACHINE, 1, touched_bytes(found, MACHINE))
     assert alone.traffic[0] == 0.0 < together.traffic[0]
+
+
+CENTRE = """def centre(float(N,M) A) -> (s, O) {
+    s(m) +=! A(n,m)
+    O(n,m) = A(n,m) - 0.5 * s(m)
+}"""
+
+
+@pytest.mark.parametrize(("columns", "merged", "again"), [(16, True, False), (400, True, True), (16, False, True)])
+def test_what_an_iteration_of_common_loops_touched_is_found_in_a_cache_that_holds_all_of_it(columns, merged, again):
+    schedule = wb.schedule(wb.operator(CENTRE), N=64, M=8000)
+    schedule = schedule | wb.tile({"s/m": columns}) | wb.tile({"O/m": columns})
+    schedule |= wb.interchange("O/m_o", "O/n", "O/m_i")
+    schedule |= wb.interchange("s/m_o", "s/n", "s/m_i")
+    if merged:
+        schedule |= wb.merge("s", "O")
+    found = nests(schedule)
+    assert found[-1].shared == merged
+    alone, last = nest_cost(found[-1], MACHINE, 1).traffic, nest_costs(found, MACHINE, 1)[-1].traffic
+    assert (last[0] == pytest.approx(alone[0])) == again
+    assert last[0] >= alone[0] / 2 * 0.99  # its own results are new to each cache
 
 
 def test_lanes_count_as_the_innermost_loop_wherever_they_stand():

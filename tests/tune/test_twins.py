@@ -154,7 +154,7 @@ def test_a_search_that_finds_nothing_but_twins_ends_with_a_word(database, monkey
     study, built = made(database, monkeypatch, OnlyTwins, trials=500)
     assert study.state == "finished"
     assert study.done == 1
-    assert study.twins == 15
+    assert study.twins == tuner.FIRST - 1 + tuner.ROUND
     assert {*built} == {-1, 1}  # the default recipe and the first of the twins
     assert study.reason == tuner.GIVEN_UP
     assert f"ended before it had 500 trials: {study.reason}" in str(study)

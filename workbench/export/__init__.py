@@ -1,8 +1,9 @@
 """Out into plain C and the frameworks: an operator with its schedules becomes theirs.
 
-`c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch, `jax` gives
-a function of JAX.  Each takes an operator, a schedule, a study, or a list of schedules and studies of one operator.  A
-name is loaded from its module on first use.
+`c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch,
+`torch_library` writes a library that does so by itself, `jax` gives a function of JAX, `package` a wheel.  Each takes
+an operator, a schedule, a study, or a list of schedules and studies of one operator.  A name is loaded from its module
+on first use.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ from workbench.deferred import deferred
 if TYPE_CHECKING:
     from workbench.export.to_c import CLibrary, c
     from workbench.export.to_jax import jax
+    from workbench.export.to_package import Package, package
     from workbench.export.to_torch import torch
+    from workbench.export.to_torch_library import TorchLibrary, torch_library
 
 # Public name → module.
 NAMES = {
     "CLibrary": "to_c",
+    "Package": "to_package",
+    "TorchLibrary": "to_torch_library",
     "c": "to_c",
     "jax": "to_jax",
+    "package": "to_package",
     "torch": "to_torch",
+    "torch_library": "to_torch_library",
 }
 
-__all__ = ["CLibrary", "c", "jax", "torch"]
+__all__ = ["CLibrary", "Package", "TorchLibrary", "c", "jax", "package", "torch", "torch_library"]
 
 
 __getattr__ = deferred(__name__, NAMES)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BuildError, WorkbenchError, shown
+from workbench.errors import BuildError
 from workbench.export.clib import (
     API_FILES,
     api_file,
@@ -36,14 +35,12 @@ from workbench.export.dispatch import (
     front_text,
     linked,
     runtime_file,
-    units_of,
 )
+from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch.files import folder_of, put_file, write_files
 from workbench.export.dispatch.objects import flags_of
 from workbench.export.dispatch.size_code import SizeCode
 from workbench.records import record
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.elsewhere import emulation
-from workbench.runtime.processor import this_processor
 from workbench.runtime.toolchain import Toolchain
 from workbench.target import Target
 
@@ -67,7 +64,7 @@ class CLibrary:
     @property
     def library(self) -> Path:
         """The one for this machine."""
-        return self.libraries[_native()]
+        return self.libraries[native()]
 
     @property
     def header(self) -> Path:
@@ -98,15 +95,21 @@ def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None 
     stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
-    everything, folder = family_of(what), _folder(directory)
+    return written_c(family_of(what), folder_of(directory), gpu)
+
+
+def written_c(
+    everything: Family, folder: Path, gpu: str | Target | None = None, architectures: Iterable[str] = LEVELS
+) -> CLibrary:  # fmt: skip
+    """The same of a family, for some architectures."""
     bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
     family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
-    parts = [_part(family, architecture) for architecture in LEVELS]
+    parts = [_part(family, architecture) for architecture in architectures]
     interface = interface_of(family)
     files = _common_files(interface) | {f"src/{family.op.name}/{s.name}": s.text for p in parts for s in p.sources}
     kernels = tuple(title for part in parts for title in part.kernels)
     files |= _package_files(interface, {part.architecture: part.flags for part in parts}, kernels)
-    written = tuple(_written(folder, files))
+    written = tuple(write_files(folder, files))
     placed = {p.architecture: _placed(folder, p.architecture, p.library) for p in parts if p.library is not None}
     notes = tuple(note for part in parts for note in part.notes)
     if bound or gpu is not None:
@@ -130,7 +133,7 @@ class _Part:
 
 def _part(family: Family, architecture: str) -> _Part:
     """BuildError if the library for this machine cannot be built; for another one that is only noted."""
-    levels, notes = _levels(family, architecture)
+    levels, notes = levels_of(family, architecture)
     sources = _sources(interface_of(family), architecture, levels)
     flags = {_level_flags(level): [f"{u.name}.c" for u in units] for level, units in levels}
     flags[""] = [_front_name(family, architecture)]
@@ -138,38 +141,11 @@ def _part(family: Family, architecture: str) -> _Part:
     try:
         library = _built(family, architecture, sources)
     except BuildError as reason:
-        if architecture == _native():
+        if architecture == native():
             raise
         notes.append(f"not built for {architecture}: {str(reason).splitlines()[0]}")
     kernels = tuple(f"{architecture}, {unit.title}" for _, units in levels for unit in units)
     return _Part(architecture, tuple(sources), flags, kernels, library, tuple(notes))
-
-
-def _folder(directory: str | PathLike[str]) -> Path:
-    try:
-        folder = Path(directory).expanduser().absolute()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (TypeError, OSError) as reason:
-        raise WorkbenchError(f"directory={shown(directory)} cannot be written: {reason}") from reason
-    return folder
-
-
-def _native() -> str:
-    return "aarch64" if this_processor().architecture in ("aarch64", "arm64") else "x86_64"
-
-
-def _levels(family: Family, architecture: str) -> tuple[list[tuple[Level, list[Unit]]], list[str]]:
-    """The levels that a compiler here can make, with their kernels; and why others are left out."""
-    found, notes = [], []
-    for level in LEVELS[architecture]:
-        units = units_of(family, level)
-        if lacking := [n for u in units for n in u.kernel.needs if n not in level.target.isa]:
-            notes.append(f"{level.name}: left out, its micro-kernels need {', '.join(dict.fromkeys(lacking))}")
-            continue
-        found.append((level, units))
-    if not found:
-        raise BuildError(f"{family.op.name}: no kernel is left for {architecture}: {'; '.join(notes)}")
-    return found, notes
 
 
 # -- files
@@ -222,22 +198,10 @@ def _level_flags(level: Level) -> str:
     return f"-march={level.target.march}{wide}{sve}"
 
 
-def _written(folder: Path, files: Mapping[str, str]) -> Iterator[Path]:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        yield path
-
-
 def _placed(folder: Path, architecture: str, library: Path) -> Path:
     """The native library stands in `lib`, others in a folder of their own."""
-    place = folder / "lib" if architecture == _native() else folder / "lib" / architecture
-    place.mkdir(parents=True, exist_ok=True)
-    # A program that runs keeps the file it has loaded.
-    staged = place / f".{library.name}"
-    shutil.copy2(library, staged)
-    return staged.replace(place / library.name)
+    place = folder / "lib" if architecture == native() else folder / "lib" / architecture
+    return put_file(library, place / library.name)
 
 
 # -- the compiler
@@ -245,25 +209,10 @@ def _placed(folder: Path, architecture: str, library: Path) -> Path:
 
 def _built(family: Family, architecture: str, sources: Sequence[Source]) -> Path:
     interface = interface_of(family)
-    toolchain = _toolchain(architecture, sources)
+    toolchain = compiler_for(architecture, sources)
     common = [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     common += [Source("api.c", api_file("api.c")), Source("threads.c", threads_text(interface))]
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
     headers |= {n: api_file(n) for n in API_FILES if n.endswith(".h")}
     headers[f"{family.op.name}.h"] = header_text(interface)
     return linked(family.op.name, [*common, *sources], headers, toolchain)
-
-
-def _toolchain(architecture: str, sources: Sequence[Source]) -> Toolchain:
-    """The compiler for an architecture; Clang where there is SVE, which gcc compiles wrongly."""
-    sve = any(s.target is not None and "sve" in s.target.isa for s in sources)
-    if architecture != _native():
-        if architecture != "aarch64":
-            raise BuildError("no cross compiler for it is known here; build it there with CMake")
-        return emulation(sve=sve).toolchain
-    if not sve:
-        return preferred_toolchain()
-    clang = next((t for t in every_toolchain() if t.family == "clang"), None)
-    if clang is None:
-        raise BuildError("kernels for SVE are compiled by clang, which was not found; install it")
-    return replace(clang)

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.errors import WorkbenchError, shown
 from workbench.export.dispatch import family_of, for_gpu
+from workbench.export.pytorch.derivatives import families_for
 
 
 def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:
@@ -29,8 +30,7 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
         if not (isinstance(word, str) and word.isidentifier() and word.isascii()):
             raise WorkbenchError(f"{shown(word)} cannot name an operator of PyTorch; expected letters, digits and _")
     try:
-        from workbench.export.pytorch.registering import families_for, whole  # only this export needs the framework
+        from workbench.export.pytorch.registering import whole  # only this export needs the framework
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
-    families = families_for(family)
-    return whole(namespace, chosen, families).packet
+    return whole(namespace, chosen, families_for(family)).packet

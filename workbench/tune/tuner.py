@@ -22,8 +22,10 @@ from workbench.tune.searching import Searcher, Surroundings, Told
 from workbench.tune.searching.twins import Twins
 from workbench.tune.trials import Trial, concerns, fastest, twin, with_final
 
-ROUND = 8
-"""Points of a round: enough for several builders, few enough to learn often."""
+FIRST, ROUND, LATER, SETTLED = 4, 8, 16, 24
+"""Points of a round: few at first, so that something is soon there, then enough for several builders and few enough to
+learn often; more once so many were tried: a round teaches less then, and what is done once in each costs as much.
+"""
 
 FINALISTS, PATIENCE = 5, 6.0
 """So many of the fastest are timed again, so many times as long, and the default recipe beside them."""
@@ -102,10 +104,11 @@ class Tuner:
         self.runner.open(self.assignment)
         if (prepare := getattr(self.searcher, "prepare", None)) is not None:
             prepare()
+        self._foresee()
         self._refer()
         in_vain = 0
         while (allowed := budget()) > self.searched and self.going():
-            asked, fresh = self._round(min(ROUND, allowed - self.searched))
+            asked, fresh = self._round(min(round_size(self.searched), allowed - self.searched))
             in_vain = 0 if fresh else in_vain + asked
             if not asked or in_vain >= IN_VAIN:
                 self.ended = GIVEN_UP if asked else EXHAUSTED
@@ -132,6 +135,12 @@ class Tuner:
             if known is None:
                 self._keep(self._trial(result, {}, None, "default"))
                 self._begin_at_default()
+
+    def _foresee(self) -> None:
+        """What the searcher wants to see first is looked at while the default recipe is built."""
+        foresee, foreseen = getattr(self.runner, "foresee", None), getattr(self.searcher, "foreseen", None)
+        if foresee and foreseen and self.default is not None and not self.trials:
+            foresee(foreseen(FIRST))
 
     def _begin_at_default(self) -> None:
         """Tell the searcher what the default recipe takes, if it is a point of the space: so it looks around there."""
@@ -272,6 +281,11 @@ class Tuner:
             self.trials = [with_final(t, trial) if concerns(trial, t) else t for t in self.trials]
         else:
             self.trials.append(trial)
+
+
+def round_size(searched: int) -> int:
+    """Points of the round after so many trials."""
+    return FIRST if not searched else ROUND if searched < SETTLED else LATER
 
 
 def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:

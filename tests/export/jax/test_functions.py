@@ -125,7 +125,7 @@ def test_kernels_get_the_memory_of_the_arrays_themselves(monkeypatch):
 
 
 def _library_of(family):
-    from workbench.export.dispatch import hosted
+    from workbench.export.hosts import hosted
 
     return hosted(family)
 

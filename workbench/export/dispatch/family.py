@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench import poly
@@ -71,10 +71,39 @@ class Family:
 
 def family_of(what: object) -> Family:
     """The family of what is to be exported; WorkbenchError for anything else, and for two operators at once."""
+    parts = _parts(what)
+    return _family(_one_operator([_operator(part) for part in parts]), parts)
+
+
+def families_of(what: object) -> dict[str, Family]:
+    """Name → family, where several operators go into one place: of a dictionary under its names, else their own.
+
+    WorkbenchError for anything else, and for two operators of one name.
+    """
+    if isinstance(what, Mapping):
+        if not what or not all(isinstance(name, str) for name in what):
+            raise WorkbenchError(f"expected names and, for each, {TAKES}, not {shown(what)}")
+        return {name: family_of(each) for name, each in what.items()}
+    groups: dict[str, list[Operator | Schedule]] = {}
+    for part in _parts(what):
+        groups.setdefault(_operator(part).name, []).append(part)
+    return {name: family_of(parts) for name, parts in groups.items()}
+
+
+def studies_in(what: object) -> tuple[Study, ...]:
+    """The studies among what is exported."""
+    every = what.values() if isinstance(what, Mapping) else (what,)
+    return tuple(part for each in every for part in _flat(each) if isinstance(part, Study))
+
+
+def _parts(what: object) -> list[Operator | Schedule]:
     parts = [_part(each) for each in _flat(what)]
     if not parts:
         raise WorkbenchError(f"there is nothing to export in {shown(what)}; expected {TAKES}")
-    op = _one_operator([_operator(part) for part in parts])
+    return parts
+
+
+def _family(op: Operator, parts: list[Operator | Schedule]) -> Family:
     schedules = dict.fromkeys(part for part in parts if isinstance(part, Schedule))
     return Family(op, tuple(map(_variant, schedules)), _fallbacks(op, [s.program.sizes for s in schedules]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,24 +18,32 @@ from workbench.runtime.toolchain import Toolchain
 from workbench.settings import current
 from workbench.target import Target
 
+CPP_COMPILERS = ("g++", "clang++", "c++")
 PLAIN = Target(name="plain", march="x86-64", parallel="serial")
 
 
 @record(slots=True)
 class Source:
-    """A C file to be compiled for a target (None: plainly), and what it is linked with."""
+    """A C file to be compiled for a target (None: plainly), and what it is linked with.
+
+    A `command` (compiler and flags) compiles it instead of the C compiler, and links the library.
+    """
 
     name: str
     text: str
     target: Target | None = None
     libraries: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
 
 def linked(
     name: str, sources: Sequence[Source], headers: Mapping[str, str], toolchain: Toolchain
 ) -> Path:  # fmt: skip
     """The shared library of some files, from the cache if nothing is new; BuildError with the compiler's words."""
-    compile_commands = [(s, (*toolchain.command, "-c", *flags_of(toolchain, s.target))) for s in sources]
+    compile_commands = [
+        (s, (*s.command, "-c") if s.command else (*toolchain.command, "-c", *flags_of(toolchain, s.target)))
+        for s in sources
+    ]
     key = content_key(name, [(s.name, s.text, s.libraries, c) for s, c in compile_commands], sorted(headers.items()),
                       toolchain.version)  # fmt: skip
     libraries = dict.fromkeys(f for s in sources for f in (*s.libraries, *toolchain.libraries))
@@ -47,10 +56,19 @@ def linked(
             write_file(own / each[0], each[1].encode())
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             objects = list(pool.map(lambda both: _object(own, *both), compile_commands))
-        link = (*toolchain.command, "-shared", "-pthread", "-o", library.name, *objects, *libraries)
+        linker = next((s.command[:1] for s in sources if s.command), toolchain.command)
+        link = (*linker, "-shared", "-pthread", "-o", library.name, *objects, *libraries)
         _run(link, own, f"linking {name}")
         put(own, folder)
     return library
+
+
+def cpp_compiler(purpose: str) -> str:
+    """The path of a C++ compiler; BuildError with what it is needed for if there is none."""
+    compiler = next(filter(None, map(shutil.which, CPP_COMPILERS)), None)
+    if compiler is None:
+        raise BuildError(f"{purpose}; install {CPP_COMPILERS[0]} or {CPP_COMPILERS[1]}")
+    return compiler
 
 
 def flags_of(toolchain: Toolchain, target: Target | None) -> tuple[str, ...]:
@@ -62,7 +80,7 @@ def flags_of(toolchain: Toolchain, target: Target | None) -> tuple[str, ...]:
 
 
 def _object(folder: Path, source: Source, command: tuple[str, ...]) -> str:
-    made = f"{source.name.removesuffix('.c')}.o"
+    made = f"{Path(source.name).stem}.o"
     _run((*command, "-o", made, source.name), folder, f"compiling {source.name}")
     return made
 

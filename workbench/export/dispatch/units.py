@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.codegen import Kernel, generate
@@ -47,11 +48,14 @@ class Unit:
         )
 
 
-def units_of(family: Family, level: Level) -> list[Unit]:
-    """The kernels of a family for a level, in the order in which they are tried: variants, then fallbacks."""
+def units_of(family: Family, level: Level, stem: str = "") -> list[Unit]:
+    """The kernels of a family for a level, in the order in which they are tried: variants, then fallbacks.
+
+    Their names in C begin with `stem`, where families share a library.
+    """
     found = [_specialised(variant, level, n) for n, variant in enumerate(family.variants)]
     found += [_fallback(program, level, n) for n, program in enumerate(family.fallbacks)]
-    return found
+    return [replace(unit, name=f"{stem}{unit.name}") for unit in found]
 
 
 def runtime_file(name: str) -> str:

@@ -229,7 +229,8 @@ struct OtherDevice final : c10::OperatorKernel {
     explicit OtherDevice(const Operator *op) : op(op) {}
     void operator()(const c10::OperatorHandle &, c10::DispatchKeySet, Stack *)
     {
-        TORCH_CHECK_NOT_IMPLEMENTED(false, op->name, " was exported for tensors on cpu; move them with .cpu()");
+        TORCH_CHECK_NOT_IMPLEMENTED(false, op->name, " was exported for dense tensors on cpu; move tensors with .cpu(), and "
+                                    "make sparse ones dense with .to_dense()");
     }
 };
 
@@ -394,7 +395,8 @@ WB_EXPORT void *wb_torch_register(const char *space, const char *name, int (*pre
         };
         using torch::CppFunction;
         add(c10::DispatchKey::CPU, CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(op)));
-        for (const auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::XPU, c10::DispatchKey::MPS})
+        using Key = c10::DispatchKey;
+        for (const auto key : {Key::CUDA, Key::XPU, Key::MPS, Key::SparseCPU, Key::SparseCsrCPU, Key::MkldnnCPU, Key::QuantizedCPU})
             add(key, CppFunction::makeFromBoxedFunctor(std::make_unique<OtherDevice>(op)));
         add(c10::DispatchKey::Autograd, CppFunction::makeFromBoxedFunctor(std::make_unique<Autograd>(op)));
         add(c10::DispatchKey::AutocastCPU, CppFunction::makeFromBoxedFunctor(std::make_unique<Autocast>(op, at::kCPU)));

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,14 @@ import torch
 
 from workbench.errors import BuildError
 from workbench.export.dispatch import runtime_file
+from workbench.export.dispatch.objects import cpp_compiler
+from workbench.export.hosts import host_file
 from workbench.runtime.entries import content_key, put, staging
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import subdirectory, write_file
 from workbench.settings import current
 
-COMPILERS = ("g++", "clang++", "c++")
 FLAGS = ("-O2", "-std=c++20", "-fPIC", "-shared", "-w", "-fvisibility=hidden")
 LEAST_SECONDS = 600.0
 OLDEST = (2, 13)
@@ -49,11 +49,9 @@ def glue() -> Any:
 
 
 def _library() -> Path:
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise BuildError(f"operators of PyTorch are registered by C++; install {COMPILERS[0]} or {COMPILERS[1]}")
+    compiler = cpp_compiler("operators of PyTorch are registered by C++")
     sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text()}
-    sources |= {n: runtime_file(n) for n in ("dispatch.h", "host.h")}
+    sources |= {"dispatch.h": runtime_file("dispatch.h"), "host.h": host_file("host.h")}
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import Family, hosted
+from workbench.export.dispatch import Family
+from workbench.export.hosts import hosted
 from workbench.export.pytorch.glue import glue
 from workbench.export.pytorch.schema import schema_of
 from workbench.export.pytorch.shapes import fake_results

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from workbench.errors import CallError
-from workbench.export.dispatch import Family, placeholder, result_shapes
+from workbench.export.dispatch import Family
+from workbench.export.hosts import placeholder, result_shapes
 
 
 def fake_results(family: Family, given: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import jax
 
 from workbench.errors import BuildError
 from workbench.export.dispatch import Source, linked, runtime_file
+from workbench.export.hosts import host_file
 from workbench.runtime.discovery import preferred_toolchain
 
 NAME = "workbench_jax"
@@ -26,7 +27,7 @@ def glue() -> Any:
         raise BuildError(f"functions are exported to JAX {needed} or a newer one; this is {jax.__version__}")
     sources = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in ("glue.c", "lending.c")}
     sources["dispatch.c"] = runtime_file("dispatch.c")
-    headers = {n: runtime_file(n) for n in ("dispatch.h", "host.h")}
+    headers = {"dispatch.h": runtime_file("dispatch.h"), "host.h": host_file("host.h")}
     headers["lending.h"] = Path(__file__).with_name("lending.h").read_text(encoding="utf-8")
     headers["c_api.h"] = (Path(jax.ffi.include_dir()) / INTERFACE).read_text(encoding="utf-8")
     path = linked(NAME, [Source(n, text) for n, text in sources.items()], headers, preferred_toolchain())

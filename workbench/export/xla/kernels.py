@@ -9,7 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from workbench.export.dispatch import Family, hosted
+from workbench.export.dispatch import Family
+from workbench.export.hosts import hosted
 from workbench.export.xla.glue import glue
 from workbench.records import record
 from workbench.runtime.entries import content_key

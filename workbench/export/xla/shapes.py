@@ -9,7 +9,7 @@ import jax
 from jax.core import max_dim
 
 from workbench.errors import CallError
-from workbench.export.dispatch import placeholder, result_shapes
+from workbench.export.hosts import placeholder, result_shapes
 from workbench.export.xla.kernels import Kernels
 from workbench.lang.binding import typed
 from workbench.lang.operator import Operator

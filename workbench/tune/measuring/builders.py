@@ -15,6 +15,10 @@ GRACE = 0.5
 """Seconds that a builder has after its time is over: where the machine stood still, both wake at once."""
 
 
+Job = Request | Look
+Busy = dict[Helper, tuple[Job, float]]
+
+
 class Closed(BaseException):
     """The runner was closed while it measured: nothing on the way may take it for a fault of a candidate."""
 
@@ -28,6 +32,8 @@ class Builders:
         self.helpers = [Helper(ANSWERING, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
         self.prepared: set[int] = set()
         self.looked: dict[str, Helper] = {}
+        self.seen: dict[str, Seen | None] = {}
+        self.ahead: list[Mapping[str, Any]] = []
         self.closed = False
 
     def start(self) -> None:
@@ -43,48 +49,67 @@ class Builders:
 
     def looks(self, points: Sequence[Mapping[str, Any]]) -> list[Seen | None]:
         """What the schedules of points show; None for one that is no legal schedule."""
-        if not points:
-            return []
-        found: list[Seen | None] = [None] * len(points)
-        shares = [list(range(n, len(points), len(self.helpers))) for n in range(len(self.helpers))]
+        self.ahead = []
+        missing = [p for p in points if named(p) not in self.seen]
+        looks = [Look(tuple(missing[n :: len(self.helpers)])) for n in range(len(self.helpers))]
         asked = [
-            (helper, own) for helper, own in zip(self.helpers, shares, strict=True)
-            if own and self._begin(helper, Request(0, {}), Look(tuple(points[n] for n in own))) is None
+            (helper, look) for helper, look in zip(self.helpers, looks, strict=True)
+            if look.points and self._begin(helper, look) is None
         ]  # fmt: skip
-        for helper, own in asked:
-            try:
-                answer = helper.receive(self.seconds)
-            except Exception:  # nothing is known, then
-                self._require_open()
-                continue
-            for n, seen in zip(own, answer, strict=True):
-                found[n] = seen
-                self.looked[named(points[n])] = helper
-        return found
+        for helper, look in asked:
+            self._note(helper, look, self.seconds)
+        return [self.seen.pop(named(p), None) for p in points]
+
+    def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
+        """Points that will be looked at: a builder that has nothing to do while others build looks at them before."""
+        self.ahead = list(points)
 
     def built(self, requests: Sequence[Request]) -> Iterator[Built]:
         """What each builder makes of the next request, as it is there."""
         waiting, limit = list(requests), self.seconds
-        busy: dict[Helper, tuple[Request, float]] = {}
+        busy: Busy = {}
         while waiting or busy:
             for helper in self.helpers:
-                if waiting and helper not in busy:
-                    request = waiting.pop(self._suited(helper, waiting))
-                    failed = self._begin(helper, request)
-                    if failed is not None:
-                        yield failed
-                    else:
-                        busy[helper] = request, time.monotonic() + limit
+                if helper in busy or not (job := self._next(helper, waiting, busy)):
+                    continue
+                failed = self._begin(helper, job)
+                if failed is None:
+                    busy[helper] = job, time.monotonic() + limit
+                elif isinstance(job, Request):
+                    yield failed
             for helper in self._answering(busy):
-                request, deadline = busy.pop(helper)
-                yield self._received(helper, request, max(GRACE, deadline - time.monotonic()))
+                job, deadline = busy.pop(helper)
+                left = max(GRACE, deadline - time.monotonic())
+                if isinstance(job, Request):
+                    yield self._received(helper, job, left)
+                else:
+                    self._note(helper, job, left)
+
+    def _next(self, helper: Helper, waiting: list[Request], busy: Busy) -> Job | None:
+        """What a builder does next: a request, or a look ahead as long as others build; None if there is nothing."""
+        if waiting:
+            return waiting.pop(self._suited(helper, waiting))
+        if self.ahead and any(isinstance(job, Request) for job, _ in busy.values()):
+            return Look((self.ahead.pop(0),))
+        return None
+
+    def _note(self, helper: Helper, look: Look, seconds: float) -> None:
+        """Note what a builder saw; nothing if it did not answer."""
+        try:
+            answer = helper.receive(seconds)
+        except Exception:  # nothing is known, then
+            self._require_open()
+            return
+        for point, seen in zip(look.points, answer, strict=True):
+            self.seen[named(point)] = seen
+            self.looked[named(point)] = helper
 
     def _suited(self, helper: Helper, waiting: Sequence[Request]) -> int:
         """The place of the request for a builder: what it looked at, else what nobody did, else the first."""
         lookers = [self.looked.get(named(r.point)) for r in waiting]
         return next((n for wanted in (helper, None) for n, own in enumerate(lookers) if own is wanted), 0)
 
-    def _begin(self, helper: Helper, request: Request, look: Look | None = None) -> Built | None:
+    def _begin(self, helper: Helper, job: Job) -> Built | None:
         """Give a builder something to do; what is wrong if it cannot."""
         self._require_open()
         try:
@@ -92,13 +117,13 @@ class Builders:
             if helper.pid not in self.prepared:
                 helper.ask(self.task, self.seconds)
                 self.prepared.add(helper.pid or 0)
-            helper.send(look or request)
+            helper.send(job)
         except (Died, TooLate) as how:
             self._require_open()
-            return Built(request.number, "crashed", f"the builder {how}")
+            return Built(job.number if isinstance(job, Request) else 0, "crashed", f"the builder {how}")
         return None
 
-    def _answering(self, busy: dict[Helper, tuple[Request, float]]) -> list[Helper]:
+    def _answering(self, busy: Busy) -> list[Helper]:
         """Builders that have an answer, or took too long, or are gone."""
         if not busy:
             return []

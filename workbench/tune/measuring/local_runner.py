@@ -89,6 +89,10 @@ class LocalRunner:
         """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
         return self._shop.looks(points)
 
+    def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
+        """Points whose looks will be asked for, which builders without work begin with."""
+        self._shop.foresee(points)
+
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Time once more, so many times as long; what this runner has not built yet is built before."""
         known = [replace(self.known[r.number], number=r.number) for r in requests if r.number in self.known]

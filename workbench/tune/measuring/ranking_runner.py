@@ -54,6 +54,10 @@ class RankingRunner:
         """What the schedules of points show, found by the builders; None for one that is no legal schedule."""
         return self._shop.looks(points)
 
+    def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
+        """Points whose looks will be asked for, which builders without work begin with."""
+        self._shop.foresee(points)
+
     def again(self, requests: Sequence[Request], patience: float) -> Iterator[Result]:
         """Execute them by the processor and compare their results with the oracle's; nothing where that takes long."""
         if not self._small:

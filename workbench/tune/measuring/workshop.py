@@ -47,6 +47,10 @@ class Workshop:
         """What the schedules of points show; None for one that is no legal schedule."""
         return self.builders.looks(points)
 
+    def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
+        """Points whose looks will be asked for, which builders without work begin with."""
+        self.builders.foresee(points)
+
     def require_open(self) -> None:
         """Closed, once it is."""
         if self.closed:

@@ -15,7 +15,7 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.tune.models.gpu_features import gpu_features
 from workbench.tune.models.loop_nests import Nest, nests
-from workbench.tune.models.working_sets import NestCost, nest_cost, touched_bytes
+from workbench.tune.models.working_sets import NestCost, nest_costs
 
 CURVE = 6
 """Points at which the work on each byte is sampled, from the whole nest to its innermost loop."""
@@ -29,8 +29,7 @@ def features_of(schedule: Schedule, target: Target, threads: int | None = None) 
         return gpu_features(schedule, target)
     workers = threads or target.cores
     found = nests(schedule)
-    resident = touched_bytes(found, target)
-    costs = [nest_cost(nest, target, workers, resident) for nest in found]
+    costs = nest_costs(found, target, workers)
     total = sum(c.cycles for c in costs) or 1.0
     result = {"cycles": _log(total), "statements": float(len(found))}
     parts = [_of_nest(nest, cost, target) for nest, cost in zip(found, costs, strict=True)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from math import gcd, prod
 
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
 from workbench.lang.normal_form import constant
 from workbench.lang.operation_counts import operations
 from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.tree import LoopKind, marked, path
+from workbench.poly.tree import Loop, LoopKind, marked, path
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.steps.bypassing import MARK
@@ -112,7 +113,7 @@ class NestAccess:
 @record(slots=True)
 class Nest:
     """One statement with its loops, outermost first, and its accesses; `operations` on data in each instance; whether
-    its results go past the caches.
+    its results go past the caches; and how many of its loops, from the outermost, are those of the nest before it.
     """
 
     statement: ProgramStatement
@@ -120,6 +121,7 @@ class Nest:
     accesses: tuple[NestAccess, ...]
     operations: int
     past_caches: bool = False
+    shared: int = 0
 
     @property
     def instances(self) -> int:
@@ -129,15 +131,22 @@ class Nest:
 
 def nests(schedule: Schedule) -> tuple[Nest, ...]:
     """The nests of a schedule, in the order of the program's statements."""
-    past_caches = marked(schedule.tree, MARK)
-    return tuple(_nest(schedule, s, s.id in past_caches) for s in schedule.program.statements)
+    past_caches, found = marked(schedule.tree, MARK), list[Nest]()
+    before: Sequence[Loop] = ()
+    for own in schedule.program.statements:
+        around = path(schedule.tree, own.id)
+        shared = len([*takewhile(lambda pair: pair[0] is pair[1], zip(before, around, strict=False))])
+        nest = _nest(schedule, own, around)
+        found.append(replace(nest, past_caches=own.id in past_caches, shared=shared))
+        before = around
+    return tuple(found)
 
 
-def _nest(schedule: Schedule, own: ProgramStatement, past_caches: bool) -> Nest:
+def _nest(schedule: Schedule, own: ProgramStatement, around: Sequence[Loop]) -> Nest:
     program = schedule.program
     trips = {d: t if t is not None else UNKNOWN_TRIP for d, t in structure(program, own.id).trips}
     found = []
-    for loop in path(schedule.tree, own.id):
+    for loop in around:
         walk = _walk(loop.row(own.id), trips)
         found.append(NestLoop(loop.name, loop.kind, walk.trip, tuple(walk.moves.items())))
     loops = tuple(found)
@@ -145,7 +154,7 @@ def _nest(schedule: Schedule, own: ProgramStatement, past_caches: bool) -> Nest:
     read = {(r.tensor, r.subscripts) for r in reads(*own.values) if r.subscripts}
     accesses = [_access(program, own, a, s, loops, written=True) for a, s in own.targets if s]
     accesses += [_access(program, own, a, s, loops, written=False) for a, s in sorted(read - written, key=repr)]
-    return Nest(own, loops, tuple(accesses), operations(own.values, own.reduction), past_caches)
+    return Nest(own, loops, tuple(accesses), operations(own.values, own.reduction))
 
 
 @record(slots=True)

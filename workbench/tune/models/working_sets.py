@@ -7,8 +7,9 @@ registers are the first level.  The result is in cycles of one core; only its or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from math import ceil, prod
 
 from workbench.lang.expr import COMPARISONS, Binary, Call, Expr, Index, Select, walk
@@ -17,8 +18,8 @@ from workbench.target import Target
 from workbench.target_costs import Costs
 from workbench.tune.models.loop_nests import Nest, NestAccess
 
-FULL = 0.75
-"""Of a cache so much holds what is used again."""
+FULL, HANDED = 0.75, 0.9
+"""Of a cache so much holds what is used again and again, and what is used once more."""
 
 LOADS = 2.0
 """Loads that begin in a cycle."""
@@ -60,9 +61,24 @@ class NestCost:
         return max(self.compute, *self.traffic) + 0.3 * (self.compute + sum(self.traffic)) + self.overhead
 
 
-def nest_cost(nest: Nest, target: Target, threads: int, resident: float | None = None) -> NestCost:
+Found = Mapping[str, float]
+"""Arrays of which a part is found in a cache."""
+
+
+def nest_costs(nests: Sequence[Nest], target: Target, threads: int) -> list[NestCost]:
+    """What each statement of a program takes: a cache that holds all that is touched has it from the call before, and
+    one that holds what an iteration of common loops touches has what the nests before it, in that iteration, touched.
+    """
+    steady = [in_lockstep(nest) for nest in nests]
+    resident = touched_bytes(nests, target)
+    return [nest_cost(n, target, threads, resident, _handed_on(steady[: k + 1], target)) for k, n in enumerate(steady)]
+
+
+def nest_cost(
+    nest: Nest, target: Target, threads: int, resident: float | None = None, found: Sequence[Found] = ({}, {}, {})
+) -> NestCost:
     """What one statement takes inside its loops; `resident` bytes are what the whole program touches (by default this
-    nest): a cache that holds them has them from the call before.
+    nest), `found` is what nests before it left in each cache.
     """
     nest = in_lockstep(nest)
     inner = _register_depth(nest)
@@ -78,7 +94,7 @@ def nest_cost(nest: Nest, target: Target, threads: int, resident: float | None =
     turns = prod(x.trip for x in nest.loops if x.kind in ("serial", "parallel"))
     busy, regions = _parallel(nest, threads)
     share = 1.0 / busy
-    traffic = _traffic(nest, target, touched_bytes((nest,), target) if resident is None else resident)
+    traffic = _traffic(nest, target, touched_bytes((nest,), target) if resident is None else resident, found)
     moved = tuple(
         t / costs.bytes_per_cycle(rate) * (share if level < 2 else max(share, 1.0 / threads, costs.memory_share))
         for level, (t, rate) in enumerate(zip(traffic, rates(costs), strict=True))
@@ -94,7 +110,8 @@ def in_lockstep(nest: Nest) -> Nest:
     order = [n for n, x in enumerate(nest.loops) if x.trip > 1 or x.kind == "parallel"]
     order.sort(key=lambda n: nest.loops[n].kind == "vector")
     accesses = tuple(replace(a, strides=tuple(a.strides[n] for n in order)) for a in nest.accesses)
-    return replace(nest, loops=tuple(nest.loops[n] for n in order), accesses=accesses)
+    shared = len([*takewhile(lambda n: n < nest.shared, order)])
+    return replace(nest, loops=tuple(nest.loops[n] for n in order), accesses=accesses, shared=shared)
 
 
 def rates(costs: Costs) -> tuple[float, float, float]:
@@ -104,8 +121,7 @@ def rates(costs: Costs) -> tuple[float, float, float]:
 
 def predicted_cycles(nests: Sequence[Nest], target: Target, threads: int) -> float:
     """Cycles of all nests, one after another."""
-    resident = touched_bytes(nests, target)
-    return sum(nest_cost(nest, target, threads, resident).cycles for nest in nests)
+    return sum(cost.cycles for cost in nest_costs(nests, target, threads))
 
 
 def touched_bytes(nests: Sequence[Nest], target: Target) -> float:
@@ -116,6 +132,36 @@ def touched_bytes(nests: Sequence[Nest], target: Target) -> float:
             lines = access.lines(nest.loops, 0, target.line_bytes)
             most[access.array] = max(most.get(access.array, 0), lines)
     return float(target.line_bytes * sum(most.values()))
+
+
+def _handed_on(nests: Sequence[Nest], target: Target) -> tuple[Found, Found, Found]:
+    """The part of each array that the last nest finds in each cache, as one before it touched it in the same iteration
+    of the loops that they have in common, and the cache holds all that is touched in between.
+    """
+    found: tuple[dict[str, float], ...] = ({}, {}, {})
+    own, depth = nests[-1], nests[-1].shared
+    wanted = _touched(own, depth, target)
+    between = [dict(level) for level in wanted]
+    for before, after in zip(nests[-2::-1], nests[:0:-1], strict=True):
+        depth = min(depth, after.shared)
+        for level, lines in enumerate(_touched(before, depth, target)):
+            for array, count in lines.items():
+                between[level][array] = max(between[level].get(array, 0), count)
+            if target.line_bytes * sum(between[level].values()) <= HANDED * target.cache_bytes[level]:
+                for array in lines.keys() & wanted[level].keys():
+                    part = min(1.0, lines[array] / max(1, wanted[level][array]))
+                    found[level][array] = max(found[level].get(array, 0.0), part)
+    return found[0], found[1], found[2]
+
+
+def _touched(nest: Nest, depth: int, target: Target) -> list[dict[str, int]]:
+    """Lines of each array that the loops from `depth` on touch, as each cache counts them."""
+    line, most = target.line_bytes, [dict[str, int](), dict[str, int]()]
+    for a in nest.accesses:
+        counts = a.crowded_lines(nest.loops, depth, line), a.lines(nest.loops, depth, line)
+        for own, count in zip(most, counts, strict=True):
+            own[a.array] = max(own.get(a.array, 0), count)
+    return [most[0], most[1], most[1]]
 
 
 def _register_depth(nest: Nest) -> int:
@@ -198,9 +244,11 @@ def _masking(condition: Expr, laned: set[str]) -> int:
     return 1 + sum(isinstance(x, Binary) and x.op in COMPARISONS for x in nodes)
 
 
-def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float, float]:
+def _traffic(
+    nest: Nest, target: Target, resident: float, there: Sequence[Found]
+) -> tuple[float, float, float]:
     """Bytes that come from the second cache, the third, and memory: what each cache cannot hold; nothing where it holds
-    all that is `resident`.
+    all that is `resident`, and less where something is `there`.
     """
     line, loops = target.line_bytes, nest.loops
     depths = range(len(loops) + 1)
@@ -213,7 +261,8 @@ def _traffic(nest: Nest, target: Target, resident: float) -> tuple[float, float,
             found.append(0.0)
             continue
         fits = next((d for d in depths if held[d] <= FULL * size), len(loops))
-        weights = [_weight(nest, access, len(found)) for access in nest.accesses]
+        own = there[len(found)]
+        weights = [_weight(nest, a, len(found)) * (1.0 - own.get(a.array, 0.0)) for a in nest.accesses]
         fetched = (_fetched(a, loops, fits, lines, n, line) for n, a in enumerate(nest.accesses))
         found.append(sum(w * f for w, f in zip(weights, fetched, strict=True)))
     return found[0], found[1], found[2]

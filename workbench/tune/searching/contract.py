@@ -70,6 +70,10 @@ class Searcher:
     def prepare(self) -> None:
         """What takes a moment and can be done while the runner's processes start."""
 
+    def foreseen(self, count: int) -> list[Point]:
+        """Points whose features it will want when it is first asked for so many."""
+        return []
+
     def ask(self, count: int) -> list[Point]:
         """Points to try next."""
         found = self.fresh(self.starts, count)

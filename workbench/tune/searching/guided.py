@@ -23,8 +23,8 @@ PROBES, NEAR = 4, 1.25
 LEFT_OVER = 64
 """Points that were looked at and not proposed are thought of again as long as they are among so many."""
 
-FIRST_LOOK, LOOKED_AT = 10, 1.25
-"""Times as many points as are wanted get features, at first and later."""
+FIRST_LOOKS, LOOKED_AT = 64, 1.25
+"""So many points get features at first, and later so many times as many as are wanted."""
 
 
 class Guided(Searcher):
@@ -105,6 +105,14 @@ class Guided(Searcher):
         found = iter((mean - CURIOSITY * deviation).tolist() if self.model.models else mean.tolist())
         return [next(found) if row is not None else float("inf") for row in rows]
 
+    def analytic(self, points: Sequence[Point]) -> list[float]:
+        """What the analytic model alone says."""
+        return [float("inf") if row is None else row.get("cycles", 0.0) for row in self.rows(points)]
+
+    def chosen(self, points: Sequence[Point], count: int) -> list[Point]:
+        """What is proposed of points that were looked at."""
+        return self.diverse(points, self.scores(points), count)
+
     def predicted(self, points: Sequence[Point]) -> list[float | None]:
         """Seconds that the model expects of each point; None before it has learned anything."""
         rows = self.rows(points)
@@ -138,12 +146,12 @@ class Guided(Searcher):
         self.refit()
         pool = self.pool(count)
         self.draw.shuffle(pool)  # what is looked at before anything is known is some of each kind
-        unique = self.sifted(pool, int((LOOKED_AT if self.sieve.models else FIRST_LOOK) * count))
+        unique = self.sifted(pool, int(LOOKED_AT * count) if self.sieve.models else FIRST_LOOKS)
         chance = sum(self.draw.random() < EPSILON for _ in range(count)) if self.results else 0
         options = self.untried(count // PROBES)
         self.rows([*options, *unique])  # looked at together, by several processes
         probes, unique = self.single(options), self.single([*unique, *self.left_over()])
-        good = self.diverse(unique, self.scores(unique), count - chance - len(probes))
+        good = self.chosen(unique, count - chance - len(probes))
         return [*probes, *good, *self.random(chance)]
 
     def left_over(self) -> list[Point]:

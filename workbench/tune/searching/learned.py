@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.annealing import CHAINS, Chains
+from workbench.tune.searching.annealing import CHAINS, Chains, Scores
 from workbench.tune.searching.contract import Surroundings
 from workbench.tune.searching.guided import Guided
 
@@ -15,10 +15,8 @@ POOL = 400
 ENDS = 4
 """Chains whose ends are looked at in each round."""
 
-FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 5, 4, 2, 4
-"""Before anything is measured so many times as many points are drawn, and so often so many found near so many of the
-best.
-"""
+FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
+"""Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
 
 
 class LearnedSearcher(Guided):
@@ -29,13 +27,19 @@ class LearnedSearcher(Guided):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.chains: Chains | None = None
+        self.first: list[Point] = []
+
+    def foreseen(self, count: int) -> list[Point]:
+        """Those that it begins with."""
+        self.first = self.random(FIRST_SEEN)
+        return self.first
 
     def pool(self, count: int) -> list[Point]:
         if self.small and len(self.known) >= self._size:
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.random(POOL) if self.model.models else self.climbed(count)
+            return self.climbed()
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
         if not self.sieve.models:
             return found
@@ -43,16 +47,33 @@ class LearnedSearcher(Guided):
         return [*found, *self.chains.walk(self, self.sifting)]
 
     def sifted(self, points: Sequence[Point], count: int) -> list[Point]:
-        """And where some of the chains are: they are not led by what is near the best."""
+        """And what was foreseen, and where some of the chains are: they are not led by what is near the best."""
         chains = self.chains.points if self.chains else []
         ends = self.draw.sample(chains, min(ENDS, len(chains)))
-        unique = {self.space.index(p): p for p in super().sifted(points, count)}
-        return list((unique | {i: p for p in ends if not self.taken(i := self.space.index(p))}).values())
+        first, self.first = self.first, []
+        unique = {self.space.index(p): p for p in super().sifted(points, max(0, count - len(first)))}
+        return list((unique | {i: p for p in (*first, *ends) if not self.taken(i := self.space.index(p))}).values())
 
-    def climbed(self, count: int) -> list[Point]:
+    def climbed(self) -> list[Point]:
         """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
-        found = self.random(FIRST_SEEN * count)
-        for _ in range(CLIMBS):
-            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED * count)
+        found = list(self.first) or self.random(FIRST_SEEN)
+        guides = self.guides()
+        for n in range(CLIMBS):
+            order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
+            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED)
+        return found
+
+    def guides(self) -> list[Scores]:
+        """What orders points: the analytic model until something is measured, beside what other problems taught.
+
+        Neither is trusted alone: what was learned at other sizes can mislead where the analytic model is right.
+        """
+        return [self.scores] if self.results or not self.model.models else [self.analytic, self.scores]
+
+    def chosen(self, points: Sequence[Point], count: int) -> list[Point]:
+        """What each of the guides likes best, in turn."""
+        guides, found = self.guides(), list[Point]()
+        for n, guide in enumerate(guides):
+            left = [p for p in points if p not in found]
+            found += self.diverse(left, guide(left), (count - len(found)) // (len(guides) - n))
         return found

@@ -25,11 +25,16 @@ def hosted(family: Family) -> ctypes.CDLL:
         raise BuildError(f"{family.op.name}: the library {path.name} cannot be loaded: {reason}") from reason
 
 
+def host_file(name: str) -> str:
+    """The text of one of the files in C that stand between a framework and an operator's library."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
 def _library(family: Family) -> Path:
     level = here()
     units = units_of(family, level)
     sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for u in units]
-    texts = {n: runtime_file(n) for n in (*RUNTIME_FILES, *HOST_FILES)}
+    texts = {n: runtime_file(n) for n in RUNTIME_FILES} | {n: host_file(n) for n in HOST_FILES}
     sources += [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
     sources += [Source("front.c", front_text(family, [(level, units)]))]
     headers = {n: text for n, text in texts.items() if n.endswith(".h")}

@@ -1,0 +1,94 @@
+"""The library: every kernel for every instruction set level, and the C++ that registers them, linked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.errors import BuildError, WorkbenchError
+from workbench.export.dispatch import RUNTIME_FILES, Family, Level, Source, Unit, front_text, linked, runtime_file
+from workbench.export.dispatch.architectures import compiler_for, levels_of, native
+from workbench.export.dispatch.objects import cpp_compiler
+from workbench.export.dispatch.size_code import quoted
+from workbench.export.stable.members import Member
+from workbench.records import record
+
+TARGET = "0x020a000000000000"
+"""The oldest version whose functions are used: 2.10."""
+FLAGS = ("-O2", "-std=c++20", "-fPIC", "-w", "-pthread", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
+
+
+@record(eq=False)
+class Built:
+    """The library in the cache, and what its kernels are for."""
+
+    library: Path
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built:
+    """Compile and link; `home` is the folder of PyTorch's package.  BuildError with the compiler's words."""
+    if not (home / "include" / "torch" / "csrc" / "stable" / "c" / "shim.h").is_file():
+        raise WorkbenchError(f"{home} has no torch/csrc/stable/c/shim.h: the library is built with PyTorch's headers")
+    parts = [_part(f"{n}_{t}", family) for n, m in enumerate(members) for t, family in enumerate(m.families)]
+    sources = [s for part in parts for s in part.sources]
+    sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
+    sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))
+    headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
+    headers["stable_host.h"] = _file("stable_host.h")
+    headers["operators.h"] = operators_text(space, members)
+    library = linked(name, sources, headers, compiler_for(native(), sources))
+    kernels = tuple(f"{part.family.op.name}: {title}" for part in parts for title in part.kernels)
+    return Built(library, kernels, tuple(dict.fromkeys(note for part in parts for note in part.notes)))
+
+
+@record(eq=False)
+class _Part:
+    family: Family
+    sources: tuple[Source, ...]
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def _part(key: str, family: Family) -> _Part:
+    """The C of one family; names that the linker sees begin with its key."""
+    levels, notes = levels_of(family, native(), f"f{key}_")
+    front = f"#define wb_the_family wb_family_{key}\n{front_text(family, levels)}"
+    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for level, units in levels for u in units]
+    return _Part(family, (*sources, Source(f"front_{key}.c", front)), _titles(levels), tuple(notes))
+
+
+def _titles(levels: Sequence[tuple[Level, Sequence[Unit]]]) -> tuple[str, ...]:
+    return tuple(unit.title for _, units in levels for unit in units)
+
+
+def operators_text(space: str, members: Sequence[Member]) -> str:
+    """`operators.h`: the table of what is registered."""
+    declared, rows = [], []
+    for n, member in enumerate(members):
+        families = [f"wb_family_{n}_{t}" for t in range(len(member.families))]
+        declared += [f'extern "C" const wb_family {family};\n' for family in families]
+        listed = ", ".join(f"&{family}" for family in families)
+        declared.append(f"static const wb_family *const wb_types_{n}[] = {{{listed}}};\n")
+        facts = f"{quoted(member.name)}, {quoted(member.schema)}, wb_types_{n}, {len(families)}"
+        rows.append(f"    {{{facts}}},\n")
+    table = f"static const Operator OPERATORS[] = {{\n{''.join(rows)}}};\n"
+    return f"#define WB_SPACE {quoted(space)}\n\n{''.join(declared)}\n{table}"
+
+
+def _command(home: Path) -> tuple[str, ...]:
+    compiler = cpp_compiler("operators of PyTorch are registered by C++")
+    includes = (f"-I{home / 'include'}", f"-I{home / 'include/torch/csrc/api/include'}", "-I.")
+    return (compiler, *FLAGS, f"-DTORCH_TARGET_VERSION={TARGET}", *includes)
+
+
+def _libraries(home: Path) -> tuple[str, ...]:
+    """PyTorch is found by its name where the library is loaded: the folder of this machine is not written into it."""
+    if not (home / "lib" / "libtorch_cpu.so").is_file():
+        raise BuildError(f"{home / 'lib'} has no libtorch_cpu.so to link with")
+    return (f"-L{home / 'lib'}", "-ltorch_cpu")
+
+
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,0 +1,120 @@
+"""`package`: operators as a wheel that needs NumPy alone, and the project that it was built from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import WorkbenchError, shown
+from workbench.export.dispatch import Family, families_of
+from workbench.export.dispatch.architectures import native
+from workbench.export.dispatch.family import studies_in
+from workbench.export.dispatch.files import folder_of, write_files
+from workbench.export.to_c import written_c
+from workbench.export.to_torch_library import written_torch
+from workbench.export.wheel.building import wheel_of
+from workbench.export.wheel.cases import cases_of, stored
+from workbench.export.wheel.figures import figures_of
+from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
+from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
+from workbench.records import record
+
+
+@record(eq=False)
+class Package:
+    """What was written: the `wheel`, the `project` it was built from, and the `module` that it installs."""
+
+    name: str
+    version: str
+    module: str
+    wheel: Path
+    project: Path
+    operators: tuple[str, ...]
+    kernels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.name} {self.version} in {self.wheel}", f"  built from {self.project}"]
+        lines += [f"  {self.module}.{name}" for name in self.operators]
+        return "\n".join([*lines, "kernels", *(f"  {title}" for title in self.kernels), *self.notes])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def package(
+    what: Any, /, directory: str | PathLike[str], *, name: str | None = None, version: str = "0.1.0",
+    license: str | None = None, torch: bool | None = None,
+) -> Package:  # fmt: skip
+    """Write operators as a wheel, and the project that it was built from: `pip install` needs NumPy alone.
+
+    `what` is an operator, a schedule, a study, a list of them, or a dictionary of several under the names that they
+    shall have.  The package has a function for each, which takes arrays by DLPack and gives NumPy's; the C libraries
+    with header, example and sources; tests with stored results of the definitions; and the figures of the studies that
+    chose its schedules.  With `torch` (None: if PyTorch is installed) it registers them with PyTorch too.
+
+    `name` is "workbench-" and the operators' names unless another is given; `license` an SPDX expression ("MIT"), left
+    out unless it is given.  A package of the same name in the directory is replaced.
+
+    Raises WorkbenchError for what cannot be exported or named; BuildError without a compiler, or without hatchling.
+    """
+    families, folder = families_of(what), folder_of(directory)
+    if torch not in (None, True, False):
+        raise WorkbenchError(f"torch={shown(torch)}: expected True, False, or None for whether it is installed")
+    _check_names(families)
+    with_torch = find_spec("torch") is not None if torch is None else torch
+    project = project_of(families, name, version, license, torch=with_torch)
+    cases = [case for key, family in families.items() for case in cases_of(key, family)]
+    place = folder / project.name
+    shutil.rmtree(place, ignore_errors=True)
+    home = place / "src" / project.module
+    libraries = [written_c(family, home / "c", architectures=(native(),)) for family in families.values()]
+    kernels = tuple(f"{lib.name}: {title}" for lib in libraries for title in lib.kernels)
+    notes = tuple(dict.fromkeys(note for lib in libraries for note in lib.notes))
+    if with_torch:
+        made = written_torch(families, home / "libfor_torch.so", home / "for_torch.py", project.module)
+        notes += tuple(n for n in made.notes if n not in notes)
+    figures = figures_of(families, studies_in(what))
+    texts = {
+        "pyproject.toml": pyproject_text(project), "platform_tag.py": hook_text(project),
+        "README.md": readme_text(project, families, figures, kernels),
+    }  # fmt: skip
+    list(write_files(place, texts))
+    list(write_files(home, _module_files(project, families, figures)))
+    _write_cases(home / "tests", cases, families)
+    wheel = wheel_of(place, folder)
+    return Package(project.name, project.version, project.module, wheel, place, tuple(families), kernels, notes)
+
+
+def _check_names(families: Mapping[str, Family]) -> None:
+    for name in families:
+        if not name.isidentifier() or name.startswith("_") or not name.isascii():
+            raise WorkbenchError(f"{shown(name)} cannot name a function of a package; expected letters, digits and _")
+    inner = [family.op.name for family in families.values()]
+    if twice := [name for name in inner if inner.count(name) > 1]:
+        raise WorkbenchError(f"two operators of the package are called {twice[0]} in C; rename one in its text")
+
+
+def _module_files(project: Project, families: Mapping[str, Family], figures: Mapping[str, Any]) -> dict[str, str]:
+    tests = Path(__file__).with_name("wheel") / "wheel_tests.py"
+    return {
+        "__init__.py": init_text(project.module, project.version, project.summary, families),
+        "_calls.py": calls_text(),
+        "_shapes.py": shapes_text(families),
+        "figures.json": json.dumps(figures, indent=1),
+        "tests/__init__.py": "",
+        "tests/test_operators.py": tests.read_text(encoding="utf-8").replace("MODULE\n", f"{project.module}\n", 1),
+    }
+
+
+def _write_cases(folder: Path, cases: list[Any], families: Mapping[str, Family]) -> None:
+    rows, arrays = stored(cases, families)
+    (folder / "cases.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    np.savez_compressed(folder / "cases.npz", **arrays)
