@@ -4,6 +4,6 @@ from importlib.util import find_spec
 
 NEEDED = {
     "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
-    "workbench/export/ort": ("onnx", "onnxscript"),
+    "workbench/export/xla": ("jax",), "workbench/export/ort": ("onnx", "onnxscript"),
 }  # fmt: skip
 collect_ignore = [place for place, modules in NEEDED.items() if not all(map(find_spec, modules))]

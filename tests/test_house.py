@@ -27,7 +27,7 @@ PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "
 # Modules that import a framework at their top → what has to be installed for them.
 FOR_FRAMEWORKS = {
     "workbench.export.pytorch.": ("torch",), "workbench.export.stable.companion": ("torch",),
-    "workbench.export.ort.": ("onnx", "onnxscript"),
+    "workbench.export.xla.": ("jax",), "workbench.export.ort.": ("onnx", "onnxscript"),
 }  # fmt: skip
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(

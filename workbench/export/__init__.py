@@ -1,9 +1,9 @@
 """Out into plain C and the frameworks: an operator with its schedules becomes theirs.
 
 `c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch,
-`torch_library` writes a library that does so by itself, `onnxruntime` a library and models for ONNX Runtime, `package`
-a wheel.  Each takes an operator, a schedule, a study, or a list of schedules and studies of one operator.  A name is
-loaded from its module on first use.
+`torch_library` writes a library that does so by itself, `jax` gives a function of JAX, `onnxruntime` writes a library
+and models for ONNX Runtime, `package` a wheel.  Each takes an operator, a schedule, a study, or a list of schedules and
+studies of one operator.  A name is loaded from its module on first use.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.export.to_c import CLibrary, c
+    from workbench.export.to_jax import jax
     from workbench.export.to_onnxruntime import OnnxRuntimeLibrary, onnxruntime
     from workbench.export.to_package import Package, package
     from workbench.export.to_torch import torch
@@ -26,6 +27,7 @@ NAMES = {
     "Package": "to_package",
     "TorchLibrary": "to_torch_library",
     "c": "to_c",
+    "jax": "to_jax",
     "onnxruntime": "to_onnxruntime",
     "package": "to_package",
     "torch": "to_torch",
@@ -33,7 +35,7 @@ NAMES = {
 }
 
 __all__ = [
-    "CLibrary", "OnnxRuntimeLibrary", "Package", "TorchLibrary", "c", "onnxruntime", "package", "torch",
+    "CLibrary", "OnnxRuntimeLibrary", "Package", "TorchLibrary", "c", "jax", "onnxruntime", "package", "torch",
     "torch_library",
 ]  # fmt: skip
 

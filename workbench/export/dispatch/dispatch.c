@@ -140,6 +140,13 @@ static void wb_zero(char *at, const int64_t *shape, const int64_t *strides, int 
 
 /* -- running -- */
 
+/* Fills in the kernel's own symbols; how many threads it is worth. */
+static int wb_prepare(const wb_family *f, const wb_kernel *kernel, const int64_t *sizes, int threads, int64_t *symbols)
+{
+    for (int n = 0; n < kernel->symbol_count; ++n) symbols[n] = sizes[kernel->symbols[n]];
+    return kernel->fallback && f->work(sizes) < WB_LITTLE_WORK ? 1 : threads;
+}
+
 static int64_t wb_run(const wb_family *f, const wb_kernel *kernel, const wb_array *arrays, const wb_border_value *values,
                       const int64_t *sizes, const wb_host *host)
 {
@@ -153,8 +160,7 @@ static int64_t wb_run(const wb_family *f, const wb_kernel *kernel, const wb_arra
         const wb_parameter *output = &f->parameters[p];
         if (output->zero_fill) wb_zero(data[p], arrays[p].shape, arrays[p].strides, output->rank, output->bytes);
     }
-    for (int n = 0; n < kernel->symbol_count; ++n) symbols[n] = sizes[kernel->symbols[n]];
-    int threads = kernel->fallback && f->work(sizes) < WB_LITTLE_WORK ? 1 : host->threads;
+    int threads = wb_prepare(f, kernel, sizes, host->threads, symbols);
     int64_t bytes = kernel->code->workspace(symbols, threads);
     if (bytes > 0 && !(workspace = host->take(bytes, &handle)))
         return wb_fail(WB_NO_MEMORY, "%s: no memory for the kernel's temporaries, %lld bytes", f->name, (long long)bytes);
@@ -225,6 +231,16 @@ int64_t wb_call(const wb_family *f, const wb_array *arrays, const wb_border_valu
     if (!sized) return wb_fail(WB_NO_KERNEL, "%s: the library has no kernel for these scalars", f->name);
     if (kernel && apart) return wb_run(f, kernel, arrays, values, sizes, host);
     return wb_with_copies(f, arrays, values, sizes, host);
+}
+
+int64_t wb_workspace(const wb_family *f, const wb_array *arrays, const int64_t *sizes, int threads)
+{
+    int sized;
+    int64_t symbols[WB_MOST_ARRAYS] = {0};
+    const wb_kernel *kernel = wb_choose(f->level(), arrays, sizes, &sized);
+    if (!kernel) return 0;
+    threads = wb_prepare(f, kernel, sizes, threads, symbols);
+    return kernel->code->workspace(symbols, threads);
 }
 
 /* -- promises about data -- */

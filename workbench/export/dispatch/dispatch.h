@@ -99,6 +99,8 @@ extern const wb_family wb_the_family;
 /* Arrays and values by parameter, inputs first; `sizes` are complete. */
 int64_t wb_call(const wb_family *family, const wb_array *arrays, const wb_border_value *values, const int64_t *sizes,
                 const wb_host *host);
+/* Bytes that the kernel for such a call takes. */
+int64_t wb_workspace(const wb_family *family, const wb_array *arrays, const int64_t *sizes, int threads);
 const char *wb_message(void);
 const char *wb_last_kernel(void);
 int wb_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from workbench import poly
-from workbench.errors import IllegalSchedule, LoweringError, WorkbenchError, shown
+from workbench.errors import IllegalSchedule, LoweringError, OperatorError, WorkbenchError, shown
 from workbench.lang import astype
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
@@ -63,6 +64,11 @@ class Family:
     def inputs(self) -> tuple[str, ...]:
         """Parameters that are data: arrays, and scalars given by value."""
         return tuple(p for p in self.op.parameters if p not in self.op.scalars)
+
+    @property
+    def updated(self) -> tuple[str, ...]:
+        """Outputs that are given: the operator reads them before it writes them."""
+        return tuple(o for o in self.op.outputs if self.op.tensors[o].role == "inout")
 
 
 def family_of(what: object) -> Family:
@@ -181,10 +187,11 @@ def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Fami
 
 
 def families_for(family: Family) -> tuple[Family, ...]:
-    """The family, and one for float64 where the element type is the caller's to choose."""
-    if not family.op.generic:
-        return (family,)
-    return (family, family_like(family, astype(family.op, "double")))
+    """The family, and where the element type is the caller's to choose, one for the wide type of its kind."""
+    for wide in ("double", "int64") if family.op.generic else ():
+        with suppress(OperatorError):  # of integers only, or of floats
+            return (family, family_like(family, astype(family.op, wide)))
+    return (family,)
 
 
 def for_gpu(schedule: Schedule) -> bool:

@@ -102,9 +102,7 @@ def _parameters(family: Family) -> str:
 
 
 def _arguments(family: Family) -> str:
-    rows = [_argument(family, name) for name in family.op.parameters]
-    rows += [_argument(family, name) for name in family.op.outputs if family.op.tensors[name].role == "inout"]
-    rows += [_argument(family, name) for name in untold(family)]
+    rows = [_argument(family, name) for name in (*family.op.parameters, *family.updated, *untold(family))]
     return f"static const wb_argument wb_arguments[] = {{\n{''.join(rows) or '    {0, 0, 0}'}}};\n"
 
 
@@ -127,8 +125,7 @@ def untold(family: Family) -> tuple[str, ...]:
 
 def _family(code: SizeCode, units: Sequence[Unit]) -> str:
     family, op = code.family, code.family.op
-    updated = sum(op.tensors[o].role == "inout" for o in op.outputs)
-    count = len(op.parameters) + updated + len(untold(family))
+    count = len(op.parameters) + len(family.updated) + len(untold(family))
     checked = int(any(unit.kernel.signature.checks for unit in units))
     promised = "wb_promised" if op.promises else "NULL"
     return (

@@ -18,25 +18,14 @@
 #include <mutex>
 
 extern "C" {
-#include "dispatch.h"
+#include "host.h"
 }
 
 namespace {
 
 using torch::jit::Stack;
-using Body = void (*)(const void *context, int64_t begin, int64_t end);
-
-struct Threads {
-    void (*parallel_for)(int64_t, int64_t, int, Body, const void *);
-    int (*thread)();
-};
-
-struct Entries {
-    const wb_family *family;
-    int64_t (*call)(const wb_family *, const wb_array *, const wb_border_value *, const int64_t *, const wb_host *);
-    const char *(*message)();
-    const char *(*last_kernel)();
-};
+using Body = wb_body;
+using Entries = wb_entries;
 
 // How an operator of gradients is called: what each of its arguments is, and whose gradient each of its results.
 struct Gradient {
@@ -118,7 +107,7 @@ int thread()
     return at::get_thread_num();
 }
 
-const Threads THREADS{parallel_for, thread};
+const wb_threads THREADS{parallel_for, thread};
 
 // -- calls --
 
@@ -391,7 +380,7 @@ int guarded(F &&action)
 
 WB_EXPORT const char *wb_torch_failure() { return failure.c_str(); }
 
-WB_EXPORT void *wb_torch_open(const void *(*open)(const void *threads)) { return const_cast<void *>(open(&THREADS)); }
+WB_EXPORT const void *wb_torch_open(const Entries *(*open)(const wb_threads *)) { return open(&THREADS); }
 
 // The kernels of an operator whose schema is known already; what they do is set afterwards.
 WB_EXPORT void *wb_torch_register(const char *space, const char *name, int (*prepare)(const char *, uint64_t))

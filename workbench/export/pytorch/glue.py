@@ -12,6 +12,7 @@ import torch
 from workbench.errors import BuildError
 from workbench.export.dispatch import runtime_file
 from workbench.export.dispatch.objects import cpp_compiler
+from workbench.export.hosts import host_file
 from workbench.runtime.entries import content_key, put, staging
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
@@ -49,7 +50,8 @@ def glue() -> Any:
 
 def _library() -> Path:
     compiler = cpp_compiler("operators of PyTorch are registered by C++")
-    sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text(), "dispatch.h": runtime_file("dispatch.h")}
+    sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text()}
+    sources |= {"dispatch.h": runtime_file("dispatch.h"), "host.h": host_file("host.h")}
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():

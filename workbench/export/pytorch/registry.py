@@ -6,17 +6,16 @@ import ctypes
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from workbench.errors import BuildError, WorkbenchError, shown
-from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, here, linked, runtime_file, units_of
+from workbench.errors import WorkbenchError, shown
+from workbench.export.dispatch import Family
+from workbench.export.hosts import hosted
 from workbench.export.pytorch.glue import glue
 from workbench.export.pytorch.schema import schema_of
 from workbench.export.pytorch.shapes import fake_results
-from workbench.runtime.discovery import preferred_toolchain
 from workbench.runtime.locks import Lock
 
 
@@ -118,26 +117,11 @@ def _defined(space: str, name: str, schema: str, prepare: Any) -> Registered:
 
 def _entries(family: Family) -> int:
     """The address of what an operator's library hands out."""
-    path = _library(family)
-    try:
-        handle = ctypes.CDLL(str(path))
-    except OSError as reason:
-        raise BuildError(f"{family.op.name}: the library {path.name} cannot be loaded: {reason}") from reason
-    opened = glue().wb_torch_open(ctypes.cast(handle.wb_open, ctypes.c_void_p))
-    _loaded[opened] = handle
+    library = hosted(family)
+    opened = glue().wb_torch_open(ctypes.cast(library.wb_open, ctypes.c_void_p))
+    _loaded[opened] = library
     return opened
 
 
 # Libraries stay loaded: calls of another thread may still run in one that was replaced.
 _loaded: dict[int, ctypes.CDLL] = {}
-
-
-def _library(family: Family) -> Path:
-    level = here()
-    units = units_of(family, level)
-    sources = [Source(f"{u.name}.c", u.text, level.target, u.libraries) for u in units]
-    sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
-    sources += [Source("host.c", Path(__file__).with_name("host.c").read_text(encoding="utf-8"))]
-    sources += [Source("front.c", front_text(family, [(level, units)]))]
-    headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
-    return linked(family.op.name, sources, headers, preferred_toolchain())

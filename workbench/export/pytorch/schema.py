@@ -30,9 +30,7 @@ class Argument:
 
 def arguments_of(family: Family) -> tuple[Argument, ...]:
     """The operator's parameters, then what it updates, then, by keyword, the sizes that no shape tells."""
-    op = family.op
-    updated = [o for o in op.outputs if op.tensors[o].role == "inout"]
-    return (*(_argument(family, n) for n in (*op.parameters, *updated)),
+    return (*(_argument(family, n) for n in (*family.op.parameters, *family.updated)),
             *(Argument(n, _spelt(n), "SymInt", "s", keyword=True) for n in untold(family)))  # fmt: skip
 
 

@@ -1,0 +1,35 @@
+"""`jax`: an operator with its schedules as a function of JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.errors import WorkbenchError, shown
+from workbench.export.dispatch import family_of, for_gpu
+
+
+def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
+    """A function of JAX's arrays that calls the kernels of an operator, alone or in a jitted program.
+
+    `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
+    of them is run through the default recipe.  The function takes the operator's parameters in their order, then what
+    it updates, whose new values it returns; by keyword the sizes that no shape tells.  It has a reverse-mode derivative
+    (`wb.grad`) and rules for `jax.vmap` and for sharded arrays; threads and memory are XLA's.  Under a `name` that was
+    exported already the kernels are replaced.
+
+    Raises WorkbenchError where JAX is missing, or if the name is taken by another signature; BuildError without a
+    compiler.
+    """
+    family = family_of(what)
+    if any(for_gpu(v.schedule) for v in family.variants):
+        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        raise WorkbenchError(f"{family.op.name}: functions of JAX are exported for cpu; {advice}")
+    chosen = family.op.name if name is None else name
+    if not (isinstance(chosen, str) and chosen.isidentifier() and chosen.isascii()):
+        raise WorkbenchError(f"{shown(chosen)} cannot name a function of JAX; expected letters, digits and _")
+    try:
+        from workbench.export.xla.functions import exported  # only this export needs the framework
+    except ModuleNotFoundError as reason:
+        raise WorkbenchError(f"JAX is not installed: pip install jax ({reason})") from reason
+    return exported(chosen, family).function
