@@ -2,7 +2,8 @@
 
     python tools/notebooks.py notebooks [--write]
 
-Results go nowhere unless `--write` is given: then each notebook is saved with its fresh outputs.
+Results go nowhere unless `--write` is given: then each notebook is saved with its fresh outputs.  A notebook whose
+metadata name modules that it `needs` is skipped, with a word, where they are missing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -17,6 +19,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 SECONDS_PER_CELL = 600
+
+
+def missing(path: Path) -> list[str]:
+    """Modules that a notebook needs and that are not installed."""
+    needed = nbformat.read(path, as_version=4).metadata.get("workbench", {}).get("needs", [])
+    return [name for name in needed if find_spec(name) is None]
 
 
 def execute(path: Path) -> nbformat.NotebookNode:
@@ -34,6 +42,9 @@ def main() -> int:
     options = parser.parse_args()
     failed = 0
     for path in sorted(p for p in options.folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts):
+        if lacking := missing(path):
+            print(f"{path}: skipped, install {', '.join(lacking)}")
+            continue
         started = time.perf_counter()
         try:
             notebook = execute(path)
