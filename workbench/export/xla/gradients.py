@@ -22,9 +22,10 @@ def differentiable(call: Traced, kernels: Kernels, gradient: Gradient) -> Traced
     op, operands = kernels.family.op, kernels.operands
     smooth = [n for n, o in enumerate(op.outputs) if op.tensors[o].dtype.is_float]
 
-    @jax.custom_vjp
-    def function(*arrays: jax.Array) -> Arrays:
+    def plain(*arrays: jax.Array) -> Arrays:
         return call(*arrays)
+
+    function: Any = jax.custom_vjp(plain)
 
     def forward(*primals: Any) -> tuple[Arrays, Any]:
         values = tuple(p.value for p in primals)
