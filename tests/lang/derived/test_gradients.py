@@ -56,7 +56,7 @@ def test_random_operators_against_differences(batch):
     for seed in range(5000 * batch, 5000 * batch + count):
         word, found = judged(seed)
         words[word] += 1
-        assert not found, f"seed {seed}: {found}"
+        assert not found.wrong, f"seed {seed}: {found.wrong}"
     assert words["compared"] >= count // 4
 
 

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.forward.splitting import split as split_large
 from workbench.lang.derived.placing.placement import overlap
-from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, shortened
+from workbench.lang.derived.placing.systems import (
+    in_order,
+    inequalities,
+    intervals,
+    is_empty,
+    is_void,
+    shortened,
+)
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
@@ -84,6 +91,8 @@ class _Plain:
     def steps(self) -> list[Step]:
         statement = self.statement
         kind = statement.reduction
+        if kind is not None and self._reduces_nothing():
+            return self._identities() if statement.initialise else []
         conflicts = self._conflicts()
         if kind is None:
             return [statement] if not conflicts else self._ordered()
@@ -94,6 +103,11 @@ class _Plain:
         if not statement.initialise:
             return self._reduced_first()
         return self._with_values(statement)
+
+    def _reduces_nothing(self) -> bool:
+        """Whether there are no instances for any sizes, because a range depends on others and is always empty."""
+        ranges = self.statement.ranges
+        return is_empty(inequalities(ranges), [r.index for r in ranges], self.building.facts)
 
     # --- what a statement reads of what it writes
 

@@ -66,7 +66,10 @@ def nonnegative(form: Polynomial, facts: Facts, depth: int = 0) -> bool:
 
 
 def _stronger(form: Polynomial) -> Iterator[Polynomial]:
-    """Forms without one floor division whose being nonnegative is enough: b·⌊a/b⌋ ≤ a, and ⌊a/b⌋ ≥ c if a ≥ b·c."""
+    """Forms without one floor division whose being nonnegative is enough.
+
+    b·⌊a/b⌋ ≤ a; ⌊a/b⌋ ≥ c if a ≥ b·c; ⌊a/b⌋ ≤ c if a < b·(c + 1).
+    """
     for monomial, factor in form.terms:
         for part in monomial:
             match part:
@@ -78,6 +81,8 @@ def _stronger(form: Polynomial) -> Iterator[Polynomial]:
                         yield rest + a * factor
                     elif factor == 1 and not others:
                         yield a + rest * b
+                    elif factor == -1 and not others:
+                        yield b * (rest + 1) - a - 1
 
 
 def within(form: Polynomial, ranges: dict[str, Interval], facts: Facts) -> bool:
