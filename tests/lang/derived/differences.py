@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,19 @@ class Point:
 
     def gradient(self, seeds: Mapping[str, Array], of: wb.Operator | None = None) -> dict[str, Array]:
         """The gradients by all inputs of floats, with the oracle."""
-        of = of or wb.grad(self.op)
+        return dict(zip(self.inputs, self._evaluated(of or wb.grad(self.op), seeds), strict=True))
+
+    def is_infinite_inside(self, seeds: Mapping[str, Array]) -> bool:
+        """Whether a value that the gradient computes again is infinite: 0 times it is no number."""
+        of = wb.grad(self.op)
+        kept = tuple(each.name for each in wb.tape(self.op) if each.name in of.tensors)
+        values = self._evaluated(replace(of, outputs=kept), seeds) if kept else ()
+        return any(not np.all(np.isfinite(value)) for value in values)
+
+    def _evaluated(self, of: wb.Operator, seeds: Mapping[str, Array]) -> tuple[Any, ...]:
         arguments = [*self.arguments, *(self.given[n] for n in self.initial), *seeds.values()]
         known = {n: v for n, v in self.sizes.items() if n in (*of.size_names, *of.scalars)}
-        return dict(zip(self.inputs, several(wb.lang.evaluate(of, *arguments, **known)), strict=True))
+        return several(wb.lang.evaluate(of, *arguments, **known))
 
     def slope(self, seeds: Mapping[str, Array], name: str, direction: Array, step: float) -> float:
         """Central difference of the seeded sum of the outputs along a direction of one input."""
@@ -65,11 +74,16 @@ class Point:
 
 @dataclass
 class Comparison:
-    """Gradients beside differences: what is wrong, and how many inputs agreed or were at no smooth place."""
+    """Gradients beside differences: what is wrong, and how many inputs agreed.
+
+    Of inputs at no smooth place differences contradict each other; with something infinite inside, which a minimum or
+    maximum takes away again, a gradient may be no number.
+    """
 
     wrong: list[str] = field(default_factory=list)
     agreed: int = 0
     unsmooth: int = 0
+    infinite: int = 0
 
 
 def compared(point: Point, seed: int = 0, tolerance: float = 1e-6, of: wb.Operator | None = None) -> Comparison:
@@ -91,6 +105,8 @@ def compared(point: Point, seed: int = 0, tolerance: float = 1e-6, of: wb.Operat
             found.unsmooth += 1
         elif min(abs(exact - slope) for slope in slopes) <= tolerance * scale:
             found.agreed += 1
+        elif np.isnan(exact) and point.is_infinite_inside(seeds):
+            found.infinite += 1
         else:
             found.wrong.append(f"d_{name}: {exact!r} against {slopes}")
     return found

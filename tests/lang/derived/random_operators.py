@@ -78,7 +78,10 @@ def main() -> None:
         except Exception as error:
             word, found = "compared", Comparison([f"{type(error).__name__}: {error}"])
         words[word] += 1
-        inputs.update({"agree": found.agreed, "at no smooth place": found.unsmooth, "wrong": len(found.wrong)})
+        inputs.update(
+            {"agree": found.agreed, "at no smooth place": found.unsmooth, "infinite inside": found.infinite,
+             "wrong": len(found.wrong)}
+        )  # fmt: skip
         if perf_counter() - started > SLOW:
             print(f"seed {seed} took {perf_counter() - started:.0f} s", flush=True)
         if found.wrong:

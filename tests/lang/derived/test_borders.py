@@ -74,6 +74,31 @@ def test_the_gradient_of_an_empty_input_is_empty():
     assert wb.lang.evaluate(gradient, empty, np.ones((1, 1, 0, 6))).shape == empty.shape
 
 
+def test_a_cell_that_is_none_for_all_sizes():
+    text = "def f(double(K) x, double a) -> (y) { z(i,j) = a * x(i) where j in 0:1  y = K < 0 && 2 < 1 ? z(0,2) : a }"
+    point = at(text, drawn(3), 2.0)
+    assert complaints(point) == []
+
+
+def test_a_plane_that_is_read_in_part_is_not_filled_by_that():
+    text = """
+    def f(double(K) x, double(K) w) -> (y, v) {
+        z(i,j) = w(i) * x(i) where j in 0:2
+        y(i) = z(i+1,0) where i in 0:K-1
+        v(i) = z(i,1) where i in 0:K-1
+    }"""
+    point = at(text, drawn(4), drawn(4))
+    assert complaints(point) == []
+    assert "d_z(i, j) = double(0.0)" in wb.grad(point.op).text
+
+
+def test_no_number_is_right_only_where_something_inside_is_infinite():
+    text = "def f(double(N) x, double(M) z) -> (y) { top max=! z(j)  part(i) = x(i) * top  y(i) = min(part(i), 0) }"
+    ones = {"y": np.ones(2)}
+    assert at(text, np.ones(2), np.ones(0)).is_infinite_inside(ones)
+    assert not at(text, np.ones(2), np.ones(1)).is_infinite_inside(ones)
+
+
 def test_a_gather_below_a_corner_needs_no_type_from_the_reader():
     text = """
     def f(double(N+1,1,1) x, int32(N+1,N+1) at) -> (y) {

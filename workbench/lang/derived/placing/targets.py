@@ -133,6 +133,8 @@ class Targets:
             else:
                 places.append(self._place(polynomial(subscript), (low, extent), (*found.free, *found.sums, *places)))
                 subscripts.append(Index(places[-1].index))
+        if is_void(places, building.facts):
+            return self.nothing()
         sums = (*found.sums, *self._none_of(most, (*found.free, *found.sums, *places)))
         return replace(found, target=tuple(subscripts), free=(*found.free, *places), sums=sums)
 
