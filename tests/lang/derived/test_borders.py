@@ -26,6 +26,8 @@ def test_a_reduction_that_has_no_instances_passes_nothing_on():
     np.testing.assert_array_equal(gradients(point)["x"], np.zeros(3))
     kept = at("def f(double(N) x) -> (y) { y(i) = x(i)  y(i) += x(i) where i in 0:N, l in 0:1, q in 0:l }", drawn(3))
     np.testing.assert_array_equal(gradients(kept)["x"], np.ones(3))
+    text = "def f(double(N) x) -> (double(N,1,0) y, z) { y(i,j,k) = x(j) where j in 0:1, k in 0:j  z(i) = x(i) }"
+    np.testing.assert_array_equal(gradients(at(text, drawn(3)))["x"], np.ones(3))
 
 
 def test_at_its_corner_the_absolute_value_passes_on_nothing_infinite():

@@ -8,7 +8,7 @@ from functools import reduce
 
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import ZERO, plus
-from workbench.lang.derived.placing.contributions import Contribution, Contributions
+from workbench.lang.derived.placing.contributions import Contribution, Contributions, Vanishes
 from workbench.lang.derived.placing.systems import intervals
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read
@@ -41,13 +41,14 @@ class Adjoints:
     """
 
     building: Building
+    vanishes: Vanishes
     pending: dict[str, list[Contribution]] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=dict)
     local: dict[str, str | None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.contributions = Contributions(self.building)
+        self.contributions = Contributions(self.building, self.vanishes)
 
     def seed(self, name: str, value: Read) -> None:
         """The adjoint of a result, cell by cell."""

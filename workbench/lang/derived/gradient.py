@@ -175,6 +175,7 @@ class Gradient:
         sweep.run(self.steps)
         for name in self.chosen:
             self._finish(sweep, name)
+        self.replay.only_for(building.steps)
 
     def _finish(self, sweep: Sweep, name: str) -> None:
         """Write the adjoint of an input, or call the tensor that is it already by the name of the result."""

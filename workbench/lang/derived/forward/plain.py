@@ -13,10 +13,10 @@ from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.forward.splitting import split as split_large
 from workbench.lang.derived.placing.placement import overlap
 from workbench.lang.derived.placing.systems import (
+    has_no_instances,
     in_order,
     inequalities,
     intervals,
-    is_empty,
     is_void,
     shortened,
 )
@@ -91,7 +91,7 @@ class _Plain:
     def steps(self) -> list[Step]:
         statement = self.statement
         kind = statement.reduction
-        if kind is not None and self._reduces_nothing():
+        if kind is not None and has_no_instances(statement, self.building.facts):
             return self._identities() if statement.initialise else []
         conflicts = self._conflicts()
         if kind is None:
@@ -103,11 +103,6 @@ class _Plain:
         if not statement.initialise:
             return self._reduced_first()
         return self._with_values(statement)
-
-    def _reduces_nothing(self) -> bool:
-        """Whether there are no instances for any sizes, because a range depends on others and is always empty."""
-        ranges = self.statement.ranges
-        return is_empty(inequalities(ranges), [r.index for r in ranges], self.building.facts)
 
     # --- what a statement reads of what it writes
 

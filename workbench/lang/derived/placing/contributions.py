@@ -7,7 +7,7 @@ what is summed is first copied with zeros in between and around, so that the sum
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from workbench.lang.derived.building import Building, box_of, ranges_of
@@ -40,12 +40,17 @@ from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
 from workbench.lang.polynomial import Polynomial
 
+Vanishes = Callable[[Expr, tuple[Range, ...]], bool]
+
 
 class Contributions:
-    """Turns the derivative of one read into contributions, and writes what they need before."""
+    """Turns the derivative of one read into contributions, and writes what they need before.
 
-    def __init__(self, building: Building) -> None:
-        self.building = building
+    `vanishes` says of a value and ranges whether its sum is 0.
+    """
+
+    def __init__(self, building: Building, vanishes: Vanishes) -> None:
+        self.building, self.vanishes = building, vanishes
         self.known: dict[object, Read] = {}
         self.targets, self.dtype = Targets(building, ""), FLOAT64
 
@@ -148,6 +153,8 @@ class Contributions:
             within_sum, after = TRUE, condition
         if reached_by is None:
             inside, outside, within_sum, after = factors, Product((), ()), condition, TRUE
+        if within_sum == TRUE and self.vanishes(inside.expr(), sums):
+            return self.targets.nothing()
         used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
         if outside.is_trivial and within_sum == condition and {r.index for r in free} <= used:

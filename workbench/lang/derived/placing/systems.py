@@ -16,7 +16,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, lowest
 from workbench.lang.normal_form import bound, divide, extreme, is_plain, polynomial
-from workbench.lang.operator import Operator, Range
+from workbench.lang.operator import Operator, Range, Statement
 from workbench.lang.polynomial import Polynomial, atom, split, without
 
 System = tuple[Polynomial, ...]
@@ -121,6 +121,11 @@ def is_empty(system: System, names: Iterable[str], facts: Facts) -> bool:
         if current is None:
             return False
     return any(_never(form, facts) for form in current)
+
+
+def has_no_instances(statement: Statement, facts: Facts) -> bool:
+    """Whether a range that depends on others is empty for all of them, whatever the sizes are."""
+    return is_empty(inequalities(statement.ranges), [r.index for r in statement.ranges], facts)
 
 
 def _never(form: Polynomial, facts: Facts) -> bool:
