@@ -30,14 +30,15 @@ class BackwardBench(Bench):
     def prepare(self, case: dict[str, Any]) -> dict[str, Any]:
         """Make what is called, and call it once; what was on the bench before is gone."""
         self.prepared = None
-        made = _made(self.contender, Case(**case), self.threads)
+        prepared = made(self.contender, Case(**case), self.threads)
         start = perf_counter()
-        made.fresh()
-        self.prepared = replace(made, first_seconds=made.first_seconds + perf_counter() - start)
+        prepared.fresh()
+        self.prepared = replace(prepared, first_seconds=prepared.first_seconds + perf_counter() - start)
         return {"first_seconds": self.prepared.first_seconds, "function": self.prepared.function}
 
 
-def _made(contender: str, case: Case, threads: int) -> Prepared:
+def made(contender: str, case: Case, threads: int) -> Prepared:
+    """What a contender calls in a case."""
     of = of_case(case)
     op = forward(of)
     ways: dict[str, Callable[[], Prepared]] = {

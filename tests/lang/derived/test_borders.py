@@ -114,3 +114,13 @@ def test_a_guarded_gather_of_nothing_writes_nothing():
     text = "def f(double(N) x, int32(M) at) -> (y) { y(i) = at(i) >= 0 ? x(at(i)) : 0 }"
     point = at(text, drawn(0), np.full(3, -1, np.int32))
     assert gradients(point)["x"].shape == (0,)
+
+
+def test_a_guarded_gather_by_unsigned_numbers_into_cells_that_begin_below_0():
+    text = """
+    def f(uint8(N) at, double(N) x) -> (y) {
+        z(i) = x(i + 1) * 2 where i in -1:N-1
+        y(j) = x(j) > 0 ? z(at(j)) : 0
+    }"""
+    point = at(text, np.array([0, 1, 1, 0], np.uint8), np.array([1.0, -2.0, 3.0, -1.0]))
+    assert complaints(point) == []

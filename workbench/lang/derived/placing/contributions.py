@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from workbench.lang.derived.building import Building, box_of, ranges_of
 from workbench.lang.derived.calculus.algebra import both, choose
@@ -20,6 +21,7 @@ from workbench.lang.derived.placing.placement import (
     conditions,
     placed,
     renewed,
+    substituted,
 )
 from workbench.lang.derived.placing.systems import (
     System,
@@ -60,11 +62,11 @@ class Contributions:
         self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
-        found = placed(read.subscripts, ranges, box, places, left, building.facts)
+        found = placed(read.subscripts, ranges, box, places, left, building.facts, _elsewhere(read, shares))
         if found is None:
             return self.targets.scattered(read, shares, ranges)
-        before = shares
-        shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges)
+        before, shares = shares, self._without_certain(found, shares)
+        shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges, left)
         renaming = self._renaming(name, found)
         new = _Turned(found, renaming)
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
@@ -74,6 +76,16 @@ class Contributions:
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
         return self._summed(new, target, values, guard, free) or self.targets.scattered(read, before, ranges)
+
+    def _without_certain(self, found: Placement, shares: Shares) -> Shares:
+        """The shares without conditions that hold for every cell, as that its place is one."""
+
+        def left(own: Guard) -> Guard:
+            turned = partial(substituted, solved=found.solved)
+            known = (simplified(each, found.cells, self.building.facts, turned) for each in own)
+            return tuple(each for each in known if each != TRUE)
+
+        return [(left(own), value) for own, value in shares]
 
     # --- sums
 
@@ -253,6 +265,16 @@ class _Turned:
 
     def form(self, form: Polynomial) -> Polynomial:
         return polynomial(renewed(bound(form), self.renaming))
+
+
+def _elsewhere(read: Read, shares: Shares) -> set[str]:
+    """Indices of what is sent, but for those in the very subscripts of the cell to which it goes."""
+
+    def hidden(node: Expr) -> Expr:
+        same = isinstance(node, Read) and node.subscripts == read.subscripts
+        return Read(read.tensor, (), node.dtype) if same else node
+
+    return {name for own, value in shares for each in (*own, value) for name in index_names(transform(each, hidden))}
 
 
 def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:

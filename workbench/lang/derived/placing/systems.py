@@ -7,7 +7,7 @@ empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from workbench.lang.derived.calculus.algebra import both
@@ -20,6 +20,7 @@ from workbench.lang.operator import Operator, Range, Statement
 from workbench.lang.polynomial import Polynomial, atom, split, without
 
 System = tuple[Polynomial, ...]
+Turned = Callable[[Polynomial], Polynomial | None]
 _MOST = 200  # inequalities, beyond which elimination is given up
 
 
@@ -204,15 +205,16 @@ def condition(form: Polynomial) -> Expr:
     return Binary(">=", bound(positive), bound(positive - form), BOOL)
 
 
-def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts) -> Expr:
-    """A condition without the comparisons of indices that are proved to hold."""
+def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts, turned: Turned = lambda form: form) -> Expr:
+    """A condition without the comparisons of indices that are proved to hold; `turned` puts other indices in."""
     match expr:
         case Binary("&&", left, right, _):
-            return both(simplified(left, ranges, facts), simplified(right, ranges, facts))
+            return both(simplified(left, ranges, facts, turned), simplified(right, ranges, facts, turned))
         case Binary("<" | "<=" | ">" | ">=" as op, left, right, _) if is_plain(left) and is_plain(right):
             gap = polynomial(right) - polynomial(left)
             gap = gap if op in ("<", "<=") else -gap
-            if within(gap - (op in ("<", ">")), ranges, facts):
+            form = turned(gap - (op in ("<", ">")))
+            if form is not None and within(form, ranges, facts):
                 return Const(True, BOOL)
     return expr
 

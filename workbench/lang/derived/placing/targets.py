@@ -12,8 +12,8 @@ from workbench.lang.derived.calculus.pullback import conjunction
 from workbench.lang.derived.placing.padding import TRUE, Shares
 from workbench.lang.derived.placing.placement import conditions
 from workbench.lang.derived.placing.systems import System, in_order, inequalities, intervals, is_void, within
-from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Expr, Index, Read, Select, Size, index_names
+from workbench.lang.dtypes import BOOL, INT32, INT64
+from workbench.lang.expr import Binary, Cast, Expr, Index, Read, Select, Size, index_names
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
 from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
@@ -121,7 +121,7 @@ class Targets:
             some = building.facts.at_least(extent, 1) or _is_void_without(extent, found, building.facts)
             if not is_plain(subscript):
                 needed = guard != TRUE
-                subscripts.append(Select(guard, subscript, bound(low), subscript.dtype) if needed else subscript)
+                subscripts.append(_or_first(guard, subscript, low) if needed else subscript)
                 most += [extent] if needed and not some else []
                 continue
             kept = self._clamped(subscript, low, extent, spans)
@@ -170,6 +170,13 @@ def total(shares: Shares, guard: Expr) -> Expr:
     for own, value in shares:
         result = plus(result, choose(both(guard, conjunction(own)), value))
     return result
+
+
+def _or_first(guard: Expr, subscript: Expr, low: Polynomial) -> Expr:
+    """The subscript where the guard holds, else that of the first cell, which may be negative."""
+    wide = subscript.dtype.kind == "int" and subscript.dtype.bits >= INT32.bits
+    given = subscript if wide else Cast(subscript, INT32)
+    return Select(guard, given, bound(low), given.dtype)
 
 
 def _is_void_without(extent: Polynomial, found: Contribution, facts: Facts) -> bool:
