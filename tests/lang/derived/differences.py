@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
+from workbench.lang.normal_form import polynomial
 
 Array = np.ndarray[Any, Any]
 STEPS = (1e-5, 1e-6, 1e-7)
@@ -33,7 +34,8 @@ class Point:
         self.floats = [n for n in op.outputs if op.tensors[n].dtype.is_float]
         self.initial = [n for n in op.outputs if op.tensors[n].role == "inout"]
         every = [*op.parameters, *self.initial]
-        self.inputs = [n for n in every if n in op.tensors and op.tensors[n].dtype.is_float]
+        floats = [n for n in every if n in op.tensors and op.tensors[n].dtype.is_float]
+        self.inputs = [n for n in floats if all(polynomial(e).constant != 0 for e in op.tensors[n].extent)]
 
     def value(self, name: str) -> Array:
         """What an input holds."""

@@ -124,3 +124,30 @@ def test_a_guarded_gather_by_unsigned_numbers_into_cells_that_begin_below_0():
     }"""
     point = at(text, np.array([0, 1, 1, 0], np.uint8), np.array([1.0, -2.0, 3.0, -1.0]))
     assert complaints(point) == []
+
+
+def test_a_result_that_is_scattered_into_inside_loops_of_many_ranges_keeps_its_shape():
+    text = """
+    monoid span(double lo, double hi) { identity (inf, -inf) combine (a, b), (c, d) -> (min(a, c), max(b, d)) }
+    def f(double(M+2) z, double(7) w, double(2,4) x) -> (low, high) {
+        (low(j), high(j)) span=! (x(j % 2, j) * z(k), w(l + j)) where k in j+1:M, l in 0:j+1
+    }"""
+    point = at(text, drawn(8), drawn(7), drawn(2, 4))
+    assert gradients(point)["x"].shape == (2, 4)
+    assert complaints(point) == []
+
+
+def test_a_window_over_a_temporary_may_be_padded():
+    text = """
+    def f(double(N) x, double(2*N+3) w) -> (y) {
+        z(i) = x(i) * x(i)
+        y +=! (m >= 1 && m <= N - 1 ? z(m) : 1) * w(2*l + 2*m) where l in 0:3, m in 0:N
+    }"""
+    assert complaints(at(text, drawn(5), drawn(13))) == []
+
+
+def test_what_has_no_cells_for_any_sizes_has_no_gradient():
+    op = wb.operator("def f(double(N) x, double(N,0) y) -> (z) { z(i) = 2 * x(i) where exists y(i,0) }")
+    assert wb.grad(op).outputs == ("d_x",)
+    with pytest.raises(wb.errors.OperatorError, match="no gradient by 'y', which has no cells for any sizes"):
+        wb.grad(op, "y")

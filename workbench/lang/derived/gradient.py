@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import compress
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.derived.building import Building
@@ -14,12 +13,13 @@ from workbench.lang.derived.forward.replay import Replay, Version
 from workbench.lang.derived.forward.stepping import renamed, retargeted
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.placing.systems import facts_of
+from workbench.lang.derived.result_shapes import with_shapes
 from workbench.lang.derived.sweep import Sweep
 from workbench.lang.derived.tape import Kept, kept
 from workbench.lang.derived.text.source import Names, Source, chosen_names, source, walked
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Index
-from workbench.lang.normal_form import bound, is_plain, polynomial
+from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Step, Tensor
 from workbench.lang.polynomial import ZERO
 
@@ -121,23 +121,10 @@ class Gradient:
         return replace(self._with_shapes(parameters, outputs, body), doc=doc)
 
     def _with_shapes(self, parameters: tuple[str, ...], outputs: tuple[str, ...], body: tuple[Step, ...]) -> Operator:
-        """The gradient; results whose cells do not follow from what is written have their types written."""
+        def make(steps: tuple[Step, ...], annotated: tuple[str, ...]) -> Operator:
+            return self._derived(f"{self.op.name}_grad", parameters, outputs, steps, annotated)
 
-        def derived(annotated: tuple[str, ...]) -> Operator:
-            return self._derived(f"{self.op.name}_grad", parameters, outputs, body, annotated)
-
-        try:
-            found = derived(())
-            differs = (self.building.tensors[name].extent != found.tensors[name].extent for name in outputs)
-            unclear = tuple(compress(outputs, differs))
-        except OperatorError:
-            written = [t for s, _ in walked(body) for t in s.targets]
-            odd = {t.tensor for t in written if not all(map(is_plain, t.subscripts))}
-            unclear = tuple(name for name in outputs if name in odd)
-            if not unclear:
-                raise
-            return derived(unclear)
-        return derived(unclear) if unclear else found
+        return with_shapes(make, tuple(self.building.tensors[name] for name in outputs), body)
 
     def tape(self) -> tuple[Kept, ...]:
         """What the gradient computes again."""

@@ -84,8 +84,8 @@ class Padding:
         guard, value = sender
         key = ("copy", value, guard, tuple(box.items()))
         if key not in self.known:
-            base = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
-            name = building.make(f"{base}_padded", self.dtype, box)
+            of = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
+            name = building.make(f"{of.partition('@')[0]}_padded", self.dtype, box)
             building.fill(name, choose(guard, value), tuple(box))
             self.known[key] = building.read_named(name, box)
         copy = self.known[key]
