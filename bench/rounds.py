@@ -36,11 +36,11 @@ class Effort:
 
 
 @contextmanager
-def crew(contenders: Sequence[str], threads: int) -> Iterator[dict[str, Worker]]:
-    """A process for each contender, and one that copies memory; they end with the block."""
+def crew(contenders: Sequence[str], threads: int, module: str = "bench.worker") -> Iterator[dict[str, Worker]]:
+    """A process of `module` for each contender, and one that copies memory; they end with the block."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         places = {name: Path(folder) / name.replace("/", "-") for name in (*contenders, "copy")}
-        workers = {name: contender_worker(name, threads, place) for name, place in places.items()}
+        workers = {name: contender_worker(name, threads, place, module) for name, place in places.items()}
         try:
             yield workers
         finally:
@@ -48,10 +48,10 @@ def crew(contenders: Sequence[str], threads: int) -> Iterator[dict[str, Worker]]
                 worker.close()
 
 
-def contender_worker(contender: str, threads: int, place: Path) -> Worker:
+def contender_worker(contender: str, threads: int, place: Path, module: str = "bench.worker") -> Worker:
     """The process of a contender, in its own environment if it has one."""
     if contender not in FOREIGN:
-        return Worker(contender, threads, place)
+        return Worker(contender, threads, place, module)
     return ForeignWorker(contender, threads, place, "bench.foreign_worker", interpreter(contender) or "")
 
 

@@ -204,7 +204,7 @@ def test_squares_for_what_crosses_memory_are_a_decision():
 
 
 def test_one_decision_leaves_all_nests_to_one_thread():
-    text = "def f(float(N,M) A) -> (R, C) { R(n) +=! A(n,m) C(m) +=! A(n,m) }"
+    text = "def f(float(N,M) A, float(N,M) B) -> (R, C) { R(n) +=! A(n,m) C(m) +=! B(n,m) }"
     found = wb.sketch(wb.operator(text), dict(N=900, M=800), MACHINE)
     assert found.at().steps().count("parallelize") == 2
     assert "parallelize" not in found.at(threads=False).steps()

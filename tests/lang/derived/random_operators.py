@@ -16,7 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
-from tests.lang.derived.differences import Point, complaints
+from tests.lang.derived.differences import Comparison, Point, compared
 from tests.properties.inputs import Problem, arguments, problem
 from tests.properties.writer import Case, Writer
 from workbench.errors import BudgetExceeded, CallError, LoweringError, OperatorError
@@ -27,9 +27,12 @@ FLOATS = re.compile(r"\b(float|float16|bfloat16|half)\b")
 
 def case(seed: int) -> Case:
     """The random operator of a seed in float64, at sizes that are quick to evaluate often."""
-    made = Writer(Random(seed)).case(f"p{seed}")
-    sizes = {name: min(size, SMALL) for name, size in made.sizes.items()}
-    return replace(made, text=FLOATS.sub("double", made.text), sizes=sizes)
+    writer = Writer(Random(seed))
+    made = writer.case(f"p{seed}")
+    writer.sizes = {name: min(size, SMALL) for name, size in writer.sizes.items()}
+    data = {name: writer.filled(writer.slots[name]) for name in made.data}
+    sizes = {name: writer.sizes[name] for name in made.sizes}
+    return replace(made, text=FLOATS.sub("double", made.text), sizes=sizes, data=data)
 
 
 def point(made: Problem, seed: int) -> Point | None:
@@ -44,18 +47,20 @@ def point(made: Problem, seed: int) -> Point | None:
     return found if found.inputs and found.floats else None
 
 
-def judged(seed: int) -> tuple[str, list[str]]:
-    """What became of a seed: a word for the count, and what is wrong."""
+def judged(seed: int) -> tuple[str, Comparison]:
+    """What became of a seed: a word for the count, and how its gradients compare."""
     try:
         made = problem(case(seed), Random(seed))
-    except (OperatorError, CallError, LoweringError, BudgetExceeded) as reason:
-        return f"refused: {type(reason).__name__}", []
+    except (OperatorError, LoweringError, BudgetExceeded) as reason:
+        return f"no operator ({type(reason).__name__})", Comparison()
+    except CallError:
+        return "refused by the operator itself (CallError)", Comparison()
     if any(tensor.dtype.name == "float32" for tensor in made.op.tensors.values()):
-        return "float32 by default", []
+        return "float32 by default", Comparison()
     at = point(made, seed)
     if at is None:
-        return "no floats", []
-    return "compared", complaints(at, seed, tolerance=1e-5)
+        return "nothing of floats", Comparison()
+    return "compared", compared(at, seed, tolerance=1e-5)
 
 
 def main() -> None:
@@ -63,22 +68,27 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=1000, help="operators that are compared")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
-    counts: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    inputs: Counter[str] = Counter()
     wrong, seed = 0, options.first
-    while counts["compared"] < options.programs:
+    while words["compared"] < options.programs:
         started = perf_counter()
         try:
             word, found = judged(seed)
         except Exception as error:
-            word, found = "compared", [f"{type(error).__name__}: {error}"]
-        counts[word] += 1
+            word, found = "compared", Comparison([f"{type(error).__name__}: {error}"])
+        words[word] += 1
+        inputs.update(
+            {"agree": found.agreed, "at no smooth place": found.unsmooth, "infinite inside": found.infinite,
+             "wrong": len(found.wrong)}
+        )  # fmt: skip
         if perf_counter() - started > SLOW:
             print(f"seed {seed} took {perf_counter() - started:.0f} s", flush=True)
-        if found:
+        if found.wrong:
             wrong += 1
-            print(f"seed {seed}: {'; '.join(found)}\n{case(seed)}\n", flush=True)
+            print(f"seed {seed}: {'; '.join(found.wrong)}\n{case(seed)}\n", flush=True)
         seed += 1
-    print(f"{dict(counts)}, {wrong} wrong")
+    print(f"seeds {options.first} to {seed - 1}: {dict(words)}, {wrong} wrong; gradients by inputs: {dict(inputs)}")
 
 
 if __name__ == "__main__":

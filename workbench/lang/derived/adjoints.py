@@ -8,9 +8,11 @@ from functools import reduce
 
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import ZERO, plus
-from workbench.lang.derived.placing.contributions import Contribution, Contributions
+from workbench.lang.derived.placing.contributions import Contribution, Contributions, Vanishes
+from workbench.lang.derived.placing.systems import intervals
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read
+from workbench.lang.intervals import Interval
 from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.polynomial import Polynomial
 
@@ -39,13 +41,14 @@ class Adjoints:
     """
 
     building: Building
+    vanishes: Vanishes
     pending: dict[str, list[Contribution]] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=dict)
     local: dict[str, str | None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.contributions = Contributions(self.building)
+        self.contributions = Contributions(self.building, self.vanishes)
 
     def seed(self, name: str, value: Read) -> None:
         """The adjoint of a result, cell by cell."""
@@ -118,7 +121,7 @@ class Adjoints:
             planes: dict[int, list[Contribution]] = {}
             for each in found:
                 place = polynomial(each.target[dimension]).constant if not each.sums and not each.whole else None
-                if place is None or len(each.free) != len(each.target) - 1:
+                if place is None or not self._fills_plane(new, dimension, each):
                     break
                 planes.setdefault(place, []).append(each)
             else:
@@ -132,6 +135,17 @@ class Adjoints:
                     building.assign(new, own[0].target, self.contributions.hoisted(value, own[0].free), own[0].free)
                 return True
         return False
+
+    def _fills_plane(self, new: str, dimension: int, each: Contribution) -> bool:
+        """Whether a contribution goes to all cells of one place of a dimension, each under indices of its own."""
+        own = intervals(each.free)
+        box = box_of(self.building.tensors[new])
+        for at, (subscript, (low, extent)) in enumerate(zip(each.target, box, strict=True)):
+            if at == dimension:
+                continue
+            if not isinstance(subscript, Index) or own.pop(subscript.name, None) != Interval(low, low + extent):
+                return False
+        return not own
 
     def add(self, name: str, each: Contribution) -> None:
         """A contribution inside a loop: at once, in place."""

@@ -38,7 +38,10 @@ def ranges_of(intervals: dict[str, Interval], kind: IndexKind = "free") -> tuple
 
 @dataclass
 class Building:
-    """`steps` is what is written at present; `axes` are the loops around it, outermost first."""
+    """`steps` is what is written at present; `axes` are the loops around it, outermost first.
+
+    `extrema` are the tensors of minima and maxima: where nothing was reduced they are infinite.
+    """
 
     tensors: dict[str, Tensor]
     names: Names
@@ -46,6 +49,7 @@ class Building:
     steps: list[Step] = field(default_factory=list)
     axes: tuple[Range, ...] = ()
     index_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    extrema: frozenset[str] = frozenset()
 
     def make(self, wanted: str, dtype: DType, around: dict[str, Interval], loops: Iterable[Range] = ()) -> str:
         """A new tensor with one dimension for each interval; its box holds them all, whatever the loops are at."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from workbench.lang.derived.calculus.pullback import derivatives
 from workbench.lang.derived.text.source import Source, chosen_names, walked
 from workbench.lang.expr import index_names, reads
+from workbench.lang.normal_form import polynomial
 from workbench.lang.operator import Operator, Step
 
 
@@ -15,6 +16,12 @@ def inputs_chosen(source: Source, wrt: str | Iterable[str] | None) -> tuple[str,
     op = source.op
     every = [*op.parameters, *(name for name in op.outputs if op.tensors[name].role == "inout")]
     known = [name for name in every if name in op.tensors and op.tensors[name].dtype.is_float]
+    none = [name for name in known if any(polynomial(extent).constant == 0 for extent in op.tensors[name].extent)]
+    for name in chosen_names(wrt, every, "wrt", ()):
+        if name in none:
+            message = f"{op.name} has no gradient by {name!r}, which has no cells for any sizes"
+            raise source.error(message, source.of_tensor(name), "leave it out of wrt")
+    known = [name for name in known if name not in none]
     for name in chosen_names(wrt, every, "wrt", known):
         if name not in known:
             kind = op.tensors[name].dtype.name if name in op.tensors else "a size of the program"

@@ -13,9 +13,10 @@ from workbench.lang.derived.forward.replay import Replay, Version
 from workbench.lang.derived.forward.stepping import renamed, retargeted
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.placing.systems import facts_of
+from workbench.lang.derived.result_shapes import with_shapes
 from workbench.lang.derived.sweep import Sweep
 from workbench.lang.derived.tape import Kept, kept
-from workbench.lang.derived.text.source import Names, Source, chosen_names, source
+from workbench.lang.derived.text.source import Names, Source, chosen_names, source, walked
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Index
 from workbench.lang.normal_form import bound, polynomial
@@ -84,6 +85,9 @@ class Gradient:
         self.results = {name: names(before.get(name, f"d_{name}")) for name in self.chosen}
         self.building = Building(dict(op.tensors), names, facts_of(op), index_names=index_names_of(op))
         self.steps = plain_steps(op.body, self.building)
+        self.building.extrema = frozenset(
+            s.targets[0].tensor for s, _ in walked(self.steps) if s.reduction in ("min", "max")
+        )
         self.annotated = frozenset(p.name.name for p in taken.define.outputs if p.type is not None)
         given = {(name, -1): name for name in self.initial}
         self.replay = Replay(self.building, self.steps, given, annotated=self.annotated)
@@ -114,7 +118,13 @@ class Gradient:
         doc = f"Gradient of {self.op.name} by {', '.join(self.chosen)}."
         again = "\n".join(f"- {each}" for each in self._tape(storage))
         doc += f"\n\nComputed again:\n{again}" if again else ""
-        return replace(self._derived(f"{self.op.name}_grad", parameters, outputs, body, ()), doc=doc)
+        return replace(self._with_shapes(parameters, outputs, body), doc=doc)
+
+    def _with_shapes(self, parameters: tuple[str, ...], outputs: tuple[str, ...], body: tuple[Step, ...]) -> Operator:
+        def make(steps: tuple[Step, ...], annotated: tuple[str, ...]) -> Operator:
+            return self._derived(f"{self.op.name}_grad", parameters, outputs, steps, annotated)
+
+        return with_shapes(make, tuple(self.building.tensors[name] for name in outputs), body)
 
     def tape(self) -> tuple[Kept, ...]:
         """What the gradient computes again."""
@@ -152,6 +162,7 @@ class Gradient:
         sweep.run(self.steps)
         for name in self.chosen:
             self._finish(sweep, name)
+        self.replay.only_for(building.steps)
 
     def _finish(self, sweep: Sweep, name: str) -> None:
         """Write the adjoint of an input, or call the tensor that is it already by the name of the result."""
@@ -205,6 +216,7 @@ class Gradient:
         op, narrow = self.op, set(self.source.narrow)
         narrow |= {seed for name, seed in self.seeds.items() if name in narrow}
         narrow |= {name for name, of in self.replay.keeping.items() if of in narrow}
+        narrow |= {name for name in annotated if name in self.results.values() and self.source.variable}
         tensors = {name: each for name, each in self.building.tensors.items() if name not in op.parameters}
         derived = Derived(
             self.source, wanted, parameters, outputs, tensors, body, frozenset(narrow), op.promises,

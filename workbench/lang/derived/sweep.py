@@ -15,12 +15,13 @@ from workbench.lang.derived.adjoints import Adjoints, Reference
 from workbench.lang.derived.building import Building, box_of
 from workbench.lang.derived.calculus.algebra import ZERO, both, choose, is_zero, plus
 from workbench.lang.derived.calculus.pullback import derivatives
+from workbench.lang.derived.deviations import Deviations
 from workbench.lang.derived.forward.plain import disjoint, same_cell
 from workbench.lang.derived.forward.replay import Replay
 from workbench.lang.derived.forward.stepping import overwrites, read, written
 from workbench.lang.derived.placing.contributions import Shares
 from workbench.lang.derived.placing.placement import conditions, placed, renewed
-from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.placing.systems import has_no_instances, intervals
 from workbench.lang.derived.reversing import begins_anew, reversed_loop
 from workbench.lang.derived.text.source import walked
 from workbench.lang.derived.weights import Weights
@@ -38,7 +39,7 @@ class Sweep:
     active: set[str]
 
     def __post_init__(self) -> None:
-        self.adjoints = Adjoints(self.building)
+        self.adjoints = Adjoints(self.building, Deviations(self.replay).vanish)
         self.weights = Weights(self.building, self.replay)
 
     def run(self, steps: tuple[Step, ...]) -> None:
@@ -74,6 +75,8 @@ class Sweep:
     # --- statements
 
     def _statement(self, statement: Statement) -> None:
+        if has_no_instances(statement, self.building.facts):
+            return
         targets = [t.tensor for t in statement.targets if t.tensor in self.active]
         found = {name: self._adjoint(name) for name in targets}
         references = {name: each for name, each in found.items() if each is not None}

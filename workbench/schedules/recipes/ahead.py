@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.lang.expr import Binary, Const, Expr, Index
 from workbench.poly.program import Program
 from workbench.poly.tree import Band, Loop, Sequence, Tree, loops, marked, statements
 from workbench.schedules.decisions import decide
@@ -63,6 +64,14 @@ def _passes(tree: Tree) -> Iterator[tuple[Loop, tuple[Tree, ...]]]:
         yield from _passes(child)
 
 
+def _dim(row: Expr) -> str:
+    """The dim that a loop walks along, also inside a block of it."""
+    match row:
+        case Index(name, _) | Binary("%", Index(name, _), Const(), _):
+            return name
+    return ""
+
+
 def _rows(
     program: Program, outer: Loop, inner: Loop, identifiers: tuple[str, ...], target: Target
 ) -> Iterator[tuple[str, int, str]]:
@@ -72,7 +81,7 @@ def _rows(
     """
     for s in identifiers:
         shape, across, along = structure(program, s), outer.row(s), inner.row(s)
-        dims = [getattr(x, "name", "") for x in (across, along)]
+        dims = [_dim(across), getattr(along, "name", "")]
         trips = [shape.trip(d) for d in dims] if all(d in shape.statement.dims for d in dims) else [None]
         for touch, role in (*((t, "input") for t in shape.reads), *((t, "output") for t in shape.writes)):
             array = program.arrays[touch.array]

@@ -14,6 +14,7 @@ from workbench.schedules.blocking import Blocking, at_least, blocking
 from workbench.schedules.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.attempt import changed
 from workbench.schedules.recipes.company import beside, tiled
+from workbench.schedules.recipes.rows import in_company, row_sums
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import interchange, parallelize, split, tile, unroll, vectorize
 from workbench.schedules.structure import Structure, structure
@@ -31,6 +32,8 @@ def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     program = schedule.program
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
+        return schedule
+    if identifier in row_sums(program, target) and in_company(schedule, identifier):
         return schedule
     plan = _decided(plan, structure(program, identifier), target) if asked() else plan
     ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)

@@ -69,10 +69,19 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 
             schedule = with_first_values(schedule)
     schedule = fused(without_copies(schedule), machine)
-    if sum(added(schedule.program, s) is not None for s in own) > 1:
+    sums = sum(added(schedule.program, s) is not None for s in own)
+    if sums > 1:
         from workbench.schedules.recipes.fission import separated
 
         schedule = separated(schedule, machine)
+    if sums and len(own) > 2:
+        from workbench.schedules.recipes.columns import with_columns
+
+        schedule = with_columns(schedule, machine)
+    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
+        from workbench.schedules.recipes.own_rows import with_own_rows
+
+        schedule = with_own_rows(schedule, machine)
     if any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements):
         from workbench.schedules.recipes.time_tiles import time_tiled
 

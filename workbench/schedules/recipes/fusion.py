@@ -13,6 +13,7 @@ from workbench.schedules.blocking import blocking
 from workbench.schedules.decisions import decide
 from workbench.schedules.edit import children
 from workbench.schedules.recipes.attempt import attempt, dim_of
+from workbench.schedules.recipes.rows import row_sums
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge
 from workbench.schedules.structure import structure
@@ -98,4 +99,5 @@ def heavy(program: Program, tree: Tree, target: Target) -> bool:
     """Whether a nest holds a reduction that will get blocks of its own."""
     own = [program.statement(s) for s in statements(tree)]
     updates = [s.id for s in own if s.kind == "update" or added(program, s)]
-    return any(blocking(structure(program, s), target) is not None for s in updates)
+    blocked = [s for s in updates if blocking(structure(program, s), target) is not None]
+    return bool(blocked) and not row_sums(program, target).issuperset(blocked)

@@ -36,14 +36,14 @@ def with_own_values(schedule: Schedule) -> Schedule:
         if all(target != array for target, _ in own.targets):  # another one brought it along
             continue
         for loop in reversed(path(schedule.tree, identifier)):
-            after = _staged(schedule, array, f"{own.name}/{loop.name}")
+            after = staged(schedule, array, f"{own.name}/{loop.name}")
             if after is not schedule:
                 schedule = after
                 break
     return schedule
 
 
-def _staged(schedule: Schedule, array: str, loop: str) -> Schedule:
+def staged(schedule: Schedule, array: str, loop: str) -> Schedule:
     """The array in a buffer of a loop if nothing has to be copied; unchanged otherwise."""
     try:
         after = stage(array, loop, "none").on(schedule)

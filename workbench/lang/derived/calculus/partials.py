@@ -62,6 +62,11 @@ def _share(wins: Expr, a: Expr, b: Expr) -> Expr:
     return choose(wins, choose(compare("==", a, b), literal(0.5), ONE))
 
 
+def _direction(x: Expr) -> Expr:
+    """The slope of `abs`; at 0 nothing is passed on, not even what is infinite there."""
+    return choose(compare("!=", x, ZERO), call("sign", x))
+
+
 def _square(x: Expr) -> Expr:
     return times(x, x)
 
@@ -120,7 +125,7 @@ _STEP: Rule = lambda value, *arguments: (ZERO,) * len(arguments)  # noqa: E731 (
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("ceil", "floor", "round", "trunc", "logb", "sign", "isnan", "isinf"), _STEP),
-    "abs": _of_argument(lambda x: call("sign", x)),
+    "abs": _of_argument(_direction),
     "acos": _of_argument(lambda x: negated(call("rsqrt", _below(x)))),
     "acosh": _of_argument(lambda x: over(ONE, times(call("sqrt", minus(x, ONE)), call("sqrt", plus(x, ONE))))),
     "asin": _of_argument(lambda x: call("rsqrt", _below(x))),
@@ -144,7 +149,7 @@ RULES: dict[str, Rule] = {
     "exp10": _one(lambda v, x: times(literal(log(10)), v)),
     "exp2": _one(lambda v, x: times(literal(log(2)), v)),
     "expm1": _one(lambda v, x: plus(v, ONE)),
-    "fabs": _of_argument(lambda x: call("sign", x)),
+    "fabs": _of_argument(_direction),
     "fdim": lambda v, x, y: (choose(w := compare(">", x, y), ONE), choose(w, literal(-1))),
     "fdivide": lambda v, x, y: (over(ONE, y), negated(over(v, y))),
     "fma": lambda v, x, y, z: (y, x, ONE),

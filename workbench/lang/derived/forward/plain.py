@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.forward.splitting import split as split_large
 from workbench.lang.derived.placing.placement import overlap
-from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, shortened
+from workbench.lang.derived.placing.systems import (
+    has_no_instances,
+    in_order,
+    inequalities,
+    intervals,
+    is_void,
+    shortened,
+)
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
 from workbench.lang.identities import combined, identity
@@ -84,6 +91,8 @@ class _Plain:
     def steps(self) -> list[Step]:
         statement = self.statement
         kind = statement.reduction
+        if kind is not None and has_no_instances(statement, self.building.facts):
+            return self._identities() if statement.initialise else []
         conflicts = self._conflicts()
         if kind is None:
             return [statement] if not conflicts else self._ordered()

@@ -7,7 +7,7 @@ the next is written gets a storage of its own; inside loops what is needed is ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from workbench.lang.derived.building import Building, cells, ranges_of
@@ -80,6 +80,12 @@ class Replay:
         version = (name, self.before(name, at + after))
         self.wanted.add(version)
         return Read(tag(version), node.subscripts, node.dtype)
+
+    def only_for(self, steps: Iterable[Step]) -> None:
+        """Forget what was asked for and is in none of these steps: what it was multiplied with may have been 0."""
+        used = {name for statement, _ in walked(tuple(steps)) for name in read(statement)}
+        self.wanted = {version for version in self.wanted if tag(version) in used}
+        self.snapshots.only(used)
 
     # --- the forward steps
 

@@ -60,6 +60,14 @@ class Snapshots:
             self.kept[key] = self._keep(node, statement, axes, after)
         return self.kept[key]
 
+    def only(self, used: set[str]) -> None:
+        """Forget what is kept and not used."""
+        known = {place: [each for each in kept if each.statement.name in used] for place, kept in self.at.items()}
+        self.at = {place: kept for place, kept in known.items() if kept}
+        unused = {read.tensor for read in self.kept.values()} - used
+        for name in unused:
+            del self.keeping[name]
+
     def _last_writer(self, name: str, statement: Statement, after: bool) -> tuple[int, int]:
         """The statement of the same loops after which a tensor has its value, by its place."""
         at, _ = self.place[id(statement)]

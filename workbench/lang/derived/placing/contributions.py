@@ -7,12 +7,12 @@ what is summed is first copied with zeros in between and around, so that the sum
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import reduce
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 
-from workbench.lang.derived.building import Building, box_of, cells, ranges_of
-from workbench.lang.derived.calculus.algebra import ZERO, both, choose, plus
+from workbench.lang.derived.building import Building, box_of, ranges_of
+from workbench.lang.derived.calculus.algebra import both, choose
 from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.calculus.pullback import Guard, conjunction
 from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
@@ -21,47 +21,52 @@ from workbench.lang.derived.placing.placement import (
     conditions,
     placed,
     renewed,
+    substituted,
 )
-from workbench.lang.derived.placing.systems import in_order, inequalities, intervals, is_void, simplified, within
-from workbench.lang.dtypes import BOOL, FLOAT64
-from workbench.lang.expr import Binary, Expr, Index, Read, Select, children, index_names, transform
+from workbench.lang.derived.placing.systems import (
+    System,
+    eliminated,
+    in_order,
+    inequalities,
+    intervals,
+    is_void,
+    simplified,
+    within,
+)
+from workbench.lang.derived.placing.targets import Contribution, Targets, total
+from workbench.lang.dtypes import FLOAT64
+from workbench.lang.expr import Expr, Index, Read, children, index_names, transform, walk
 from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
+from workbench.lang.intervals import Interval
+from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
 from workbench.lang.polynomial import Polynomial
 
-
-@dataclass
-class Contribution:
-    """`target += value`, summed over `sums`; `whole`: the target is every cell of the box under its index names."""
-
-    target: tuple[Expr, ...]
-    value: Expr
-    free: tuple[Range, ...]
-    sums: tuple[Range, ...]
-    whole: bool
+Vanishes = Callable[[Expr, tuple[Range, ...]], bool]
 
 
 class Contributions:
-    """Turns the derivative of one read into contributions, and writes what they need before."""
+    """Turns the derivative of one read into contributions, and writes what they need before.
 
-    def __init__(self, building: Building) -> None:
-        self.building = building
+    `vanishes` says of a value and ranges whether its sum is 0.
+    """
+
+    def __init__(self, building: Building, vanishes: Vanishes) -> None:
+        self.building, self.vanishes = building, vanishes
         self.known: dict[object, Read] = {}
-        self.name, self.dtype = "", FLOAT64
+        self.targets, self.dtype = Targets(building, ""), FLOAT64
 
     def of(self, name: str, read: Read, shares: Shares, ranges: tuple[Range, ...], left: set[str]) -> Contribution:
         """What the read of a cell sends to the adjoint `name`; `left` are the indices of the statement's target."""
         building = self.building
-        self.name, self.dtype = name, building.tensors[name].dtype
+        self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
         box = box_of(building.tensors[name])
         places = [f"cell@{d}" for d in range(len(box))]
-        found = placed(read.subscripts, ranges, box, places, left, building.facts)
+        found = placed(read.subscripts, ranges, box, places, left, building.facts, _elsewhere(read, shares))
         if found is None:
-            return self._scattered(read, shares, ranges)
-        before = shares
-        shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges)
+            return self.targets.scattered(read, shares, ranges)
+        before, shares = shares, self._without_certain(found, shares)
+        shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges, left)
         renaming = self._renaming(name, found)
         new = _Turned(found, renaming)
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
@@ -70,43 +75,17 @@ class Contributions:
         values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
-        return self._summed(new, target, values, guard, free) or self._scattered(read, before, ranges)
+        return self._summed(new, target, values, guard, free) or self.targets.scattered(read, before, ranges)
 
-    # --- scatters
+    def _without_certain(self, found: Placement, shares: Shares) -> Shares:
+        """The shares without conditions that hold for every cell, as that its place is one."""
 
-    def _scattered(self, read: Read, shares: Shares, ranges: tuple[Range, ...]) -> Contribution:
-        value = _value(shares, TRUE)
-        own = [r for r in ranges if r.kind != "sequential"]
-        target = set().union(*(index_names(each) for each in read.subscripts))
-        free = tuple(r.index for r in own if r.index in target)
-        rest = tuple(r.index for r in own if r.index not in target)
-        around = intervals(r for r in ranges if r.kind == "sequential")
-        system = inequalities(own)
-        arranged = in_order(system, (*free, *rest), around, self.building.facts) if own else []
-        if arranged is None or _mixed(arranged, free):
-            arranged, guard = self._hull(own, around)
-            value = choose(guard, value)
-        if is_void(arranged, self.building.facts):
-            return self._nothing()
-        kinds = [replace(r, kind="free" if r.index in free else "reduction") for r in arranged]
-        ordered = {r.index: r for r in kinds}
-        subscripts = self._inside(read.subscripts, [conjunction(own) for own, _ in shares], kinds)
-        return Contribution(
-            subscripts, value, tuple(ordered[x] for x in free), tuple(ordered[x] for x in rest), False
-        )
+        def left(own: Guard) -> Guard:
+            turned = partial(substituted, solved=found.solved)
+            known = (simplified(each, found.cells, self.building.facts, turned) for each in own)
+            return tuple(each for each in known if each != TRUE)
 
-    def _hull(self, own: list[Range], around: dict[str, Interval]) -> tuple[list[Range], Expr]:
-        """The smallest box around the ranges, and the condition that holds inside of them."""
-        sign, known = self.building.facts.sign, intervals(own)
-        boxes: list[Range] = []
-        for each in own:
-            low = lowest(known[each.index].lower, known, sign)
-            high = highest(known[each.index].upper, known, sign)
-            assert low is not None
-            assert high is not None
-            boxes.append(Range(each.index, bound(low), bound(high), each.kind))
-        left = [form for form in inequalities(own) if form not in inequalities(boxes)]
-        return boxes, conditions(tuple(left), self.building.facts)
+        return [(left(own), value) for own, value in shares]
 
     # --- sums
 
@@ -151,37 +130,12 @@ class Contributions:
             outer = ()
         some = tuple(replace(r, kind="free") for r in part)
         if is_void((*some, *summed), building.facts):
-            return self._nothing()
+            return self.targets.nothing()
         if len(values) == 1 and found.is_whole:
             inside = conditions(outer, building.facts)
             return self._pulled(target, values[0], guard, (free, some, inside), tuple(summed))
-        if not found.is_whole:
-            target = self._inside(target, [both(guard, conjunction(own)) for own, _ in values], (*some, *summed))
-        return Contribution(target, _value(values, guard), some, tuple(summed), found.is_whole and not outer)
-
-    def _nothing(self) -> Contribution:
-        building = self.building
-        names = building.indices(self.name)
-        free = ranges_of(cells(building.tensors[self.name], names))
-        return Contribution(tuple(map(Index, names)), ZERO, free, (), True)
-
-    def _inside(self, target: tuple[Expr, ...], guards: list[Expr], ranges: Iterable[Range]) -> tuple[Expr, ...]:
-        """Subscripts that are cells also where no guard holds, and nothing is added, and that are seen to be cells."""
-        building = self.building
-        guard = reduce(lambda a, b: Binary("||", a, b, BOOL), dict.fromkeys(guards))
-        spans = intervals((*building.axes, *ranges))
-        found = []
-        for subscript, (low, extent) in zip(target, box_of(building.tensors[self.name]), strict=True):
-            if not is_plain(subscript):
-                found.append(subscript if guard == TRUE else Select(guard, subscript, bound(low), subscript.dtype))
-                continue
-            form = polynomial(subscript)
-            if not within(form - low, spans, building.facts):
-                form = extreme("max", [form, low])
-            if not within(low + extent - 1 - form, spans, building.facts):
-                form = extreme("min", [form, low + extent - 1])
-            found.append(subscript if form == polynomial(subscript) else bound(form))
-        return tuple(found)
+        whole = Contribution(target, total(values, guard), some, tuple(summed), found.is_whole and not outer)
+        return whole if found.is_whole else self.targets.inside(whole, [both(guard, conjunction(x)) for x, _ in values])
 
     def _pulled(
         self, target: tuple[Expr, ...], share: tuple[Guard, Expr], guard: Expr,
@@ -198,21 +152,57 @@ class Contributions:
         summed = {r.index for r in sums}
         factors = product(value)
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
+        if any(map(self._may_be_infinite, outside.above)) and not _is_nonempty(sums, self.building.facts):
+            inside, outside = factors, Product((), ())
+        reached_by = self._reach(outside, some, sums)
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
             if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
-                inside, outside = factors, Product((), ())  # they may be no cells, or no numbers, elsewhere
+                reached_by = None  # factors may be no cells, or no numbers, elsewhere
         elif _compares_indices(condition):
             after = condition
         else:
             within_sum, after = TRUE, condition
+        if reached_by is None:
+            inside, outside, within_sum, after = factors, Product((), ()), condition, TRUE
+        if within_sum == TRUE and self.vanishes(inside.expr(), sums):
+            return self.targets.nothing()
         used = index_names(inside.expr()) | index_names(within_sum)
         used |= {name for r in sums for name in r.bounding}
         if outside.is_trivial and within_sum == condition and {r.index for r in free} <= used:
             return Contribution(target, choose(within_sum, inside.expr()), some, sums, inside_some == TRUE)
-        total = self._sum_of(inside.expr(), within_sum, some, sums)
-        joined = Product((total, *outside.above), outside.below).expr()
-        return Contribution(target, choose(both(inside_some, after), joined), free, (), True)
+        whole = self._sum_of(inside.expr(), within_sum, some, sums)
+        joined = Product((whole, *outside.above), outside.below).expr()
+        there = both(both(inside_some, reached_by or TRUE), after)
+        return Contribution(target, choose(there, joined), free, (), True)
+
+    def _may_be_infinite(self, factor: Expr) -> bool:
+        """Whether it reads an extremum, which is infinite where there is nothing: times a sum of nothing, no number."""
+        return any(isinstance(node, Read) and base(node) in self.building.extrema for node in walk(factor))
+
+    def _reach(self, outside: Product, some: tuple[Range, ...], sums: tuple[Range, ...]) -> Expr | None:
+        """When a sum has terms, where its factors may be no cells otherwise; None if that is not found."""
+        building = self.building
+        spans = intervals((*building.axes, *some))
+        if all(self._is_cell(node, spans) for node in walk(outside.expr()) if isinstance(node, Read)):
+            return TRUE
+        system: System | None = inequalities(sums)
+        for r in reversed(sums):
+            system = eliminated(system, r.index, building.facts) if system is not None else None
+        if system is None:
+            return None
+        known = inequalities(some)
+        left = (form for form in system if form.indices and form not in known)
+        return conditions(tuple(form for form in left if not within(form, spans, building.facts)), building.facts)
+
+    def _is_cell(self, read: Read, spans: dict[str, Interval]) -> bool:
+        box, facts = box_of(self.building.tensors[base(read)]), self.building.facts
+        return all(
+            is_plain(each)
+            and within(polynomial(each) - low, spans, facts)
+            and within(low + extent - 1 - polynomial(each), spans, facts)
+            for each, (low, extent) in zip(read.subscripts, box, strict=True)
+        )
 
     def _sum_of(self, value: Expr, condition: Expr, free: tuple[Range, ...], sums: tuple[Range, ...]) -> Read:
         """A statement that sums; the same sum is written once."""
@@ -253,6 +243,16 @@ class Contributions:
         return self.known[key]
 
 
+def _is_nonempty(ranges: Iterable[Range], facts: Facts) -> bool:
+    """Whether each range has an index for all sizes."""
+    return all(facts.at_least(polynomial(r.upper) - polynomial(r.lower), 1) for r in ranges)
+
+
+def base(read: Read) -> str:
+    """The tensor of which a read wants some version."""
+    return read.tensor.partition("@")[0]
+
+
 class _Turned:
     """Old indices to new ones with their final names."""
 
@@ -267,17 +267,20 @@ class _Turned:
         return polynomial(renewed(bound(form), self.renaming))
 
 
+def _elsewhere(read: Read, shares: Shares) -> set[str]:
+    """Indices of what is sent, but for those in the very subscripts of the cell to which it goes."""
+
+    def hidden(node: Expr) -> Expr:
+        same = isinstance(node, Read) and node.subscripts == read.subscripts
+        return Read(read.tensor, (), node.dtype) if same else node
+
+    return {name for own, value in shares for each in (*own, value) for name in index_names(transform(each, hidden))}
+
+
 def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:
     """The conditions without what holds for all cells."""
     found = (simplified(each, ranges, facts) for each in guard)
     return tuple(each for each in found if each != TRUE)
-
-
-def _value(shares: Shares, guard: Expr) -> Expr:
-    total: Expr = ZERO
-    for own, value in shares:
-        total = plus(total, choose(both(guard, conjunction(own)), value))
-    return total
 
 
 def _compares_indices(condition: Expr) -> bool:
@@ -289,8 +292,3 @@ def _outside_reads(expr: Expr) -> list[Expr]:
     if isinstance(expr, Read):
         return []
     return [expr, *(node for child in children(expr) for node in _outside_reads(child))]
-
-
-def _mixed(ranges: list[Range], free: tuple[str, ...]) -> bool:
-    """Whether a free index depends on one that is summed over."""
-    return any(r.bounding - set(free) and r.index in free for r in ranges)

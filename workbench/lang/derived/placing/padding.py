@@ -30,10 +30,14 @@ class Padding:
     dtype: DType
 
     def without_holes(
-        self, found: Placement, shares: Shares, ranges: tuple[Range, ...]
+        self, found: Placement, shares: Shares, ranges: tuple[Range, ...], left: set[str]
     ) -> tuple[Shares, Placement, Expr]:
-        """The shares over a padded copy where that rids the sum of its conditions; else the conditions."""
-        if found.rest and found.hidden and found.system != found.easier:
+        """The shares over a padded copy where that rids the sum of its conditions; else the conditions.
+
+        A sum over positions of windows (the indices on the left) has few terms: its ranges are better than zeros.
+        """
+        positions = any({*found.solved[name][0].indices} & {*found.rest} & left for name in found.hidden - left)
+        if found.rest and found.hidden and found.system != found.easier and not positions:
             padded = self._padded(found, shares, ranges)
             if padded is not None:
                 found.system = found.easier
@@ -80,8 +84,8 @@ class Padding:
         guard, value = sender
         key = ("copy", value, guard, tuple(box.items()))
         if key not in self.known:
-            base = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
-            name = building.make(f"{base}_padded", self.dtype, box)
+            of = next((node.tensor for node in walk(senders.expr()) if isinstance(node, Read)), "copy")
+            name = building.make(f"{of.partition('@')[0]}_padded", self.dtype, box)
             building.fill(name, choose(guard, value), tuple(box))
             self.known[key] = building.read_named(name, box)
         copy = self.known[key]

@@ -91,12 +91,16 @@ def _tidied(node: Expr) -> Expr:
 
 def placed(
     subscripts: tuple[Expr, ...], ranges: tuple[Range, ...], box: Box, names: list[str], preferred: set[str],
-    facts: Facts,
+    facts: Facts, elsewhere: set[str] | None = None,
 ) -> Placement | None:  # fmt: skip
-    """The gather form of a target; None where some subscript cannot be solved."""
+    """The gather form of a target; None where some subscript cannot be solved.
+
+    `preferred` are the indices that should be solved for, `elsewhere` those that occur in what is sent there.
+    """
     axes = {r.index for r in ranges if r.kind == "sequential"}
     rest = [r.index for r in ranges if r.index not in axes]
-    solver = _Solver(rest, names, box, preferred)
+    lengths = {r.index: polynomial(r.upper) - polynomial(r.lower) for r in ranges}
+    solver = _Solver(rest, names, box, preferred, elsewhere or set(), lengths, facts)
     for dimension, subscript in enumerate(subscripts):
         if not is_plain(subscript) or not solver.solve(dimension, polynomial(subscript)):
             return None
@@ -126,8 +130,12 @@ def placed(
 class _Solver:
     """Solves one dimension after the other."""
 
-    def __init__(self, rest: list[str], names: list[str], box: Box, preferred: set[str]) -> None:
+    def __init__(
+        self, rest: list[str], names: list[str], box: Box, preferred: set[str], elsewhere: set[str],
+        lengths: dict[str, Polynomial], facts: Facts,
+    ) -> None:  # fmt: skip
         self.rest, self.names, self.box, self.preferred = list(rest), names, box, preferred
+        self.elsewhere, self.lengths, self.facts = elsewhere, lengths, facts
         self.solved: dict[str, tuple[Polynomial, Polynomial]] = {}
         self.cells: dict[str, Interval] = {}
         self.added: dict[str, Interval] = {}
@@ -154,7 +162,11 @@ class _Solver:
         return True
 
     def _linear(self, dimension: int, form: Polynomial, own: list[str]) -> tuple[str, Polynomial, Polynomial] | None:
-        """An index with a factor of known sign, 1 or -1 if there is one, one of the left-hand side if there is one."""
+        """An index with a factor of known sign, one of the left-hand side if there is one, best with factor 1 or -1.
+
+        What is left is summed over: with weights for its places, the places of a window rather than its positions.
+        Where there are none, or windows do not overlap, a cell has few positions, and its place follows from each.
+        """
         choices = []
         for name in own:
             parts = split(form, Index(name, INT64))
@@ -166,9 +178,17 @@ class _Solver:
                 choices.append((not unit, name not in self.preferred, name, parts))
         if not choices:
             return None
-        _, _, name, (factor, rest) = min(choices, key=lambda each: each[:2])
+        places = self._has_places([(name, factor) for _, _, name, (factor, _) in choices])
+        _, _, name, (factor, rest) = min(choices, key=lambda each: (each[1], each[0]) if places else each[:2])
         above = index(self.names[dimension]) - rest
         return (name, -above, -factor) if factor.constant == -1 else (name, above, factor)
+
+    def _has_places(self, factors: list[tuple[str, Polynomial]]) -> bool:
+        """Whether the indices with factor 1 matter by themselves, and windows of their length may overlap."""
+        units = [name for name, factor in factors if factor.constant in (1, -1)]
+        steps = [factor for _, factor in factors if factor.constant not in (1, -1)]
+        short = any(all(self.facts.at_least(step - self.lengths[name], 0) for step in steps) for name in units)
+        return bool(self.elsewhere & set(units)) and not short
 
     def _floor(self, dimension: int, form: Polynomial, own: list[str]) -> tuple[str, Polynomial, Polynomial] | None:
         """`⌊(y + c) / k⌋`: y = k·h + r - c for every r below k."""

@@ -7,7 +7,7 @@ empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from workbench.lang.derived.calculus.algebra import both
@@ -16,10 +16,11 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, lowest
 from workbench.lang.normal_form import bound, divide, extreme, is_plain, polynomial
-from workbench.lang.operator import Operator, Range
+from workbench.lang.operator import Operator, Range, Statement
 from workbench.lang.polynomial import Polynomial, atom, split, without
 
 System = tuple[Polynomial, ...]
+Turned = Callable[[Polynomial], Polynomial | None]
 _MOST = 200  # inequalities, beyond which elimination is given up
 
 
@@ -66,7 +67,10 @@ def nonnegative(form: Polynomial, facts: Facts, depth: int = 0) -> bool:
 
 
 def _stronger(form: Polynomial) -> Iterator[Polynomial]:
-    """Forms without one floor division whose being nonnegative is enough: b·⌊a/b⌋ ≤ a, and ⌊a/b⌋ ≥ c if a ≥ b·c."""
+    """Forms without one floor division whose being nonnegative is enough.
+
+    b·⌊a/b⌋ ≤ a; ⌊a/b⌋ ≥ c if a ≥ b·c; ⌊a/b⌋ ≤ c if a < b·(c + 1).
+    """
     for monomial, factor in form.terms:
         for part in monomial:
             match part:
@@ -78,6 +82,8 @@ def _stronger(form: Polynomial) -> Iterator[Polynomial]:
                         yield rest + a * factor
                     elif factor == 1 and not others:
                         yield a + rest * b
+                    elif factor == -1 and not others:
+                        yield b * (rest + 1) - a - 1
 
 
 def within(form: Polynomial, ranges: dict[str, Interval], facts: Facts) -> bool:
@@ -116,6 +122,11 @@ def is_empty(system: System, names: Iterable[str], facts: Facts) -> bool:
         if current is None:
             return False
     return any(_never(form, facts) for form in current)
+
+
+def has_no_instances(statement: Statement, facts: Facts) -> bool:
+    """Whether a range that depends on others is empty for all of them, whatever the sizes are."""
+    return is_empty(inequalities(statement.ranges), [r.index for r in statement.ranges], facts)
 
 
 def _never(form: Polynomial, facts: Facts) -> bool:
@@ -194,15 +205,16 @@ def condition(form: Polynomial) -> Expr:
     return Binary(">=", bound(positive), bound(positive - form), BOOL)
 
 
-def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts) -> Expr:
-    """A condition without the comparisons of indices that are proved to hold."""
+def simplified(expr: Expr, ranges: dict[str, Interval], facts: Facts, turned: Turned = lambda form: form) -> Expr:
+    """A condition without the comparisons of indices that are proved to hold; `turned` puts other indices in."""
     match expr:
         case Binary("&&", left, right, _):
-            return both(simplified(left, ranges, facts), simplified(right, ranges, facts))
+            return both(simplified(left, ranges, facts, turned), simplified(right, ranges, facts, turned))
         case Binary("<" | "<=" | ">" | ">=" as op, left, right, _) if is_plain(left) and is_plain(right):
             gap = polynomial(right) - polynomial(left)
             gap = gap if op in ("<", "<=") else -gap
-            if within(gap - (op in ("<", ">")), ranges, facts):
+            form = turned(gap - (op in ("<", ">")))
+            if form is not None and within(form, ranges, facts):
                 return Const(True, BOOL)
     return expr
 
