@@ -63,10 +63,10 @@ export class ExportPane {
     return [
       h('p', { class: 'note' }, `${job.of}: `, h('code', {}, job.steps), '; a kernel for all other sizes is always in it'),
       this.python(),
+      ...(job.kernels.length ? [this.kernels(job), job.signature ? this.registration(job.signature) : this.files(job), job.signature ? null : this.form(job)] : []),
       doing ? h('p', { class: 'note doing' }, doing) : null,
       job.error ? h('div', { class: 'refusal', role: 'alert' }, h('b', {}, '✕ '), h('span', { class: 'why' }, job.error), this.dismiss()) : null,
       job.asks ? this.asking(job.asks) : null,
-      ...(job.kernels.length ? [this.kernels(job), job.signature ? this.registration(job.signature) : this.files(job), job.signature ? null : this.form(job)] : []),
       job.done ? h('p', { class: 'note done' }, `✓ ${job.done}`) : null,
     ].filter((part) => part !== null);
   }
@@ -129,7 +129,7 @@ export class ExportPane {
   private form(job: ExportJob): HTMLElement {
     const go = () => void this.act('write', { directory: this.directory });
     const place = h('input', {
-      type: 'text', class: 'directory', 'aria-label': 'directory', spellcheck: 'false', value: this.directory,
+      type: 'text', class: 'directory', 'aria-label': 'directory', title: 'seen from the folder that Python runs in', spellcheck: 'false', value: this.directory,
       input: (event: Event) => { this.directories.set(job.usual, (event.target as HTMLInputElement).value); this.write(); },
       keydown: (event: KeyboardEvent) => { if (event.key === 'Enter') go(); },
     });

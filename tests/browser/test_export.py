@@ -1,4 +1,4 @@
-"""The pane of exports in a bare page: what would be written is looked at, then written, and nothing blocks meanwhile."""
+"""The pane of exports in a bare page: what would be written is looked at, then written; nothing blocks meanwhile."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_c_library_is_looked_at_and_written(
 
 
 def test_what_others_wrote_is_replaced_only_if_one_says_so(
-    page: Bench, browser: Browser, tmp_path: Path, keep: Callable[[str], Path]
+    page: Bench, browser: Browser, tmp_path: Path, keep_window: Callable[[str], Path]
 ) -> None:  # fmt: skip
     theirs = tmp_path / "include" / "strange.h"
     theirs.parent.mkdir()
@@ -100,7 +100,10 @@ def test_what_others_wrote_is_replaced_only_if_one_says_so(
     assert theirs.read_text() == "theirs"
     assert len(list(tmp_path.iterdir())) == 1
     browser.size(520, 1400)
-    keep("export_narrow")
+    browser.until(f"document.querySelector('{PANE}').getBoundingClientRect().width < 520")
+    assert browser.run("document.documentElement.scrollWidth") <= 520
+    keep_window("export_narrow")
+    browser.size(1500, 1100)
     browser.run(f"document.querySelector('{PANE} .over').click()")
     browser.until(f"document.querySelector('{PANE} .done')")
     assert "strange_tensors" in theirs.read_text()

@@ -83,7 +83,7 @@ class Exports:
         self._chosen = way
         if job is None or job.schedule != now or (job.look is None and job.state not in BUSY):
             job = self._jobs[way] = Job(wanted, now, now.to_python())
-            self._start(job, "building", lambda: _looked(job))
+            self._start(job, "building", lambda: {"look": look(job.way, job.schedule, job.folder)})
 
     def _text(self, file: str) -> dict[str, Any]:
         """The text of a file that would be written; None for one that is not a text."""
@@ -97,7 +97,7 @@ class Exports:
         job, seen = self._seen()
         if not seen.files:
             raise WorkbenchError(f"{job.way.title}: there is nothing to write; it is registered")
-        self._start(job, "writing", lambda: self._copied(job, seen, target_of(directory), over))
+        self._start(job, "writing", lambda: self._copied(seen, target_of(directory), over))
 
     def _register(self) -> None:
         job, seen = self._seen()
@@ -117,41 +117,41 @@ class Exports:
 
     # -- beside
 
-    def _start(self, job: Job, state: str, work: Callable[[], None]) -> None:
-        """Begin on a thread, unless the job is at something."""
+    def _start(self, job: Job, state: str, work: Callable[[], dict[str, Any]]) -> None:
+        """Begin on a thread, unless the job is at something; what comes of it are fields of the job."""
         if job.state in BUSY:
             return
         job.state, job.error, job.asks, job.done = state, "", None, ""
         inside = contextvars.copy_context()
         threading.Thread(target=inside.run, args=(self._run, job, work), name="an export", daemon=True).start()
 
-    def _run(self, job: Job, work: Callable[[], None]) -> None:
+    def _run(self, job: Job, work: Callable[[], dict[str, Any]]) -> None:
         try:
-            work()
+            changes = work()
         except WorkbenchError as error:
-            job.error = str(error)
+            changes = {"error": str(error)}
         except Exception as error:  # the front end waits, whatever happened
-            job.error = f"{type(error).__name__}: {error}"
+            changes = {"error": f"{type(error).__name__}: {error}"}
         with self._lock:
-            job.state = "shown"
+            for name, value in {"state": "shown", **changes}.items():
+                setattr(job, name, value)
             if self._jobs.get(self._chosen) is job:
                 self._tell()
 
-    def _copied(self, job: Job, seen: Look, target: Path, over: Sequence[str]) -> None:
+    def _copied(self, seen: Look, target: Path, over: Sequence[str]) -> dict[str, Any]:
         files = {name: file.path for name, file in seen.files.items()}
         others = tuple(name for name in in_the_way(files, target, self._own) if name not in over)
         if others:
-            job.asks = (str(target), others)
-            return
+            return {"asks": (str(target), others)}
         self._own |= put(files, target)
-        job.done = f"{len(files)} files are written into {target}"
+        return {"done": f"{len(files)} files are written into {target}"}
 
-    def _registered(self, job: Job) -> None:
+    def _registered(self, job: Job) -> dict[str, Any]:
         panel, name = self._panel(), job.way.name
         made = getattr(export, name)(job.schedule)
         if panel is not None:
             panel.registered = {**panel.registered, name: made}
-        job.done = f"registered; in Python it is panel.registered[{name!r}]"
+        return {"done": f"registered; in Python it is panel.registered[{name!r}]"}
 
     # -- what is told
 
@@ -171,10 +171,6 @@ class Exports:
         job = self._jobs.get(self._chosen)
         shown = {} if job is None else {**_told(job), "of": "the study's best" if of_study else "this schedule"}
         return {"ways": buttons, "chosen": self._chosen, "job": shown}
-
-
-def _looked(job: Job) -> None:
-    job.look = look(job.way, job.schedule, job.folder)
 
 
 def _told(job: Job) -> dict[str, Any]:
