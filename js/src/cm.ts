@@ -71,6 +71,16 @@ export const operatorText = language(
   WORDS('def where in for monoid identity combine'),
   /^(?:float(?:16|32|64)?|double|half|bfloat16|bool|u?int(?:8|16|32|64)?)\b/, /^#.*/);
 
+const python = language(
+  WORDS('and as assert break class continue def del elif else except finally for from global if import in is lambda None not or pass raise return True False try while with yield'),
+  /^(?:bool|bytes|dict|float|int|list|object|set|str|tuple)\b/, /^#.*/);
+const LANGUAGES: [RegExp, Extension][] = [[/\.(?:c|h|cu|cpp)$/, c], [/\.py$/, python]];
+
+/** The language of a file, by its name; none where there is no colouring for it. */
+export function textOf(file: string): Extension {
+  return LANGUAGES.find(([names]) => names.test(file))?.[1] ?? [];
+}
+
 /** In a shadow tree (as marimo has) an editor needs its styles there; known only once it stands in the page. */
 export function atHome(view: EditorView): void {
   const root = view.dom.getRootNode();

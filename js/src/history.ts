@@ -1,6 +1,7 @@
 // The history as Python, and every way that was taken.
 
 import { button, h } from './dom';
+import { copyText, insertCell } from './scripts';
 import type { State } from './state';
 
 export class HistoryPane {
@@ -11,8 +12,8 @@ export class HistoryPane {
   draw(): void {
     const { past } = this.state;
     const script = h('pre', { class: 'script', tabindex: 0 }, this.lines());
-    const copy = button('copy', () => void this.copy(), { class: 'copy', title: 'copy the whole script: operator, sizes and steps' });
-    const insert = button('insert as cell', () => this.insert(), { class: 'insert', title: 'a new cell of the notebook with the whole script' });
+    const copy = button('copy', () => void copyText(this.state, this.element, past.script), { class: 'copy', title: 'copy the whole script: operator, sizes and steps' });
+    const insert = button('insert as cell', () => insertCell(this.state, this.element, past.script), { class: 'insert', title: 'a new cell of the notebook with the whole script' });
     const pinned = this.state.pinned?.place === past.place;
     const pin = button(pinned ? 'unpin' : 'pin', () => void this.state.pin(), { class: 'pin', 'aria-pressed': String(pinned), title: 'compare every later schedule with this one' });
     this.element.replaceChildren(h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy), script, past.moments.length > 1 ? this.ways() : '');
@@ -22,28 +23,6 @@ export class HistoryPane {
     const { steps } = this.state.past;
     if (!steps.length) return 'schedule = naive';
     return ['schedule = (', '    naive', ...steps.map((step) => `    | wb.${step}`), ')'].join('\n');
-  }
-
-  /** Whoever hosts the notebook hears of it and says so by preventing the default; where nobody does, it is copied. */
-  private insert(): void {
-    const { script } = this.state.past;
-    const heard = new CustomEvent('workbench:insert-cell', { detail: { source: script }, bubbles: true, cancelable: true, composed: true });
-    if (!this.element.dispatchEvent(heard)) this.state.say('the script is in a cell of its own');
-    else void this.copy().then(() => this.state.say('the script is in the clipboard: paste it into a cell'));
-  }
-
-  private async copy(): Promise<void> {
-    const { script } = this.state.past;
-    try {
-      await navigator.clipboard.writeText(script);
-      this.state.say('the script is in the clipboard');
-    } catch {
-      const area = h('textarea', { readonly: true }, script);
-      this.element.append(area);
-      area.select();
-      this.state.say(document.execCommand('copy') ? 'the script is in the clipboard' : 'press Ctrl+C: the script is selected');
-      area.remove();
-    }
   }
 
   private ways(): HTMLElement {

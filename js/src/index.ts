@@ -6,6 +6,7 @@ import { CodePane } from './code';
 import { button, h } from './dom';
 import { DomainPane } from './domain';
 import { OperatorPane } from './editor';
+import { ExportPane } from './exports';
 import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { LanesPane } from './lanes';
@@ -39,9 +40,10 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   lanes: ['threads', (state) => new LanesPane(state)],
   roofline: ['roofline', (state) => new RooflinePane(state)],
   warps: ['warps', (state) => new WarpsPane(state)],
+  export: ['export', (state) => new ExportPane(state)],
 };
 const DRAWN = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
-const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study'];
+const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study', 'export'];
 
 class Panel {
   private readonly state: State;
@@ -149,13 +151,13 @@ class Panel {
       const differs = (name: string) => this.model.get(name) !== old[name];
       const refused = !same(this.model.get('refusal'), old.refusal);
       const [drawn, panes, offered, viewed, written] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views'), differs('code')];
-      const tried = differs('study');
+      const [tried, exported] = [differs('study'), differs('export')];
       this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
       else if (panes) this.place();
       else {
-        this.parts(refused, offered, viewed, written, tried);
+        this.parts(refused, offered, viewed, written, tried, exported);
         this.light();
       }
     });
@@ -175,7 +177,7 @@ class Panel {
   }
 
   /** The code comes after the picture, with a message of its own. */
-  private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean, tried: boolean): void {
+  private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean, tried: boolean, exported: boolean): void {
     const draw = (...names: string[]) => names.forEach((name) => { if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw(); });
     if (refused) {
       this.refusal.draw();
@@ -186,6 +188,7 @@ class Panel {
     else if (written || viewed) draw('code');
     if (viewed) draw('footprint', 'roofline', 'warps');
     if (viewed || written || tried) draw('trials');
+    if (exported) draw('export');
   }
 
   private keys(event: KeyboardEvent): void {

@@ -238,3 +238,30 @@ export interface TrialTold {
   shown: boolean;
   best_code: string[];
 }
+
+/** The ways out, and what the one that is chosen would do. */
+export interface ExportData {
+  ways: { name: string; title: string; missing: string }[];
+  chosen: string;
+  job: ExportJob | Record<string, never>;
+}
+
+export interface ExportJob {
+  title: string;
+  takes: 'directory' | 'file' | 'process';
+  state: 'building' | 'writing' | 'registering' | 'shown';
+  of: string; // whose schedule it is
+  steps: string;
+  script: string; // Python that makes the schedule
+  call: string; // and exports it, with {} for the place
+  file: string; // below the directory, where one is named
+  usual: string; // directory
+  files: [name: string, bytes: number, isText: boolean][];
+  kernels: [steps: string, sizes: string][];
+  built: string[];
+  notes: string[];
+  signature: string;
+  error: string;
+  asks: { directory: string; files: string[] } | null;
+  done: string;
+}

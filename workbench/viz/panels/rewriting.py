@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import LoweringError, OperatorError, ScheduleError, WorkbenchError
 from workbench.lang import operator, operators
@@ -12,6 +12,9 @@ from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
 from workbench.viz.operator_magic import candidates
 from workbench.viz.operator_problems import problems
+
+if TYPE_CHECKING:
+    from workbench.viz.panels.widget import Panel
 
 LONGEST = 20_000
 
@@ -59,6 +62,13 @@ def rewritten_text(schedule: Schedule, text: str) -> tuple[Schedule, str]:
         if not taken:
             left.append(str(step))
     return after, f"no longer possible: {', '.join(left)}" if left else ""
+
+
+def rewrite(panel: Panel, text: str) -> dict[str, Any]:
+    """Another operator text in a panel: sizes and steps that still fit are kept, the rest is said."""
+    after, left = rewritten_text(panel.schedule, text)
+    panel.schedule = after
+    return {"left": left}
 
 
 def _retaken(after: Schedule, step: Transform) -> tuple[Schedule, bool]:

@@ -12,6 +12,7 @@ from workbench.viz.panels.listing import code_payload
 from workbench.viz.panels.warps import warps_payload
 
 if TYPE_CHECKING:
+    from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.watching import Watching
     from workbench.viz.panels.widget import Panel
 
@@ -51,6 +52,15 @@ def watched(panel: Panel) -> Watching:
     if panel.watching is None:
         raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
     return panel.watching
+
+
+def exports(panel: Panel) -> Exports:
+    """The exports of a panel, which are there once somebody asks: their modules take longer than a panel does."""
+    if panel.exports is None:
+        from workbench.viz.panels.exporting.exports import Exports
+
+        panel.exports = Exports(panel)
+    return panel.exports
 
 
 def film(panel: Panel, kind: str) -> dict[str, str]:

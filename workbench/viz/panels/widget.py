@@ -28,17 +28,18 @@ from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
-from workbench.viz.panels.rewriting import checked_text, rewritten_text
+from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.views import film, view, watched
+from workbench.viz.panels.views import exports, film, view, watched
 
 if TYPE_CHECKING:
     from workbench.tune.study import Study
+    from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
 PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "trials")
+MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "export", "trials")
 LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
@@ -48,8 +49,8 @@ class Panel(anywidget.AnyWidget):
 
     `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (a dict: see
     `checked_selection`), `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo`
-    do what the buttons do.  Traits carry what is drawn, so that a page that is opened again needs no kernel to draw it;
-    docs/panel.md has their schema.
+    do what the buttons do; `registered` has what was registered with frameworks, by name of the export.  Traits carry
+    what is drawn, so that a page that is opened again needs no kernel to draw it; docs/panel.md has their schema.
     """
 
     _esm = STATIC / "panel.js"
@@ -69,6 +70,7 @@ class Panel(anywidget.AnyWidget):
     views = traitlets.Dict().tag(sync=True)
     source = traitlets.Dict().tag(sync=True)
     study = traitlets.Dict().tag(sync=True)
+    export = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -81,6 +83,8 @@ class Panel(anywidget.AnyWidget):
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
         self.watching: Watching | None = None
+        self.exports: Exports | None = None
+        self.registered: dict[str, Any] = {}
         self.history = History((Moment(start),))
         drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
         super().__init__(panes=list(panes), machine=machine_payload(self._target), **drawn)
@@ -154,6 +158,8 @@ class Panel(anywidget.AnyWidget):
             for name, value in self._picture().items():
                 setattr(self, name, value)
             self.refusal, self.offers = {}, {}
+            if self.exports:
+                self.exports.forget()
             self.views = {} if moved else self.views
         with self.hold_sync():
             self.code = self._drawings.code(self.schedule, self._target)
@@ -233,15 +239,6 @@ class Panel(anywidget.AnyWidget):
     def _view(self, name: str, given: dict[str, Any] | None = None) -> None:
         self.views = {**self.views, name: view(self, name, **(given or {}))}
 
-    def _rewrite(self, text: str) -> dict[str, Any]:
-        """Another operator text: sizes and steps that still fit are kept, the rest is said."""
-        after, left = rewritten_text(self.schedule, text)
-        self._go(self.history.then(after))
-        return {"left": left}
-
-    def _gesture(self, name: str, given: dict[str, Any]) -> None:
-        self.apply(step_for(self.schedule, name, given))
-
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
@@ -257,15 +254,16 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "go": lambda panel, place: panel._go(panel.history.at(place)),
     "offer": Panel._offer,
     "preview": Panel._preview,
-    "gesture": Panel._gesture,
+    "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
     "judge": Panel._judge,
     "map": lambda panel, **given: map_payload(panel.schedule, **given),
     "costs": lambda panel, steps: costs_payload(panel.schedule, steps),
     "view": Panel._view,
     "check": lambda _, text: checked_text(text),
-    "rewrite": Panel._rewrite,
+    "rewrite": rewrite,
     "film": film,
+    "export": lambda panel, **given: exports(panel).act(**given),
     "study": lambda panel, do: watched(panel).act(do),
     "trial": lambda panel, number: watched(panel).show(panel, number),
 }
