@@ -167,5 +167,22 @@ def test_its_python_is_a_cell_that_runs_alone(page: Bench, browser: Browser, tmp
     assert (tmp_path / 'a "quoted" name' / "include" / "strange.h").exists()
 
 
-def test_nothing_was_thrown(browser: Browser) -> None:
-    assert [line for line in browser.console if line.startswith(("thrown", "error"))] == []
+def test_a_wheel_leaves_a_notebook(lab, browser: Browser, tmp_path: Path) -> None:
+    made = f'wb.schedule(wb.operator({ODD!r}), N=24, M=40) | wb.tile({{"y/n": 4}})'
+    cell = f'import workbench as wb\npanel = wb.panel({made}, panes=("tree", "export"))\npanel'
+    page = lab.open(browser, "exported", cell)
+    page.execute(0)
+    browser.until(f"document.querySelector('{PANE} .way')")
+    choose(browser, "package")
+    browser.until(f"document.querySelector('{PANE} .doing')")
+    browser.run("document.querySelector('.wbp .tree .row').click()")
+    browser.until("document.querySelector('.wbp .tree .active')")
+    assert page.becomes("panel.selection")
+    browser.until(f"document.querySelector('{PANE} .files')")
+    write_into(browser, tmp_path)
+    browser.until(f"document.querySelector('{PANE} .done')")
+    assert list(tmp_path.glob("workbench_strange-*.whl"))
+
+
+def test_nothing_was_thrown(page: Bench, browser: Browser) -> None:
+    assert [line for line in browser.console if "panel" in line or "wbp" in line or line.startswith("thrown")] == []

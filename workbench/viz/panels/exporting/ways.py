@@ -9,13 +9,12 @@ from workbench import export
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.export.dispatch import Family
 from workbench.export.dispatch.front import untold
-from workbench.export.pytorch.derivatives import families_for
 from workbench.export.pytorch.schema import schema_of
 from workbench.records import record
 
 
 def _schema(family: Family) -> str:
-    return f"torch.ops.workbench.{family.op.name}{schema_of(families_for(family)[0])}"
+    return f"torch.ops.workbench.{family.op.name}{schema_of(family)}"
 
 
 def _function(family: Family) -> str:
