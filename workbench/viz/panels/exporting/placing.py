@@ -29,7 +29,7 @@ def _differs(there: Path, new: Path, own: Mapping[Path, str]) -> bool:
         return False
     if not there.is_file():
         return True
-    return not filecmp.cmp(there, new, shallow=False) and own.get(there) != digest(there)
+    return not filecmp.cmp(there, new, shallow=False) and own.get(there) != _digest(there)
 
 
 def put(files: Mapping[str, Path], target: Path) -> dict[Path, str]:
@@ -38,8 +38,8 @@ def put(files: Mapping[str, Path], target: Path) -> dict[Path, str]:
         placed = [put_file(path, target / name) for name, path in files.items()]
     except OSError as reason:
         raise WorkbenchError(f"directory={shown(str(target))} cannot be written: {reason}") from reason
-    return {path: digest(path) for path in placed}
+    return {path: _digest(path) for path in placed}
 
 
-def digest(path: Path) -> str:
+def _digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
