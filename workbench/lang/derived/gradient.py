@@ -14,6 +14,7 @@ from workbench.lang.derived.forward.stepping import renamed, retargeted
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.placing.systems import facts_of
 from workbench.lang.derived.result_shapes import with_shapes
+from workbench.lang.derived.shifts import shifts
 from workbench.lang.derived.sweep import Sweep
 from workbench.lang.derived.tape import Kept, kept
 from workbench.lang.derived.text.source import Names, Source, chosen_names, source, walked
@@ -149,7 +150,8 @@ class Gradient:
 
     def _sweep(self) -> None:
         building, op = self.building, self.op
-        reached = active(self.steps, self.chosen, op.outputs, self.held)
+        held = self.held | shifts(self.steps, building, op.outputs)
+        reached = active(self.steps, self.chosen, op.outputs, held)
         sweep = Sweep(building, self.replay, reached)
         for name, seed in self.seeds.items():
             of = op.tensors[name]
