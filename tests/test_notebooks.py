@@ -98,8 +98,11 @@ def test_names_that_are_used_exist(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_optional_packages_are_asked_for_first(path):
-    """At the top of a cell stands only what Python and `pip install tensor-workbench` bring."""
-    brought = {"numpy", "workbench", "matplotlib", "scipy", "ipywidgets", *sys.stdlib_module_names}
+    """At the top of a cell stands only what Python and `pip install tensor-workbench` bring, and what the notebook says
+    that it needs: it is skipped without.
+    """
+    needs = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("workbench", {}).get("needs", [])
+    brought = {"numpy", "workbench", "matplotlib", "scipy", "ipywidgets", *needs, *sys.stdlib_module_names}
     top = [node for tree in code(path) for node in tree.body]
     imported = {a.name for node in top if isinstance(node, ast.Import) for a in node.names}
     imported |= {node.module or "" for node in top if isinstance(node, ast.ImportFrom)}
