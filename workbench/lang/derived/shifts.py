@@ -52,8 +52,8 @@ class Unknown(Exception):
     """How a value follows cannot be said."""
 
 
-STAYS = None
 Follows = Moved | None
+"""None for a value that stays as it is."""
 
 
 def shifts(steps: tuple[Step, ...], building: Building, outputs: Iterable[str]) -> set[str]:
@@ -75,7 +75,7 @@ class _Following:
 
     def __init__(self, shift: str, building: Building, written: set[str]) -> None:
         self.shift, self.building, self.written = shift, building, written
-        self.known: dict[str, Follows] = {n: STAYS for n, t in building.tensors.items() if t.role != "temporary"}
+        self.known: dict[str, Follows] = {n: None for n, t in building.tensors.items() if t.role != "temporary"}
 
     def stay(self, steps: tuple[Step, ...], outputs: Iterable[str]) -> bool:
         """Whether all outputs stay as they are."""
@@ -85,27 +85,27 @@ class _Following:
                     self._step(step)
         except Unknown:
             return False
-        return all(self.known.get(name) is STAYS for name in outputs)
+        return all(self.known.get(name) is None for name in outputs)
 
     def _step(self, step: Step) -> None:
-        if not isinstance(step, Statement) or len(step.targets) > 1:
+        if not isinstance(step, Statement) or len(step.targets) != 1:
             every = [r for s, _ in walked((step,)) for r in reads(*s.values)]
             if any(self._moves(r.tensor) for r in every) or any(map(self._moves, written(step))):
                 raise Unknown
             return
         (target,), (value,) = step.targets, step.values
         follows = self._reduced(step, self.of(value))
-        if follows is not STAYS:
+        if follows is not None:
             follows = _from_the_cell(follows, target.subscripts)
         if not overwrites(step, self.building) and self.known.get(target.tensor, follows) != follows:
             raise Unknown
         self.known[target.tensor] = follows
 
     def _moves(self, name: str) -> bool:
-        return name == self.shift or self.known.get(name) is not STAYS
+        return name == self.shift or self.known.get(name) is not None
 
     def _reduced(self, step: Statement, follows: Follows) -> Follows:
-        if step.reduction is None or follows is STAYS:
+        if step.reduction is None or follows is None:
             return follows
         summed = {r.index for r in step.ranges if r.kind == "reduction"}
         within = {name for each in follows.cell for name in index_names(each)} & summed
@@ -123,7 +123,7 @@ class _Following:
                 return self._read(tensor, subscripts)
             case Unary("-", operand, _):
                 own = self.of(operand)
-                return own if own is STAYS or own.how == "scaled" else _times(own, Fraction(-1))
+                return own if own is None or own.how == "scaled" else _times(own, Fraction(-1))
             case Cast(operand, dtype) if dtype.is_float:
                 return self.of(operand)
             case Binary("+" | "-" as op, a, b, _):
@@ -137,15 +137,15 @@ class _Following:
                 return self._alike(a, b)
             case Call(function, (operand,), _) if function in CALLS:
                 own = self.of(operand)
-                return STAYS if own is STAYS else CALLS[function](own)
+                return None if own is None else CALLS[function](own)
             case Binary(op, a, b, _) if op in COMPARISONS and self.of(a) == self.of(b):
-                return STAYS
+                return None
         for each in children(expr):
             self._must_stay(each)
-        return STAYS
+        return None
 
     def _must_stay(self, expr: Expr) -> None:
-        if self.of(expr) is not STAYS:
+        if self.of(expr) is not None:
             raise Unknown
 
     def _read(self, tensor: str, subscripts: tuple[Expr, ...]) -> Follows:
@@ -154,38 +154,38 @@ class _Following:
         if tensor == self.shift:
             return Moved("added", (((), Fraction(1)),), subscripts)
         own = self.known.get(tensor)
-        if own is STAYS:
-            return STAYS
+        if own is None:
+            return None
         places = [each.value for each in own.cell if isinstance(each, Const)]
         return Moved(own.how, own.multiple, tuple(subscripts[int(place)] for place in places))
 
     def _sum(self, a: Expr, b: Expr, sign: Fraction) -> Follows:
         one, other = self.of(a), self.of(b)
-        if one is STAYS and other is STAYS:
-            return STAYS
-        if one is not STAYS and other is not STAYS and one.cell == other.cell and one.how == other.how:
+        if one is None and other is None:
+            return None
+        if one is not None and other is not None and one.cell == other.cell and one.how == other.how:
             if one.how == "added":
                 return _added(one, _times(other, sign))
             if one.multiple == other.multiple:
                 return one
-        if one is not STAYS and other is STAYS and one.how == "added":
+        if one is not None and other is None and one.how == "added":
             return one
-        if one is STAYS and other is not STAYS and other.how == "added":
+        if one is None and other is not None and other.how == "added":
             return _times(other, sign)
         raise Unknown
 
     def _product(self, a: Expr, b: Expr, op: str) -> Follows:
         one, other = self.of(a), self.of(b)
-        if one is STAYS and other is STAYS:
-            return STAYS
-        if one is not STAYS and other is STAYS:
+        if one is None and other is None:
+            return None
+        if one is not None and other is None:
             return one if one.how == "scaled" else self._multiplied(one, b, op)
-        if one is STAYS and other is not STAYS:
+        if one is None and other is not None:
             if other.how == "scaled":
                 return _times(other, Fraction(1 if op == "*" else -1))
             if op == "*":
                 return self._multiplied(other, a, op)
-        elif one is not STAYS and other is not STAYS and one.how == other.how == "scaled" and one.cell == other.cell:
+        elif one is not None and other is not None and one.how == other.how == "scaled" and one.cell == other.cell:
             return _added(one, _times(other, Fraction(1 if op == "*" else -1)))
         raise Unknown
 
@@ -207,7 +207,7 @@ class _Following:
             return one
         for follows, rest in ((one, b), (other, a)):
             number = _number(rest)
-            if follows is not STAYS and (isinf(number) if follows.how == "added" else number == 0):
+            if follows is not None and (isinf(number) if follows.how == "added" else number == 0):
                 return follows
         raise Unknown
 
@@ -243,7 +243,7 @@ def _collected(terms: Iterable[tuple[tuple[Expr, ...], Fraction]]) -> Multiple:
 
 def _added(one: Moved, other: Moved) -> Follows:
     multiple = _collected((*one.multiple, *other.multiple))
-    return Moved(one.how, multiple, one.cell) if multiple else STAYS
+    return Moved(one.how, multiple, one.cell) if multiple else None
 
 
 def _times(own: Moved, x: Fraction) -> Moved:
