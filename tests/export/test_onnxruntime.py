@@ -15,6 +15,7 @@ import pytest
 
 import workbench as wb
 from tests.export.onnx_calls import arguments, called, expected, family, session
+from tests.export.sampled import MATMUL, whole
 from tests.export.test_c_operators import ODD, results
 from tests.small_sizes import small_sizes
 from workbench.errors import WorkbenchError
@@ -23,7 +24,6 @@ from workbench.export.dispatch import LEVELS
 ort = pytest.importorskip("onnxruntime", reason="install onnxruntime: nothing here runs models")
 onnx = pytest.importorskip("onnx", reason="install onnx: nothing here writes models")
 
-MATMUL = "def {name}(float(M,K) A, float(K,N) B) -> (C) {{ C(m,n) +=! A(m,k) * B(k,n) }}"
 CHECKED = (
     "softmax", "layer_norm", "gemm", "conv2d", "top_k", "segment_sum", "permute_rows", "matmul_bf16", "matmul_int8",
     "lstm_cell", "lu", "attention", "cross_entropy", "argmax",
@@ -35,11 +35,6 @@ def mm(tmp_path_factory: pytest.TempPathFactory):
     op = wb.operator(MATMUL.format(name="mm"))
     tall = wb.schedule(op, K=5) | wb.parallelize("m")
     return wb.export.onnxruntime([wb.autoschedule(op, M=16, K=16, N=16), tall], tmp_path_factory.mktemp("mm"))
-
-
-def whole(*shape: int) -> np.ndarray:
-    """Floats that are whole numbers: sums of their products have no error."""
-    return np.random.default_rng(sum(shape)).integers(-4, 5, shape).astype(np.float32)
 
 
 def run(found: Any, **given: Any) -> list[np.ndarray]:

@@ -6,18 +6,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.export.torch_calls import arguments, expected, exported, small
+from tests.export.sampled import MATMUL, SAMPLED, small
+from tests.export.torch_calls import arguments, expected, exported
 from workbench.errors import WorkbenchError
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 
-MATMUL = "def {name}(float(M,K) A, float(K,N) B) -> (C) {{ C(m,n) +=! A(m,k) * B(k,n) }}"
-CHECKED = (
-    "matmul", "gemm", "dot", "outer", "three_matmuls", "lu", "conv1d", "conv2d", "conv_transpose2d", "max_pool2d",
-    "softmax", "online_softmax", "layer_norm", "batch_norm", "bias_gelu", "adam", "cross_entropy", "attention",
-    "lstm_cell", "cumsum", "embedding", "permute_rows", "segment_sum", "argmax", "top_k", "matmul_bf16", "quantise",
-    "seidel_2d", "concat", "roll",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +19,7 @@ def mm():
     return wb.export.torch(wb.operator(MATMUL.format(name="mm")))
 
 
-@pytest.mark.parametrize("name", CHECKED)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_pytorch_finds_an_operator_of_the_library_sound_and_its_results_are_the_oracles(name):
     op, sizes = small(name)
     found, given = exported(op, sizes), arguments(op, sizes, torch)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from tests.export.torch_calls import arguments, exported, small
+from tests.export.sampled import small
+from tests.export.torch_calls import arguments, exported
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to export to")
 

@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from tests.small_sizes import small_sizes
-from workbench.errors import LoweringError
+from tests.export.sampled import with_scalars
 from workbench.ops.samples import sample_arrays, sample_out
 
 
 def exported(op: wb.Operator, sizes: dict[str, int], name: str | None = None) -> Any:
     """The registered operator; scalars that have to be known are those of the sizes."""
-    try:
-        return wb.export.torch(op, name=name)
-    except LoweringError:
-        scalars = {n: sizes[n] for n in op.scalars}
-        return wb.export.torch(wb.schedule(op, scalars), name=name)
+    return wb.export.torch(with_scalars(op, sizes), name=name)
 
 
 def arguments(op: wb.Operator, sizes: dict[str, int], torch: Any) -> list[Any]:
@@ -43,8 +38,3 @@ def expected(op: wb.Operator, sizes: dict[str, int]) -> tuple[Any, ...]:
     """What the oracle says."""
     found = op.evaluate(*sample_arrays(op, **sizes), out=sample_out(op, **sizes))
     return found if isinstance(found, tuple) else (found,)
-
-
-def small(name: str) -> tuple[wb.Operator, dict[str, int]]:
-    op = getattr(wb.ops, name)
-    return op, small_sizes(op)

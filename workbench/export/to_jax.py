@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import family_of, for_gpu
+from workbench.errors import WorkbenchError
+from workbench.export.dispatch import checked_name, family_of, for_processor
 
 
 def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
@@ -21,13 +21,8 @@ def jax(what: Any, /, *, name: str | None = None) -> Callable[..., Any]:
     Raises WorkbenchError where JAX is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = family_of(what)
-    if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
-        raise WorkbenchError(f"{family.op.name}: functions of JAX are exported for cpu; {advice}")
-    chosen = family.op.name if name is None else name
-    if not (isinstance(chosen, str) and chosen.isidentifier() and chosen.isascii()):
-        raise WorkbenchError(f"{shown(chosen)} cannot name a function of JAX; expected letters, digits and _")
+    family = for_processor(family_of(what), "functions of JAX are exported")
+    chosen = checked_name(family.op.name if name is None else name, "a function of JAX")
     try:
         from workbench.export.xla.functions import exported  # only this export needs the framework
     except ModuleNotFoundError as reason:

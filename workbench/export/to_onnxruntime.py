@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import CodegenError, WorkbenchError
-from workbench.export.dispatch import LEVELS, families_for, family_of, for_gpu
+from workbench.export.dispatch import LEVELS, families_for, family_of, for_processor
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.ort.library import Built, built
@@ -81,9 +81,7 @@ def onnxruntime(what: Any, /, directory: str | PathLike[str]) -> OnnxRuntimeLibr
     Raises BuildError without a compiler, WorkbenchError where onnx is missing or for what cannot be exported.
     """
     family, folder = family_of(what), folder_of(directory)
-    if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
-        raise WorkbenchError(f"{family.op.name}: operators of ONNX Runtime are exported for cpu; {advice}")
+    for_processor(family, "operators of ONNX Runtime are exported")
     try:
         from workbench.export.ort.body.function import function_of  # only this export needs onnx
         from workbench.export.ort.model import model_of, save

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import families_for, family_of, for_gpu
+from workbench.errors import WorkbenchError
+from workbench.export.dispatch import checked_name, families_for, family_of, for_processor
 
 
 def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:
@@ -20,14 +20,10 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
     Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = family_of(what)
-    if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
-        raise WorkbenchError(f"{family.op.name}: operators of PyTorch are registered for cpu; {advice}")
+    family = for_processor(family_of(what), "operators of PyTorch are registered")
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
-        if not (isinstance(word, str) and word.isidentifier() and word.isascii()):
-            raise WorkbenchError(f"{shown(word)} cannot name an operator of PyTorch; expected letters, digits and _")
+        checked_name(word, "an operator of PyTorch")
     try:
         from workbench.export.pytorch.registering import whole  # only this export needs the framework
     except ModuleNotFoundError as reason:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import Family, families_of
+from workbench.export.dispatch import Family, checked_name, families_of
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.stable.building import built
 from workbench.export.stable.companion_text import companion_text
@@ -58,8 +58,7 @@ def torch_library(
     families = families_of(what)
     place = _place(path, families)
     for word in (namespace, *families):
-        if not (isinstance(word, str) and word.isidentifier() and word.isascii()):
-            raise WorkbenchError(f"{shown(word)} cannot name an operator of PyTorch; expected letters, digits and _")
+        checked_name(word, "an operator of PyTorch")
     if isinstance(orders, bool) or not isinstance(orders, int) or orders < 0:
         raise WorkbenchError(f"orders={shown(orders)}: expected how often operators can be differentiated: 0, 1, ...")
     return written_torch(families, place, place.with_name(f"{place.stem}_torch.py"), namespace, orders)

@@ -140,7 +140,7 @@ class Tuner:
         """What the searcher wants to see first is looked at while the default recipe is built."""
         foresee, foreseen = getattr(self.runner, "foresee", None), getattr(self.searcher, "foreseen", None)
         if foresee and foreseen and self.default is not None and not self.trials:
-            foresee(foreseen(FIRST))
+            foresee(foreseen())
 
     def _begin_at_default(self) -> None:
         """Tell the searcher what the default recipe takes, if it is a point of the space: so it looks around there."""

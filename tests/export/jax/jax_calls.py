@@ -8,28 +8,14 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
+from tests.export.sampled import with_scalars
 from tests.properties.batches import compare
 from tests.properties.inputs import Problem, problem
 from tests.properties.writer import Writer
-from tests.small_sizes import small_sizes
-from workbench.errors import CallError, LoweringError, OperatorError
+from workbench.errors import CallError, OperatorError
 from workbench.export.dispatch import family_of
 from workbench.export.dispatch.front import untold
 from workbench.ops.samples import sample_arrays, sample_out
-
-
-def small(name: str) -> tuple[wb.Operator, dict[str, int]]:
-    op = wb.ops.load(name)
-    return op, small_sizes(op)
-
-
-def with_scalars(op: wb.Operator, sizes: dict[str, int]) -> Any:
-    """What is exported of an operator: scalars that have to be known are those of the sizes."""
-    try:
-        family_of(op)
-    except LoweringError:
-        return wb.schedule(op, {n: sizes[n] for n in op.scalars})
-    return op
 
 
 def exported(op: wb.Operator, sizes: dict[str, int], name: str | None = None) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.export.jax.jax_calls import arguments, several, small
+from tests.export.jax.jax_calls import arguments, several
+from tests.export.sampled import small
 from workbench.export.xla.axes import separable_axes
 
 BY_HAND = {

@@ -17,22 +17,15 @@ from tests.export.jax.jax_calls import (
     problem_sizes,
     random_problem,
     several,
-    small,
 )
+from tests.export.sampled import MATMUL, SAMPLED, small, whole
 from workbench.errors import WorkbenchError
 
 jax = pytest.importorskip("jax", reason="install jax: it is not here to export to")
 jnp = jax.numpy
 
-MATMUL = "def {name}(float(M,K) A, float(K,N) B) -> (C) {{ C(m,n) +=! A(m,k) * B(k,n) }}"
 # At the call, or where the result is waited for: XLA takes now one, now the other.
 OF_XLA = (jax.errors.JaxRuntimeError, ValueError)
-CALLED = (
-    "matmul", "gemm", "dot", "outer", "three_matmuls", "lu", "conv1d", "conv2d", "conv_transpose2d", "max_pool2d",
-    "softmax", "online_softmax", "layer_norm", "batch_norm", "bias_gelu", "adam", "cross_entropy", "attention",
-    "lstm_cell", "cumsum", "embedding", "permute_rows", "segment_sum", "argmax", "top_k", "matmul_bf16", "quantise",
-    "seidel_2d", "concat", "roll",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +33,7 @@ def mm():
     return wb.export.jax(wb.operator(MATMUL.format(name="mm")))
 
 
-def whole(*shape: int) -> np.ndarray:
-    """Floats that are whole numbers: sums of their products have no error."""
-    return np.random.default_rng(sum(shape)).integers(-4, 5, shape).astype(np.float32)
-
-
-@pytest.mark.parametrize("name", CALLED)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_an_operator_of_the_library_gives_what_the_oracle_says(name):
     op, sizes = small(name)
     given = arguments(op, sizes)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.export.jax.jax_calls import arguments, exported, several, small
+from tests.export.jax.jax_calls import arguments, exported, several
+from tests.export.sampled import small, whole
 
 jax = pytest.importorskip("jax", reason="install jax: it is not here to export to")
 jnp = jax.numpy
@@ -39,10 +40,6 @@ def test_derivatives_agree_with_differences(name):
 @pytest.fixture(scope="module")
 def mm():
     return wb.export.jax(wb.operator("def mmg(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"))
-
-
-def whole(*shape: int) -> np.ndarray:
-    return np.random.default_rng(sum(shape)).integers(-4, 5, shape).astype(np.float32)
 
 
 def test_only_the_gradients_that_are_wanted_are_computed(mm):

@@ -13,14 +13,11 @@ import pytest
 
 import workbench as wb
 from tests.export.jax.jax_calls import differences, exported, problem_arguments, problem_sizes, random_problem, several
+from tests.export.sampled import whole
 
 jax = pytest.importorskip("jax", reason="install jax: it is not here to export to")
 jnp = jax.numpy
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def whole(*shape: int) -> np.ndarray:
-    return np.random.default_rng(sum(shape)).integers(-4, 5, shape).astype(np.float32)
 
 
 @pytest.fixture(scope="module")

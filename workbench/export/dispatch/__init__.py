@@ -5,11 +5,13 @@ from __future__ import annotations
 from workbench.export.dispatch.family import (
     Family,
     Variant,
+    checked_name,
     families_for,
     families_of,
     family_like,
     family_of,
     for_gpu,
+    for_processor,
 )
 from workbench.export.dispatch.front import front_text
 from workbench.export.dispatch.levels import LEVELS, Level, here
@@ -17,6 +19,7 @@ from workbench.export.dispatch.objects import Source, linked
 from workbench.export.dispatch.units import RUNTIME_FILES, Unit, runtime_file, units_of
 
 __all__ = [
-    "LEVELS", "RUNTIME_FILES", "Family", "Level", "Source", "Unit", "Variant", "families_for", "families_of",
-    "family_like", "family_of", "for_gpu", "front_text", "here", "linked", "runtime_file", "units_of",
+    "LEVELS", "RUNTIME_FILES", "Family", "Level", "Source", "Unit", "Variant", "checked_name", "families_for",
+    "families_of", "family_like", "family_of", "for_gpu", "for_processor", "front_text", "here", "linked",
+    "runtime_file", "units_of",
 ]  # fmt: skip

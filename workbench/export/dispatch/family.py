@@ -77,6 +77,21 @@ def family_of(what: object) -> Family:
     return _family(_one_operator([_operator(part) for part in parts]), parts)
 
 
+def for_processor(family: Family, what_is: str) -> Family:
+    """The family; WorkbenchError if one of its schedules is for a GPU, where `what_is` says what is done for cpu."""
+    if any(for_gpu(v.schedule) for v in family.variants):
+        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        raise WorkbenchError(f"{family.op.name}: {what_is} for cpu; {advice}")
+    return family
+
+
+def checked_name(word: object, what: str) -> str:
+    """The name of `what` (as in "a function of JAX"); WorkbenchError unless it is letters, digits and _."""
+    if not (isinstance(word, str) and word.isidentifier() and word.isascii()):
+        raise WorkbenchError(f"{shown(word)} cannot name {what}; expected letters, digits and _")
+    return word
+
+
 def families_of(what: object) -> dict[str, Family]:
     """Name → family, where several operators go into one place: of a dictionary under its names, else their own.
 

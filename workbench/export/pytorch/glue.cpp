@@ -10,7 +10,6 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
-#include <torch/csrc/stable/c/shim.h>
 #include <torch/library.h>
 
 #include <atomic>
@@ -20,11 +19,11 @@
 extern "C" {
 #include "host.h"
 }
+#include "torch_loops.h"
 
 namespace {
 
 using torch::jit::Stack;
-using Body = wb_body;
 using Entries = wb_entries;
 
 // How an operator of gradients is called: what each of its arguments is, and whose gradient each of its results.
@@ -74,32 +73,6 @@ void *take(int64_t bytes, void **handle)
 void give(void *, void *handle)
 {
     delete static_cast<c10::DataPtr *>(handle);
-}
-
-struct Loop {
-    std::atomic<int64_t> next;
-    int64_t end, chunk;
-    Body body;
-    const void *context;
-};
-
-constexpr int64_t CHUNKS_A_THREAD = 4;
-
-void work(int64_t, int64_t, void *shared)
-{
-    auto &loop = *static_cast<Loop *>(shared);
-    for (;;) {
-        const int64_t begin = loop.next.fetch_add(loop.chunk, std::memory_order_relaxed);
-        if (begin >= loop.end) return;
-        loop.body(loop.context, begin, std::min(begin + loop.chunk, loop.end));
-    }
-}
-
-void parallel_for(int64_t begin, int64_t end, int threads, Body body, const void *context)
-{
-    const int64_t pieces = threads * CHUNKS_A_THREAD, count = end - begin;
-    Loop loop{{begin}, end, std::max<int64_t>(1, (count + pieces - 1) / pieces), body, context};
-    torch_parallel_for(0, std::min<int64_t>(threads, count), 1, work, &loop);
 }
 
 int thread()

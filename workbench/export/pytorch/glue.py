@@ -51,7 +51,7 @@ def glue() -> Any:
 def _library() -> Path:
     compiler = cpp_compiler("operators of PyTorch are registered by C++")
     sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text()}
-    sources |= {"dispatch.h": runtime_file("dispatch.h"), "host.h": host_file("host.h")}
+    sources |= {"dispatch.h": runtime_file("dispatch.h")} | {n: host_file(n) for n in ("host.h", "torch_loops.h")}
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():

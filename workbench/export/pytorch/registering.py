@@ -58,4 +58,3 @@ def _with_vmap(op: Registered) -> None:
         return batched(op, info.batch_size, axes, given, named, whole)
 
     torch.library.register_vmap(op.qualified, rule, lib=op.library)
-

@@ -10,6 +10,7 @@ from workbench.export.dispatch import RUNTIME_FILES, Family, Level, Source, Unit
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.objects import cpp_compiler
 from workbench.export.dispatch.size_code import quoted
+from workbench.export.hosts import host_file
 from workbench.export.stable.members import Member
 from workbench.records import record
 
@@ -36,7 +37,7 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
     sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
-    headers["stable_host.h"] = _file("stable_host.h")
+    headers |= {"stable_host.h": _file("stable_host.h"), "torch_loops.h": host_file("torch_loops.h")}
     headers["operators.h"] = operators_text(space, members)
     library = linked(name, sources, headers, compiler_for(native(), sources))
     kernels = tuple(f"{part.family.op.name}: {title}" for part in parts for title in part.kernels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.errors import WorkbenchError
-from workbench.export.dispatch import Family, families_for, for_gpu
+from workbench.export.dispatch import Family, families_for, for_processor
 from workbench.export.pytorch.derivatives import Derivative, derivative
 from workbench.export.pytorch.schema import Argument, arguments_of, schema_of
 from workbench.records import record
@@ -52,9 +52,7 @@ def members_of(families: Mapping[str, Family], orders: int) -> tuple[Member, ...
 
 
 def _checked(family: Family) -> Family:
-    if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
-        raise WorkbenchError(f"{family.op.name}: operators of PyTorch are registered for cpu; {advice}")
+    for_processor(family, "operators of PyTorch are registered")
     if all(a.type != "Tensor" for a in arguments_of(family)):
         raise WorkbenchError(f"{family.op.name}: PyTorch finds kernels by the tensors of a call, but this takes none")
     return family

@@ -15,6 +15,7 @@
 extern "C" {
 #include "dispatch.h"
 }
+#include "torch_loops.h"
 
 namespace {
 
@@ -112,27 +113,6 @@ void give(void *, void *handle)
     Tensor(static_cast<AtenTensorHandle>(handle));
 }
 
-using Body = void (*)(const void *context, int64_t begin, int64_t end);
-
-struct Loop {
-    std::atomic<int64_t> next;
-    int64_t end, chunk;
-    Body body;
-    const void *context;
-};
-
-constexpr int64_t CHUNKS_A_THREAD = 4;
-
-void work(int64_t, int64_t, void *shared)
-{
-    auto &loop = *static_cast<Loop *>(shared);
-    for (;;) {
-        const int64_t begin = loop.next.fetch_add(loop.chunk, std::memory_order_relaxed);
-        if (begin >= loop.end) return;
-        loop.body(loop.context, begin, std::min(begin + loop.chunk, loop.end));
-    }
-}
-
 int threads()
 {
     uint32_t count = 1;
@@ -144,9 +124,7 @@ int threads()
 extern "C" void wb_parallel_for(int64_t begin, int64_t end, int threads, Body body, const void *context)
 {
     if (end - begin > 1 && threads > 1) {
-        const int64_t pieces = threads * CHUNKS_A_THREAD, count = end - begin;
-        Loop loop{{begin}, end, std::max<int64_t>(1, (count + pieces - 1) / pieces), body, context};
-        torch_parallel_for(0, std::min<int64_t>(threads, count), 1, work, &loop);
+        parallel_for(begin, end, threads, body, context);
     } else if (end > begin) {
         body(context, begin, end);
     }

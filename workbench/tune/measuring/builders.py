@@ -58,7 +58,10 @@ class Builders:
         ]  # fmt: skip
         for helper, look in asked:
             self._note(helper, look, self.seconds)
-        return [self.seen.pop(named(p), None) for p in points]
+        found = [self.seen.get(named(p)) for p in points]
+        for point in points:
+            self.seen.pop(named(point), None)
+        return found
 
     def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
         """Points that will be looked at: a builder that has nothing to do while others build looks at them before."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp, inf
 
 from workbench.schedules.sketches.space import Point
 from workbench.tune.searching.contract import Surroundings
-from workbench.tune.searching.guided import Guided
+from workbench.tune.searching.guided import Guided, Scores
 
 CHAINS, STEPS = 12, 14
-
-Scores = Callable[[Sequence[Point]], Sequence[float]]
 
 
 class Chains:

@@ -70,8 +70,8 @@ class Searcher:
     def prepare(self) -> None:
         """What takes a moment and can be done while the runner's processes start."""
 
-    def foreseen(self, count: int) -> list[Point]:
-        """Points whose features it will want when it is first asked for so many."""
+    def foreseen(self) -> list[Point]:
+        """Points whose features it will want when it is first asked."""
         return []
 
     def ask(self, count: int) -> list[Point]:

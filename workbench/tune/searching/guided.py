@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from workbench.schedules.sketches.space import Point
 from workbench.tune.models.ranker import Group, Ranker, load_trees
@@ -25,6 +25,9 @@ LEFT_OVER = 64
 
 FIRST_LOOKS, LOOKED_AT = 64, 1.25
 """So many points get features at first, and later so many times as many as are wanted."""
+
+Scores = Callable[[Sequence[Point]], Sequence[float]]
+"""What is expected of points, the less the better."""
 
 
 class Guided(Searcher):
@@ -182,6 +185,15 @@ class Guided(Searcher):
         if self.taken(index := self.space.index(point)) or self.known.get(index, {}) is None:
             return False
         return all(c.holds(point) for c in self.space.constraints)
+
+    def climbed(
+        self, found: list[Point], guides: Sequence[Scores], climbs: int, width: int, leading: int
+    ) -> list[Point]:  # fmt: skip
+        """Points, and so often `width` more, random steps from the `leading` best so far, as the guides say in turn."""
+        for n in range(climbs):
+            order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
+            found = [*found, *self.neighbours([found[k] for k in order[:leading]], width)]
+        return found
 
     def pool(self, count: int) -> list[Point]:
         """Points among which the model chooses."""

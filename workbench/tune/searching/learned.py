@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.schedules.sketches.space import Point
-from workbench.tune.searching.annealing import CHAINS, Chains, Scores
+from workbench.tune.searching.annealing import CHAINS, Chains
 from workbench.tune.searching.contract import Surroundings
-from workbench.tune.searching.guided import Guided
+from workbench.tune.searching.guided import Guided, Scores
 
 POOL = 400
 """Points that the model of decisions chooses among."""
@@ -29,7 +29,7 @@ class LearnedSearcher(Guided):
         self.chains: Chains | None = None
         self.first: list[Point] = []
 
-    def foreseen(self, count: int) -> list[Point]:
+    def foreseen(self) -> list[Point]:
         """Those that it begins with."""
         self.first = self.random(FIRST_SEEN)
         return self.first
@@ -39,7 +39,7 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.climbed()
+            return self.climbed(self.first or self.random(FIRST_SEEN), self.guides(), CLIMBS, CLIMBED, LEADING)
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
         if not self.sieve.models:
             return found
@@ -53,15 +53,6 @@ class LearnedSearcher(Guided):
         first, self.first = self.first, []
         unique = {self.space.index(p): p for p in super().sifted(points, max(0, count - len(first)))}
         return list((unique | {i: p for p in (*first, *ends) if not self.taken(i := self.space.index(p))}).values())
-
-    def climbed(self) -> list[Point]:
-        """Random points, and steps from the best of them, again and again: as far as the analytic model leads."""
-        found = list(self.first) or self.random(FIRST_SEEN)
-        guides = self.guides()
-        for n in range(CLIMBS):
-            order = sorted(range(len(found)), key=guides[n % len(guides)](found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED)
-        return found
 
     def guides(self) -> list[Scores]:
         """What orders points: the analytic model until something is measured, beside what other problems taught.

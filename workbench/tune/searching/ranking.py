@@ -22,15 +22,7 @@ class RankingSearcher(Guided):
 
     def pool(self, count: int) -> list[Point]:
         if not self.known:
-            self._climb()
+            self.rows(self.climbed(self.random(DRAWN), [self.scores], CLIMBS, CLIMBED, LEADING))
         if all(self.taken(index) for index in self.known):  # more was asked for than was looked at
             self.rows(self.random(DRAWN))
         return [self.space.at(index) for index in self.known]
-
-    def _climb(self) -> None:
-        """Look at random points, and at what is near the best of them."""
-        found = self.random(DRAWN)
-        for _ in range(CLIMBS):
-            order = sorted(range(len(found)), key=self.scores(found).__getitem__)
-            found += self.neighbours([found[n] for n in order[:LEADING]], CLIMBED)
-        self.rows(found)
