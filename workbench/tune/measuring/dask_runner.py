@@ -52,7 +52,8 @@ class DaskRunner:
         """Leave the study with the scheduler, from where workers fetch it."""
         self.closed, self.study = False, uuid.uuid4().hex
         self.assignment = assignment
-        self.sent = self.client.scatter(pickle.dumps(assignment), broadcast=True, hash=False)
+        # Of a task, not scattered: Dask keeps scattered data on one worker and cannot recover it when that one dies.
+        self.sent = self.client.submit(bytes, pickle.dumps(assignment), pure=False, retries=RETRIES)
         self.default: Request | None = None
 
     def measure(self, requests: Sequence[Request], best: float | None) -> Iterator[Result]:
