@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Expr, Size, size_names, substitute
+from workbench.lang.expr import Expr, Size, substitute, walk
 from workbench.lang.folding import fold
 from workbench.lang.normal_form import polynomial
 from workbench.lang.polynomial import Polynomial, atom, expression, number
@@ -40,12 +40,14 @@ def is_unknown(name: str) -> bool:
     return name.startswith("?")
 
 
+def names_in(of: Dimension) -> list[str]:
+    """Names of the sizes that occur in order of occurrence, those inside divisions, minima and maxima included."""
+    return list(dict.fromkeys(node.name for part in of.atoms for node in walk(part) if isinstance(node, Size)))
+
+
 def symbols(of: Dimension) -> set[str]:
-    """Names of the sizes that occur, those inside divisions, minima and maxima included."""
-    found: set[str] = set()
-    for part in of.atoms:
-        found |= {part.name} if isinstance(part, Size) else size_names(part)
-    return found
+    """Names of the sizes that occur, as a set."""
+    return set(names_in(of))
 
 
 def replaced(of: Dimension, values: Mapping[str, Dimension]) -> Dimension:

@@ -34,17 +34,23 @@ def run(steps: Steps[R]) -> R:
     """The result of a recursion written as generators: `yield f(x)` calls, and no stack of Python's grows."""
     stack: list[Steps[Any]] = [steps]
     value: Any = None
+    error: Exception | None = None
     while True:
         try:
-            called = stack[-1].send(value)
+            called = stack[-1].send(value) if error is None else stack[-1].throw(error)
         except StopIteration as done:
-            stack.pop()
-            if not stack:
-                return done.value
-            value = done.value
+            value, error = done.value, None
+        except Exception as raised:
+            value, error = None, raised
         else:
             stack.append(called)
-            value = None
+            value, error = None, None
+            continue
+        stack.pop()
+        if not stack:
+            if error is not None:
+                raise error
+            return value
 
 
 def operands(term: Term) -> tuple[Term, ...]:

@@ -1,0 +1,104 @@
+"""Names in a text: what the whole text declares, and what is in scope at one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.graph.terms.datatypes import Datatypes
+from workbench.graph.terms.nodes import Array, Constructor, Global, Primitive, Term, Variable
+from workbench.graph.text.cursor import unknown_word
+from workbench.graph.text.tokens import KEYWORDS, Token
+from workbench.lang.diagnostics import Diagnostics, Problem
+from workbench.lang.dtypes import ALIASES, DTYPES
+from workbench.lang.operator import Operator
+from workbench.ops.catalogue import ENTRIES, load
+
+
+@dataclass
+class Declared:
+    """What the definitions of a text declare, before any body is read."""
+
+    diagnostics: Diagnostics
+    datatypes: Datatypes
+    functions: dict[str, Token] = field(default_factory=dict)
+    operators: dict[str, Operator] = field(default_factory=dict)
+    constants: dict[int, Array] = field(default_factory=dict)
+
+    def callee(self, name: str) -> Global | Primitive | Constructor | None:
+        """What a name that is no local one means."""
+        if name in self.datatypes.constructors:
+            return Constructor(name)
+        if name in self.functions:
+            return Global(name)
+        if name in self.operators:
+            return Primitive(self.operators[name])
+        return Primitive(load(name)) if name in ENTRIES else None
+
+
+@dataclass
+class Local:
+    """What a local name means, where it was given, and whether it was used since."""
+
+    term: Term
+    token: Token
+    used: bool = False
+
+
+class Names:
+    """The local names at one place, the innermost scope last."""
+
+    def __init__(self, declared: Declared) -> None:
+        self.declared = declared
+        self.scopes: list[dict[str, Local]] = []
+
+    def enter(self) -> None:
+        """Open a scope."""
+        self.scopes.append({})
+
+    def leave(self) -> None:
+        """Close the innermost scope; a node that was named and never used is reported."""
+        for name, local in self.scopes.pop().items():
+            if name.startswith("%") and not local.used:
+                message = f"{name} is never used, and what nobody uses is not computed"
+                fix = "remove it; for its effect, write let _ = ..."
+                self.declared.diagnostics.add(Problem(message, local.token.span, fix))
+
+    def give(self, token: Token, term: Term) -> None:
+        """Give a name in the innermost scope."""
+        self.scopes[-1][token.text] = Local(term, token)
+
+    def meaning(self, token: Token) -> Term:
+        """What a word means here; an unknown one is reported, and stands for something of any type."""
+        for scope in reversed(self.scopes):
+            if (local := scope.get(token.text)) is not None:
+                local.used = True
+                return local.term
+        found = self.declared.callee(token.text)
+        if found is None:
+            self.declared.diagnostics.add(Problem(self._unknown(token.text), token.span))
+            return Variable(token.text, span=token.span)
+        return type(found)(*_parts(found), token.span)
+
+    def _unknown(self, name: str) -> str:
+        local = [each for scope in reversed(self.scopes) for each in scope]
+        if name.startswith("%"):
+            return unknown_word("node", name, [each for each in local if each.startswith("%")])
+        ours = [each for each in local if not each.startswith("%")]
+        declared = self.declared
+        known = (*ours, *declared.functions, *declared.operators, *declared.datatypes.constructors, *ENTRIES)
+        return unknown_word("name", name, known)
+
+    def new(self, token: Token, what: str) -> Token:
+        """A word that is to name something; Problem for one that means something everywhere."""
+        word = token.text
+        if token.kind != "name" or word in KEYWORDS or word in DTYPES or word in ALIASES:
+            raise Problem(
+                f"{word!r} is a word of the language and cannot name {what}", token.span, "choose another name"
+            )
+        if word in self.declared.datatypes.constructors:
+            raise Problem(f"{word!r} is a constructor and cannot name {what}", token.span, "choose another name")
+        return token
+
+
+def _parts(found: Global | Primitive | Constructor) -> tuple[object]:
+    return (found.operator,) if isinstance(found, Primitive) else (found.name,)
