@@ -1,8 +1,8 @@
 """The type of an operator, derived from its definition: what its range inference found is all there is to know.
 
-Parameters and results are tensors whose dimensions are the operator's own extents, over its size symbols and the integer
-scalars that shape it.  Element types are its type variables.  Which of them a result has that is not annotated, the
-operator is asked at several types.
+Parameters and results are tensors whose dimensions are the operator's own extents, over its size symbols and the
+integer scalars that shape it.  Element types are its type variables.  Which of them a result has that is not annotated,
+the operator is asked at several types.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Parameter:
 class Signature:
     """What a call of an operator takes and gives.
 
-    `sizes` are all names its dimensions are made of, `told` those that some shape tells.  `classes` are the element types
-    that each type variable may stand for.  `results` have the elements that they have among floats: of other types ask
-    `element` about those that `asked` counts.  Outputs that are accumulated into are parameters as well, behind the rest.
+    `sizes` are all names its dimensions are made of, `told` those that some shape tells.  `classes` are the element
+    types that each type variable may stand for.  `results` have the elements that they have among floats: of other
+    types ask `element` about those that `asked` counts.  Outputs that are accumulated into are parameters as well,
+    behind the rest.
     """
 
     parameters: tuple[Parameter, ...]
@@ -148,4 +149,3 @@ def refuses(op: Operator, types: dict[str, DType]) -> str:
         given = ", ".join(f"{name} = {of.name}" for name, of in types.items())
         return f"{op.name} means nothing for {given}: {str(error).splitlines()[0].partition(': ')[2]}"
     return ""
-

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import gcd
+from typing import Any
 
 from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, names_in, replaced, symbols
 from workbench.graph.terms.types import (
@@ -32,19 +33,23 @@ from workbench.lang.polynomial import Polynomial, split
 
 
 class Mismatch(Exception):
-    """Two types cannot be one; `why` says more than their difference does, if there is more to say."""
+    """Two types cannot be one; `why` says more than their difference does, if there is more to say.
 
-    def __init__(self, why: str = "") -> None:
+    `equation` is the one that failed, where it had to wait until more was known.
+    """
+
+    def __init__(self, why: str = "", equation: Equation | None = None) -> None:
         super().__init__(why)
-        self.why = why
+        self.why, self.equation = why, equation
 
 
 @dataclass(frozen=True)
 class Equation:
-    """Two dimensions that must be equal when the model runs."""
+    """Two dimensions that must be equal when the model runs; `place` is where that was asked for."""
 
     left: Dimension
     right: Dimension
+    place: Any = None
 
 
 Classes = dict[str, frozenset[DType]]
@@ -54,8 +59,8 @@ Classes = dict[str, frozenset[DType]]
 class Unifier:
     """What is known so far of the unknowns, by name.
 
-    `classes` limits what unknown element types, and those that a function declares, may stand for.  `open` are equations
-    that wait until more is known, `checks` those that only a run can decide.
+    `classes` limits what element types that vary may stand for.  `open` are equations that wait until more is known,
+    `checks` those that only a run can decide; `place` is put into those that are made.
     """
 
     known: dict[str, Type | Element | Dimension] = field(default_factory=dict)
@@ -63,6 +68,7 @@ class Unifier:
     open: list[Equation] = field(default_factory=list)
     checks: list[Equation] = field(default_factory=list)
     count: int = 0
+    place: Any = None
 
     # --- unknowns
 
@@ -96,7 +102,9 @@ class Unifier:
         match of:
             case TypeVariable(name) if name in self.known:
                 found = self.known[name]
-                assert isinstance(found, TypeVariable | TensorType | TupleType | FunctionType | ReferenceType | DataType)
+                assert isinstance(
+                    found, TypeVariable | TensorType | TupleType | FunctionType | ReferenceType | DataType
+                )
                 return self.resolved(found)
             case TensorType(element, dims):
                 return TensorType(self.resolved_element(element), tuple(map(self.resolved_dimension, dims)))
@@ -128,7 +136,7 @@ class Unifier:
         """Make two types one; Mismatch if nothing makes them so."""
         stack = [(a, b)]
         while stack:
-            left, right = map(self._head, stack.pop())
+            left, right = map(self.head, stack.pop())
             if left == right:
                 continue
             if isinstance(left, TypeVariable) and is_unknown(left.name):
@@ -140,7 +148,8 @@ class Unifier:
             else:
                 stack += _pairs(left, right)
 
-    def _head(self, of: Type) -> Type:
+    def head(self, of: Type) -> Type:
+        """The type as far as its outermost part is known."""
         while isinstance(of, TypeVariable) and of.name in self.known:
             found = self.known[of.name]
             assert not isinstance(found, Polynomial | ElementVariable | DType)
@@ -195,7 +204,7 @@ class Unifier:
     # --- dimensions
 
     def equate(self, a: Dimension, b: Dimension) -> None:
-        """Make two dimensions equal: solve for an unknown, wait, or leave a check to the run; Mismatch if they differ."""
+        """Make two dimensions equal: solve for an unknown, wait, or leave a check to the run; or Mismatch."""
         left, right = self.resolved_dimension(a), self.resolved_dimension(b)
         difference = left - right
         if not difference:
@@ -204,9 +213,9 @@ class Unifier:
             raise Mismatch
         unknown = [name for name in names_in(difference) if is_unknown(name)]
         if not unknown:
-            self.checks.append(Equation(left, right))
+            self.checks.append(Equation(left, right, self.place))
         elif not any(self._solved(difference, name) for name in unknown):
-            self.open.append(Equation(left, right))
+            self.open.append(Equation(left, right, self.place))
 
     def _solved(self, difference: Dimension, name: str) -> bool:
         """Whether the equation tells this unknown, which then is known."""
@@ -225,7 +234,11 @@ class Unifier:
         while True:
             waiting, self.open = self.open, []
             for equation in waiting:
-                self.equate(equation.left, equation.right)
+                self.place = equation.place
+                try:
+                    self.equate(equation.left, equation.right)
+                except Mismatch as mismatch:
+                    raise Mismatch(mismatch.why, equation) from None
             if len(self.open) >= len(waiting):
                 return
 
