@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +18,10 @@ from workbench.graph.text.reading_models import Constants, read
 from workbench.graph.typing.programs import Typing, infer
 from workbench.graph.typing.state import Check
 from workbench.lang.operator import Operator
+from workbench.records import record
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Model:
     """A model: its functions by name, and the data types that it defines itself.
 

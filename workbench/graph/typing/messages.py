@@ -1,4 +1,4 @@
-"""The error of a model that is not well typed: each problem at its place in the text, or with words where there is none."""
+"""The error of a model that is not well typed: each problem at its place in the text, in words where there is none."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def _result(state: State, node: Term, op: Operator, found: Signature, meaning: M
 def settle_calls(state: State, *, final_from: int | None = None) -> None:
     """Find the element types of results that wait for those of arguments, and what operators demand of their sizes.
 
-    For calls inside so many functions it is the last time: an element type that nothing tells is then one of the floats,
-    if results follow it among those.
+    For calls inside so many functions it is the last time: an element type that nothing tells is then one of the
+    floats, if results follow it among those.
     """
     waiting, state.calls = state.calls, []
     for call in waiting:

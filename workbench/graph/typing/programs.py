@@ -28,7 +28,7 @@ class Typing:
 
 
 def infer(functions: Mapping[str, Function], datatypes: Datatypes, source: str = "") -> Typing:
-    """The types of all functions; ModelError with one problem for each mistake, placed in the source if there is one."""
+    """The types of all functions; ModelError with one problem a mistake, placed in the source if there is one."""
     state = State(functions, datatypes)
     if all([_well_formed(state, name, function) for name, function in functions.items()]):
         for name, function in functions.items():
