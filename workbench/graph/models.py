@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from workbench.errors import ModelError, unknown_name
+from workbench.graph.forms.graph_form import as_graph
 from workbench.graph.forms.keys import key_of
+from workbench.graph.forms.rebinding import a_normal, basic_blocks
 from workbench.graph.terms.datatypes import DataDefinition, Datatypes, datatypes
 from workbench.graph.terms.nodes import Array, Function, Term
 from workbench.graph.terms.types import Scheme, Type
@@ -115,6 +117,27 @@ class Model:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    # --- forms
+
+    def with_functions(self, functions: Mapping[str, Function]) -> Model:
+        """The model with other functions; it is checked anew."""
+        return Model(functions, self.definitions)
+
+    def graph_form(self) -> Model:
+        """The model without `let` where the order does not matter; see `forms.graph_form`."""
+        return self._each(as_graph)
+
+    def a_normal_form(self) -> Model:
+        """The model with a `let` for every node; see `forms.rebinding`."""
+        return self._each(a_normal)
+
+    def basic_block_form(self) -> Model:
+        """The model with a `let` for what several scopes share; see `forms.rebinding`."""
+        return self._each(basic_blocks)
+
+    def _each(self, change: Callable[[Function], Function]) -> Model:
+        return self.with_functions({name: change(function) for name, function in self.functions.items()})
 
     def evaluate(self, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, by a plain interpreter on the oracles of its operators; see `evaluation.machine`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.graph.forms.rebinding import hoisted
 from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_of
 from workbench.graph.terms.nodes import (
     ATOMS,
@@ -40,6 +41,7 @@ _TIGHT = 20
 
 def print_function(name: str, function: Function, naming: Naming) -> str:
     """A function of a model as text; a local one has no name."""
+    function = hoisted(function)
     return run(Printer(function, naming).function(name, function))
 
 

@@ -41,7 +41,7 @@ def enter(state: State, node: Function, name: Variable | None) -> Entered:
             state.unifier.classes[each.name] = among
     for of in annotations(node):
         check_annotation(state, node, of)
-    parameters = tuple(each.type or state.unifier.type() for each in node.parameters)
+    parameters = tuple(_parameter(state, each) for each in node.parameters)
     whole = FunctionType(parameters, node.result or state.unifier.type())
     entered = Entered(*before, own, whole)
     if name is not None:
@@ -54,6 +54,12 @@ def enter(state: State, node: Function, name: Variable | None) -> Entered:
         state.monomorphic.append(variable)
     state.around.append(node)
     return entered
+
+
+def _parameter(state: State, variable: Variable) -> Type:
+    """The written type of a parameter, or an unknown; one that a builder made already has its own."""
+    known = state.environment.get(variable)
+    return variable.type or (known.type if known is not None else state.unifier.type())
 
 
 def leave(state: State, node: Function, entered: Entered, found: Type, *, named: bool) -> Scheme:
