@@ -12,7 +12,8 @@ def as_graph(function: Function) -> Function:
     """The function as a graph: every `let` is put into its uses, except where that would change what is computed when.
 
     A `let` stays if its value reads or writes cells (or calls a function that might), if the value is a function that
-    calls itself, if it has an annotation, or if all its uses are in a function inside, which may be called often.
+    calls itself or is used twice (perhaps at two types), if it has an annotation, or if all its uses are in a function
+    inside, which may be called often.
     """
     found = scopes(function)
     marked = impure(found)
@@ -27,7 +28,7 @@ def _stays(found: Scopes, marked: set[Term], node: Let) -> bool:
     value, variable = value_of(node.value), node.variable
     if value in marked or variable.type is not None:
         return True
-    if isinstance(value, Function) and variable in free_variables(value):
+    if isinstance(value, Function) and (len(found.users.get(variable, ())) > 1 or variable in free_variables(value)):
         return True
     home = found.home.get(variable)
     return home is not None and _inside_function(found.home[node], home)
