@@ -12,7 +12,6 @@ from workbench.graph import Data, model, to_list
 from workbench.graph.evaluation.values import same
 
 GIVEN = {name: example for name, example in EXAMPLES.items() if example.expected is not None}
-ARGUED = {name: example for name, example in EXAMPLES.items() if example.arguments or example.expected is not None}
 
 
 def agrees(found: Any, expected: Any) -> bool:
@@ -35,7 +34,7 @@ def test_a_model_computes_what_numpy_computes(name):
 
 
 @pytest.mark.parametrize("form", ["graph_form", "a_normal_form", "basic_block_form"])
-@pytest.mark.parametrize("name", ARGUED)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_every_form_computes_the_same(name, form):
     example = EXAMPLES[name]
     first = model(example.text, example.constants)

@@ -9,7 +9,8 @@ from workbench.graph import model
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_model_prints_reads_and_prints_the_same(name, golden):
+def test_printed(name, golden):
+    """Print, read, print: the same."""
     example = EXAMPLES[name]
     first = model(example.text, example.constants)
     second = model(str(first), first.constants)

@@ -15,6 +15,10 @@ R = TypeVar("R")
 _MOST_NAMES = 24
 
 
+class TooDeep(Problem):
+    """The text nests so deep that reading on makes no sense."""
+
+
 class Cursor:
     """Words up to `after`, the first of them at `at`; `depth` counts the brackets around."""
 
@@ -73,11 +77,11 @@ class Cursor:
         return start.to(self.words[max(self.at - 1, 0)].span)
 
     def deeper(self) -> None:
-        """Count one more bracket around; Problem if there are too many."""
+        """Count one more bracket around; if there are too many, reading ends."""
         self.depth += 1
         if self.depth > DEEPEST_TEXT:
             message = f"the text nests more than {DEEPEST_TEXT} levels deep"
-            raise Problem(message, self.word.span, "give parts of it a name: %x = ...")
+            raise TooDeep(message, self.word.span, "give parts of it a name: %x = ...")
 
     def listed(self, read: Callable[[], R], closing: str) -> tuple[list[R], bool]:
         """What `read` reads between here and the closing word, with commas between; whether a comma stands last."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, DType, from_numpy
-from workbench.lang.printer import type_name
 from workbench.lang.terms import Span
 from workbench.lang.unify import limits
 
@@ -27,11 +26,11 @@ def scalar(text: str, negative: bool, to: DType | None, span: Span) -> Array:
 
 def _made(value: float, to: DType, kind: str, span: Span) -> Array:
     if (kind == "float" and not to.is_float) or (kind == "bool") != (to.kind == "bool"):
-        raise Problem(f"expected a number of type {type_name(to)} but found {value}", span)
+        raise Problem(f"expected a number of type {to.name} but found {value}", span)
     if to.is_integral:
         lowest, largest = limits(to)
         if not lowest <= value <= largest:
-            raise Problem(f"{value} does not fit into {type_name(to)} ({lowest} to {largest})", span)
+            raise Problem(f"{value} does not fit into {to.name} ({lowest} to {largest})", span)
     with np.errstate(over="ignore"):
         return np.array(value, to.numpy)
 
@@ -40,13 +39,13 @@ def print_scalar(array: Array) -> str:
     """A rank-0 array as a literal that is read back as the same bits (of any NaN, as a NaN).
 
     >>> print_scalar(np.float32(0.1)), print_scalar(np.array(3, np.int64)), print_scalar(np.array(-np.inf))
-    ('0.1', 'int64(3)', 'double(-inf)')
+    ('0.1', 'int64(3)', 'float64(-inf)')
     """
     of = from_numpy(array.dtype)
     assert of is not None
     value = array.item() if array.dtype.kind in "biuf" else float(array)
     text = str(value).lower() if isinstance(value, bool | int) else _float(array, value)
-    return text if of in (FLOAT32, INT32, BOOL) else f"{type_name(of)}({text})"
+    return text if of in (FLOAT32, INT32, BOOL) else f"{of.name}({text})"
 
 
 def _float(array: Array, value: float) -> str:

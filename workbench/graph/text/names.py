@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Array, Constructor, Global, Primitive, Term, Variable
@@ -23,6 +24,7 @@ class Declared:
     functions: dict[str, Token] = field(default_factory=dict)
     operators: dict[str, Operator] = field(default_factory=dict)
     constants: dict[int, Array] = field(default_factory=dict)
+    unused: list[Problem] = field(default_factory=list)
 
     def callee(self, name: str) -> Global | Primitive | Constructor | None:
         """What a name that is no local one means."""
@@ -61,7 +63,7 @@ class Names:
             if name.startswith("%") and not local.used:
                 message = f"{name} is never used, and what nobody uses is not computed"
                 fix = "remove it; for its effect, write let _ = ..."
-                self.declared.diagnostics.add(Problem(message, local.token.span, fix))
+                self.declared.unused.append(Problem(message, local.token.span, fix))
 
     def give(self, token: Token, term: Term) -> None:
         """Give a name in the innermost scope."""
@@ -85,8 +87,9 @@ class Names:
             return unknown_word("node", name, [each for each in local if each.startswith("%")])
         ours = [each for each in local if not each.startswith("%")]
         declared = self.declared
-        known = (*ours, *declared.functions, *declared.operators, *declared.datatypes.constructors, *ENTRIES)
-        return unknown_word("name", name, known)
+        known = [*ours, *declared.functions, *declared.operators, *declared.datatypes.constructors]
+        near = get_close_matches(name, ENTRIES, n=3, cutoff=0.7)
+        return f"{unknown_word('name', name, [*known, *near])}, and the operators of wb.ops"
 
     def new(self, token: Token, what: str) -> Token:
         """A word that is to name something; Problem for one that means something everywhere."""

@@ -86,16 +86,22 @@ class Printer:
     # --- blocks
 
     def block(self, scope: Scope, result: Term) -> Steps[list[str]]:
-        """The lines of a scope, the last of them its result."""
+        """The lines of a scope, the last of them its result; names given inside are free again behind it."""
+        taken = set(self.naming.taken)
+        lines = yield self._lines(scope, result)
+        self.naming.taken = taken
+        return lines
+
+    def _lines(self, scope: Scope, result: Term) -> Steps[list[str]]:
         lines: list[str] = []
         for node in self.scopes.blocks[scope]:
             if isinstance(node, Let):
+                if isinstance(node.value, Function):  # it may call itself
+                    self._let_name(node.variable)
                 text = yield self.inline(node.value)
                 name = self._let_name(node.variable)
                 annotation = f": {self.type(node.variable)}" if node.variable.type else ""
                 lines.append(f"let {name}{annotation} = {text}")
-                if name != "_":
-                    self.naming.variable(node.variable)
             elif node in self.named:
                 text = yield self.expression(node)
                 lines.append(f"{self.naming.node(node, node.label if isinstance(node, Call) else '')} = {text}")
@@ -178,9 +184,11 @@ class Printer:
         """`fn name<a>(x: type) -> type { ... }`."""
         rename = self.naming.type_variable
         quantified = print_quantified(node.quantified, rename)
+        taken = set(self.naming.taken)
         parameters = ", ".join(map(self._parameter, node.parameters))
         result = f" -> {print_type(node.result, rename)}" if node.result else ""
         body = yield self.block(self.scopes.inner[node, 0], node.body)
+        self.naming.taken = taken
         head = f"fn{' ' * bool(name)}{name}{quantified}({parameters}){result} "
         return head + (broken(body) if name else in_braces(body))
 
@@ -211,8 +219,10 @@ class Printer:
         return f"match {value} {broken(lines)}" if lines else f"match {value} {{}}"
 
     def _clause(self, clause: Clause, scope: Scope) -> Steps[str]:
+        taken = set(self.naming.taken)
         pattern = self.pattern(clause.pattern)
         body = yield self.block(scope, clause.body)
+        self.naming.taken = taken
         single = len(body) == 1
         return f"{pattern} => {body[0] if single else broken(body)}"
 

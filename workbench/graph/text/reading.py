@@ -22,10 +22,10 @@ from workbench.graph.terms.walking import Steps
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.text.literals import scalar
 from workbench.graph.text.reading_blocks import BlockReader
-from workbench.graph.text.tokens import Token
+from workbench.graph.text.tokens import KEYWORDS, Token
 from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
-from workbench.lang.terms import PRECEDENCE
+from workbench.lang.terms import PRECEDENCE, Span
 
 WORDS_OF_NUMBERS = ("true", "false", "inf", "nan")
 
@@ -36,21 +36,23 @@ class Reader(BlockReader):
     def expression(self) -> Steps[Term]:
         """The expression that stands here: `r := v`, or what an infix chain gives."""
         self.cursor.deeper()
+        start = self.cursor.word.span
         found = yield self._operation(0)
         if self.cursor.sees(":="):
             self.cursor.take()
             value = yield self.expression()
-            found = WriteReference(found, value, found.span.to(value.span))
+            found = WriteReference(found, value, self.cursor.span_from(start))
         self.cursor.depth -= 1
         return found
 
     def _operation(self, level: int) -> Steps[Term]:
         """A chain of infix signs that bind at least so strongly."""
+        start = self.cursor.word.span
         left = yield self._prefix()
         while (sign := self._sign()) is not None and PRECEDENCE[sign] >= level:
             at = self.cursor.take().span
             right = yield self._operation(PRECEDENCE[sign] + 1)
-            left = Call(Primitive(infix(sign), at), (left, right), span=left.span.to(right.span))
+            left = Call(Primitive(infix(sign), at), (left, right), span=self.cursor.span_from(start))
         return left
 
     def _sign(self) -> str | None:
@@ -66,16 +68,16 @@ class Reader(BlockReader):
             self.cursor.deeper()
             of = yield self._prefix()
             self.cursor.depth -= 1
-            return ReadReference(of, start.to(of.span))
+            return ReadReference(of, self.cursor.span_from(start))
         return (yield self._applied())
 
     def _applied(self) -> Steps[Term]:
         """A primary with what is applied to it: arguments on the same line, projections."""
+        start = self.cursor.word.span
         found = yield self._primary()
-        start = found.span
         while True:
             if self.cursor.sees("(") and not self.cursor.word.fresh:
-                found = yield self._call(found)
+                found = yield self._call(found, start)
             elif self.cursor.sees(".") and not self.cursor.word.fresh:
                 self.cursor.take()
                 for index in self._index():
@@ -91,7 +93,7 @@ class Reader(BlockReader):
             raise Problem("expected the number of an item: t.0", token.span)
         return [int(each) for each in digits]
 
-    def _call(self, function: Term) -> Steps[Term]:
+    def _call(self, function: Term, start: Span) -> Steps[Term]:
         self.cursor.expect("(")
         arguments: list[Term] = []
         sizes: dict[str, Dimension] = {}
@@ -106,7 +108,7 @@ class Reader(BlockReader):
                 raise self.cursor.unexpected("name=size, as those before it")
             else:
                 arguments.append((yield self.expression()))
-        return Call(function, tuple(arguments), tuple(sizes.items()), span=self.cursor.span_from(function.span))
+        return Call(function, tuple(arguments), tuple(sizes.items()), span=self.cursor.span_from(start))
 
     def _size(self, sizes: dict[str, Dimension]) -> None:
         name = self.cursor.take()
@@ -137,7 +139,7 @@ class Reader(BlockReader):
             return self._number(None)
         if word.kind == "constant":
             return self._constant(self.cursor.take())
-        if word.kind not in ("name", "node"):
+        if word.kind not in ("name", "node") or word.text in KEYWORDS:
             raise self.cursor.unexpected("an expression")
         return self._name(self.cursor.take())
 

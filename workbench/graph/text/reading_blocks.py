@@ -9,7 +9,7 @@ from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Call, Clause, Function, If, Let, Match, Projection, Term, Variable
 from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import Steps
-from workbench.graph.text.cursor import Cursor
+from workbench.graph.text.cursor import Cursor, TooDeep
 from workbench.graph.text.names import Declared, Names
 from workbench.graph.text.reading_patterns import PatternReader
 from workbench.graph.text.reading_types import TypeReader
@@ -117,6 +117,8 @@ class BlockReader:
                 yield self._node()
                 return None
             return (yield self.expression())
+        except TooDeep:
+            raise
         except Problem as problem:
             self.declared.diagnostics.add(problem)
             self.cursor.depth, self.kinds = depth, kinds
@@ -131,9 +133,9 @@ class BlockReader:
         if known.kind in ("node", "name") and cursor.words[first].text in ("let", known.text):
             self.names.give(replace(known), Variable(known.text, span=known.span))
             self.names.scopes[-1][known.text].used = True
-        cursor.at = first + 1
+        cursor.at = first
         while cursor.word.kind != "end":
-            if depth == 0 and (cursor.sees("}") or cursor.word.fresh):
+            if depth <= 0 and (cursor.sees("}") or (cursor.word.fresh and cursor.at > first)):
                 return
             depth += cursor.sees("{", "(", "[") - cursor.sees("}", ")", "]")
             cursor.at += 1

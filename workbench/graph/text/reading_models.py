@@ -55,13 +55,16 @@ def read(text: str, constants: Constants = ()) -> Read:
                 _function(words, item, declared, functions)
     if not declared.functions and not diagnostics.problems:
         raise ModelError("the text defines no function; write fn main(x: float32[n]) -> float32[n] { ... }")
+    if not diagnostics.problems:  # what follows a mistake may be unused because of it
+        for problem in declared.unused:
+            diagnostics.add(problem)
     diagnostics.check()
     return Read(functions, definitions)
 
 
 def _function(words: list[Token], item: Item, declared: Declared, functions: dict[str, Function]) -> None:
     name = words[item.first + 1]
-    if declared.functions.get(name.text) is not name:
+    if declared.functions.get(name.text) is not name or not item.closed:
         return
     cursor = Cursor(words, item.first + 2, item.after)
     function = run(Reader(cursor, declared).function())
@@ -102,6 +105,8 @@ def _definitions(words: list[Token], found: list[Item], declared: Declared) -> t
                 raise Problem(f"the type {name.text!r} is already defined", name.span, "choose another name")
             kinds: dict[str, str] = {}
             parameters = tuple(each.name for each in TypeReader(cursor, {}, kinds).quantified())
+            if "element" in kinds.values():
+                raise Problem("a parameter of a data type is a whole type and has no class", name.span)
             cursor.expect("=", " and the constructors")
             names[name.text] = head = DataDefinition(name.text, parameters, (), name.span)
             heads.append((head, cursor, kinds))

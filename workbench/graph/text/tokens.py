@@ -64,11 +64,15 @@ def shown(token: Token) -> str:
 
 @record(slots=True)
 class Item:
-    """A definition of the text: what its first word says it is, and the words `first <= position < after`."""
+    """A definition of the text: what its first word says it is, and the words `first <= position < after`.
+
+    One that is not `closed` has no body, or one that never ends.
+    """
 
     kind: str
     first: int
     after: int
+    closed: bool = True
 
 
 _ITEMS = ("fn", "type", "def", "monoid", "const")
@@ -86,8 +90,9 @@ def items(words: list[Token], diagnostics: Diagnostics) -> list[Item]:
                 diagnostics.add(Problem(f"{expected} but found {shown(words[at])}", words[at].span))
             at, lost = at + 1, True
             continue
+        before = len(diagnostics.problems)
         after = _after(words, at, kind, diagnostics)
-        found.append(Item(kind, at, after))
+        found.append(Item(kind, at, after, len(diagnostics.problems) == before))
         at, lost = after, False
     return found
 

@@ -37,7 +37,7 @@ from workbench.graph.typing.annotations import check_annotation
 from workbench.graph.typing.exhaustiveness import missing
 from workbench.graph.typing.functions import Entered, enter, leave
 from workbench.graph.typing.operator_calls import operator_call, operator_type
-from workbench.graph.typing.patterns import bind_pattern, constructor_type
+from workbench.graph.typing.patterns import bind_anything, bind_pattern, constructor_type
 from workbench.graph.typing.schemes import instance
 from workbench.graph.typing.state import State, described
 from workbench.lang.dtypes import BOOL, DTYPES, from_numpy
@@ -213,7 +213,9 @@ class Inference:
         result = state.unifier.type()
         fits = True
         for at, clause in enumerate(node.clauses):
-            fits = bind_pattern(state, node, clause.pattern, value) and fits
+            if not bind_pattern(state, node, clause.pattern, value):
+                bind_anything(state, clause.pattern)
+                fits = False
             found = yield self.infer(clause.body)
             place = node if isinstance(clause.body, Variable) else clause.body
             state.unify(place, result, found, f"the cases of a match have one type, case {at + 1}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from workbench.graph.terms.dimensions import Dimension, is_unknown, symbols
-from workbench.graph.terms.nodes import Call, Term
+from workbench.graph.terms.nodes import Call, Constant, Term
+from workbench.graph.terms.scalars import sign_of
 from workbench.graph.terms.types import Element, ElementVariable, FunctionType, TensorType, TupleType, Type
 from workbench.graph.text.cursor import unknown_word
+from workbench.graph.text.literals import print_scalar
 from workbench.graph.text.printing_types import print_dimension, print_type
 from workbench.graph.typing.schemes import Meaning
 from workbench.graph.typing.signatures import Signature, element, followed_by, refuses, signature
@@ -24,11 +26,10 @@ def operator_call(state: State, node: Call, op: Operator, arguments: tuple[Type,
     """The type of a call of an operator; a problem is noted for arguments that do not fit."""
     found = signature(op)
     meaning = _meaning(state, found)
-    if _check_sizes(state, node, op, found, meaning) and _check_count(state, node, op, found, arguments):
-        for at, of in enumerate(arguments):
-            if not _check_argument(state, node, op, found, meaning, at, of):
-                break
-    return _result(state, node, op, found, meaning)
+    fits = _check_count(state, node, op, found, arguments) and _check_sizes(state, node, op, found, meaning)
+    if fits and all(_check_argument(state, node, op, found, meaning, at, of) for at, of in enumerate(arguments)):
+        return _result(state, node, op, found, meaning)
+    return state.unifier.type()
 
 
 def operator_type(state: State, node: Term, op: Operator) -> Type:
@@ -104,9 +105,21 @@ def _check_argument(
         difference = state.difference(expected, of, mismatch, lambda name: rename(name, name))
         argument = node.arguments[at]
         place = argument if argument.span > node.span else node
-        state.complain(place, f"{op.name}: {parameter.name}{difference}", notes=_notes(state, op, found, meaning))
+        message = f"{sign_of(op) or op.name}: {parameter.name}{difference}"
+        state.complain(place, message, _literal(state, argument, expected), _notes(state, op, found, meaning))
         return False
     return True
+
+
+def _literal(state: State, argument: Term, expected: Type) -> str:
+    """How a number is written in the type that is wanted, if it can be."""
+    wanted = state.unifier.resolved(expected)
+    if not isinstance(argument, Constant) or argument.array.ndim or not isinstance(wanted, TensorType):
+        return ""
+    if wanted.dims or not isinstance(wanted.element, DType):
+        return ""
+    made = argument.array.astype(wanted.element.numpy)
+    return f"write {print_scalar(made)}" if made == argument.array else ""
 
 
 def _notes(state: State, op: Operator, found: Signature, meaning: Meaning) -> tuple[str, ...]:
@@ -119,7 +132,7 @@ def _notes(state: State, op: Operator, found: Signature, meaning: Meaning) -> tu
         if not any(map(is_unknown, symbols(value))):
             known.append(f"{name} = {print_dimension(value)}")
     so_far = (f"so far {', '.join(known)}",) if known else ()
-    return (f"{op.name} takes ({parameters})", *so_far)
+    return (f"{sign_of(op) or op.name} takes ({parameters})", *so_far)
 
 
 # --- results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.graph.terms.nodes import Binder, Construction, Items, Match, Pattern
+from workbench.graph.terms.nodes import Binder, Construction, Items, Match, Pattern, bound_by
 from workbench.graph.terms.types import DataType, FunctionType, Quantified, Scheme, TupleType, Type
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.typing.schemes import instance
@@ -19,6 +19,12 @@ def constructor_type(state: State, name: str) -> FunctionType | None:
     made = instance(state.unifier, Scheme(tuple(map(Quantified, definition.parameters)), whole))
     assert isinstance(made, FunctionType)
     return made
+
+
+def bind_anything(state: State, pattern: Pattern) -> None:
+    """Let what a pattern binds be of any type: the pattern is wrong, and its body shall be looked at all the same."""
+    for variable in bound_by(pattern):
+        state.environment[variable] = Scheme((), state.unifier.type())
 
 
 def bind_pattern(state: State, node: Match, pattern: Pattern, of: Type) -> bool:

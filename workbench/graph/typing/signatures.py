@@ -63,7 +63,7 @@ def signature(op: Operator) -> Signature:
     results = tuple(_tensor(op, name, followed.get(name)) for name in op.outputs)
     told = frozenset(name for each in parameters for dim in each.type.dims for name in symbols(dim))
     asked = tuple(at for at, name in enumerate(op.outputs) if name in open_results)
-    return Signature(parameters, results, (*op.size_names, *op.scalars), told, classes, asked)
+    return Signature(parameters, results, (*op.scalars, *op.size_names), told, classes, asked)
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,7 @@ from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Size
 from workbench.lang.facts import Facts
 from workbench.lang.polynomial import Polynomial, split
+from workbench.lang.type_variables import CLASSES
 
 
 class Mismatch(Exception):
@@ -193,8 +194,8 @@ class Unifier:
         own = self.classes.get(of.name)
         if not is_unknown(of.name):
             if own is None or not own <= among:
-                names = ", ".join(sorted(each.name for each in among))
-                raise Mismatch(f"{of.name} may be other than {names}; declare it so: <{of.name}: floats>")
+                kind = next((name for name, types in CLASSES.items() if frozenset(types) == among), "numbers")
+                raise Mismatch(f"{of.name} may be other than {kind}; declare it so: <{of.name}: {kind}>")
             return
         both = among if own is None else own & among
         if not both:
