@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from workbench.errors import CallError
+from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.evaluation.sizes import solved
 from workbench.graph.evaluation.values import Cell, Data
 from workbench.graph.forms.scopes import Scopes, scopes, value_of
@@ -40,13 +39,10 @@ from workbench.graph.terms.nodes import (
     Tuple,
     WriteReference,
 )
-from workbench.graph.terms.types import ElementVariable, FunctionType
+from workbench.graph.terms.types import FunctionType
 from workbench.graph.terms.walking import operands, postorder
 from workbench.graph.typing.programs import Typing
-from workbench.graph.typing.signatures import signature
 from workbench.graph.typing.state import Check, described
-from workbench.lang.dtypes import DType, from_numpy
-from workbench.lang.generics import instantiate
 from workbench.lang.operator import Operator
 from workbench.lang.oracle import evaluate
 
@@ -263,29 +259,6 @@ class Machine:
                 words = f"{shown(check.left)} and {shown(check.right)} must be equal, and {given}"
                 raise CallError(f"{check.within}: {check.reason}: {words}")
         return sizes
-
-
-def inputs_of(op: Operator) -> list[str]:
-    """The parameters that a call in a model gives by position; sizes it gives by name."""
-    return [name for name in op.parameters if name not in op.scalars]
-
-
-def in_order(op: Operator, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The initial contents of all outputs, None for those that need none."""
-    waiting = iter(given)
-    return tuple(next(waiting) if op.tensors[name].role == "inout" else None for name in op.outputs)
-
-
-def typed(op: Operator, arguments: tuple[Any, ...]) -> Operator:
-    """The operator with its type variables fixed by all its arguments, scalars included."""
-    if not op.generic:
-        return op
-    types: dict[str, DType] = {}
-    for parameter, value in zip(signature(op).parameters, arguments, strict=True):
-        found = from_numpy(np.asarray(value).dtype)
-        if isinstance(parameter.type.element, ElementVariable) and found is not None:
-            types[parameter.type.element.name] = found
-    return instantiate(op, types)
 
 
 def _fits(pattern: Pattern, value: Any, values: Values) -> bool:

@@ -11,22 +11,31 @@ from workbench.graph.terms.walking import free_variables, operands, postorder, w
 def as_graph(function: Function) -> Function:
     """The function as a graph: every `let` is put into its uses, except where that would change what is computed when.
 
-    A `let` stays if its value reads or writes cells (or calls a function that might), if the value is a function that
-    calls itself or is used twice (perhaps at two types), if it has an annotation, or if all its uses are in a function
-    inside, which may be called often.
+    A `let` stays if something in its value reads or writes cells (or calls a function that might), if the value is a
+    function that calls itself or is used twice (perhaps at two types), if it has an annotation, or if all its uses are
+    in a function inside, which may be called often.
     """
-    found = scopes(function)
-    marked = impure(found)
-    replaced: dict[Term, Term] = {}
+    while True:
+        found = scopes(function)
+        ordered = _ordered(function, impure(found))
+        lets = [node for node in postorder(function) if isinstance(node, Let) and not _stays(found, ordered, node)]
+        if not lets:
+            return function
+        function = _without(function, {node.variable: node.value for node in lets})
+
+
+def _ordered(function: Function, marked: set[Term]) -> set[Term]:
+    """The nodes whose own order matters, or that of something they are computed from."""
+    found = set(marked)
     for node in postorder(function):
-        if isinstance(node, Let) and not _stays(found, marked, node):
-            replaced[node.variable] = node.value
-    return _without(function, replaced)
+        if not isinstance(node, Function) and any(each in found for each in operands(node)):
+            found.add(node)
+    return found
 
 
-def _stays(found: Scopes, marked: set[Term], node: Let) -> bool:
+def _stays(found: Scopes, ordered: set[Term], node: Let) -> bool:
     value, variable = value_of(node.value), node.variable
-    if value in marked or variable.type is not None:
+    if node.value in ordered or variable.type is not None:
         return True
     if isinstance(value, Function) and (len(found.users.get(variable, ())) > 1 or variable in free_variables(value)):
         return True

@@ -39,10 +39,10 @@ class Scopes:
     users: dict[Term, list[tuple[Term, int]]]
 
     def used_across(self) -> set[Term]:
-        """The nodes that some scope uses which is not their own."""
+        """The nodes whose values some scope uses which is not their own."""
         found: set[Term] = set()
         for node, home in self.home.items():
-            for at, operand in enumerate(operands(node)):
+            for at, operand in enumerate(map(value_of, operands(node))):
                 if self.inner.get((node, at), home) is not self.home[operand]:
                     found.add(operand)
         return {node for node in found if not isinstance(node, ATOMS)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from workbench.errors import ModelError
+from workbench.graph.forms.rebinding import hoisted
 from workbench.graph.terms.datatypes import DataDefinition
 from workbench.graph.terms.nodes import Array, Call, Function, Primitive, Term
 from workbench.graph.terms.scalars import sign_of
@@ -21,6 +22,7 @@ from workbench.ops.catalogue import ENTRIES, load
 
 def print_model(functions: Mapping[str, Function], definitions: Iterable[DataDefinition]) -> tuple[str, list[Array]]:
     """The text of a model, and the arrays that its `const#k` stand for."""
+    functions = {name: hoisted(function) for name, function in functions.items()}
     operators = operators_of(functions.values())
     names = [op.name for op in operators]
     made = [variant.name for definition in definitions for variant in definition.variants]

@@ -134,10 +134,13 @@ class BlockReader:
             self.names.give(replace(known), Variable(known.text, span=known.span))
             self.names.scopes[-1][known.text].used = True
         cursor.at = first
+        curly = 0
         while cursor.word.kind != "end":
-            if depth <= 0 and (cursor.sees("}") or (cursor.word.fresh and cursor.at > first)):
+            begins = cursor.word.fresh and cursor.at > first and (depth <= 0 or cursor.sees("let"))
+            if curly == 0 and (cursor.sees("}") or begins):
                 return
-            depth += cursor.sees("{", "(", "[") - cursor.sees("}", ")", "]")
+            curly += cursor.sees("{") - cursor.sees("}")
+            depth += cursor.sees("(", "[") - cursor.sees(")", "]")
             cursor.at += 1
 
     def _let(self, bound: list[_Bound]) -> Steps[None]:
