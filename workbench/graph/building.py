@@ -34,7 +34,7 @@ from workbench.graph.terms.nodes import (
 )
 from workbench.graph.terms.types import Scheme, Type, variables_of
 from workbench.graph.terms.walking import run
-from workbench.graph.text.reading_one import read_type
+from workbench.graph.text.reading_one import read_dimension, read_type
 from workbench.graph.typing.inference import Inference
 from workbench.graph.typing.messages import raise_complaints
 from workbench.graph.typing.patterns import bind_pattern
@@ -90,10 +90,11 @@ class Builder:
     def call(self, function: str | Operator | Term, /, *arguments: Any, label: str = "", **sizes: Size) -> Call:
         """A call of an operator (by name, of the library, or any other as a value), of a constructor or function.
 
-        `sizes` are size symbols and integer scalars of the operator that no shape tells, such as strides.
+        `sizes` are size symbols and integer scalars of the operator that no shape tells, such as strides: numbers, or
+        arithmetic over dimensions in scope (`"2*k + 1"`).
         """
         callee = self._callee(function)
-        given = tuple((name, dimension(size)) for name, size in sizes.items())
+        given = tuple((name, _size(size)) for name, size in sizes.items())
         return self._made(Call(callee, tuple(map(self.term, arguments)), given, label))
 
     def let(self, name: str, value: Any) -> Variable:
@@ -201,6 +202,10 @@ class Builder:
         complaints = list(self._state.complaints)
         self._state.complaints.clear()
         raise_complaints(complaints)
+
+
+def _size(of: Size) -> Dimension:
+    return read_dimension(of) if isinstance(of, str) else dimension(of)
 
 
 _TERMS = (

@@ -100,6 +100,12 @@ class Model:
         """The arrays that `const#0`, `const#1`, ... of its text stand for."""
         return tuple(self._printed[1])
 
+    @property
+    def annotated(self) -> str:
+        """Its text with the type of every line behind it, and the checks that a run makes."""
+        text, _ = print_model(self.functions, self.definitions, self.typing.types)
+        return "\n".join([text, *(f"# checked when it runs, in {each.within}: {each}" for each in self.checks)])
+
     def __str__(self) -> str:
         return self._printed[0]
 

@@ -32,7 +32,7 @@ def load(path: str | PathLike[str]) -> Model:
             head = json.loads(found["head"].tobytes())
             text = found["text"].tobytes().decode()
             stored = [found[f"const{number}"] for number in range(len(head["types"]))]
-    except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
         raise ModelError(f"{path} holds no model: {error}; write one with wb.graph.save(model, path)") from None
     if head["format"] != FORMAT:
         raise ModelError(f"{path} has format {head['format']}, and this version reads format {FORMAT}")

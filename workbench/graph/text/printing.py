@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from workbench.graph.forms.rebinding import hoisted
 from workbench.graph.forms.scopes import Scope, Scopes, is_branch, scopes, value_of
 from workbench.graph.terms.nodes import (
@@ -29,6 +31,7 @@ from workbench.graph.terms.nodes import (
     WriteReference,
 )
 from workbench.graph.terms.scalars import sign_of
+from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import Steps, operands, postorder, run
 from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing_types import print_dimension, print_quantified, print_type
@@ -39,16 +42,17 @@ _WIDEST = 90
 _TIGHT = 20
 
 
-def print_function(name: str, function: Function, naming: Naming) -> str:
-    """A function of a model as text; a local one has no name."""
+def print_function(name: str, function: Function, naming: Naming, types: Mapping[Term, Type] | None = None) -> str:
+    """A function of a model as text; with `types`, those of nodes that have a line of their own stand behind it."""
     function = hoisted(function)
-    return run(Printer(function, naming).function(name, function))
+    return run(Printer(function, naming, types or {}).function(name, function))
 
 
 class Printer:
     """Prints one function of a model."""
 
-    def __init__(self, function: Function, naming: Naming) -> None:
+    def __init__(self, function: Function, naming: Naming, types: Mapping[Term, Type]) -> None:
+        self.types = types
         self.scopes: Scopes = scopes(function)
         self.naming = naming
         self.named = self._named(function)
@@ -101,12 +105,17 @@ class Printer:
                 text = yield self.inline(node.value)
                 name = self._let_name(node.variable)
                 annotation = f": {self.type(node.variable)}" if node.variable.type else ""
-                lines.append(f"let {name}{annotation} = {text}")
+                lines.append(f"let {name}{annotation} = {text}{self._comment(node.variable)}")
             elif node in self.named:
                 text = yield self.expression(node)
-                lines.append(f"{self.naming.node(node, node.label if isinstance(node, Call) else '')} = {text}")
+                name = self.naming.node(node, node.label if isinstance(node, Call) else "")
+                lines.append(f"{name} = {text}{self._comment(node)}")
         lines.append((yield self.inline(result)))
         return lines
+
+    def _comment(self, node: Term) -> str:
+        of = self.types.get(node)
+        return f"  # {print_type(of, self.naming.type_variable)}" if of is not None else ""
 
     def _let_name(self, variable: Variable) -> str:
         unused = not self.scopes.users.get(variable)

@@ -9,6 +9,7 @@ from workbench.graph.forms.rebinding import hoisted
 from workbench.graph.terms.datatypes import DataDefinition
 from workbench.graph.terms.nodes import Array, Call, Function, Primitive, Term
 from workbench.graph.terms.scalars import sign_of
+from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import postorder
 from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing import print_function
@@ -20,15 +21,17 @@ from workbench.lang.syntax import Unit
 from workbench.ops.catalogue import ENTRIES, load
 
 
-def print_model(functions: Mapping[str, Function], definitions: Iterable[DataDefinition]) -> tuple[str, list[Array]]:
-    """The text of a model, and the arrays that its `const#k` stand for."""
+def print_model(
+    functions: Mapping[str, Function], definitions: Iterable[DataDefinition], types: Mapping[Term, Type] | None = None
+) -> tuple[str, list[Array]]:
+    """The text of a model, and the arrays that its `const#k` stand for; `types` stand as comments behind the lines."""
     functions = {name: hoisted(function) for name, function in functions.items()}
     operators = operators_of(functions.values())
     names = [op.name for op in operators]
     made = [variant.name for definition in definitions for variant in definition.variants]
     constants: dict[int, tuple[int, Array]] = {}
     bodies = [
-        print_function(name, function, Naming((*functions, *names, *made), constants))
+        print_function(name, function, Naming((*functions, *names, *made), constants), types)
         for name, function in functions.items()
     ]
     arrays = [array for _, array in constants.values()]
