@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from workbench.errors import ModelError, unknown_name
@@ -38,7 +39,7 @@ class Model:
     def __post_init__(self) -> None:
         if not self.functions:
             raise ModelError("a model has at least one function")
-        object.__setattr__(self, "functions", dict(self.functions))
+        object.__setattr__(self, "functions", MappingProxyType(dict(self.functions)))
         operators_of(self.functions.values())
         object.__setattr__(self, "_typing", infer(self.functions, self.datatypes, self.source))
 

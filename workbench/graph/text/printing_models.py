@@ -36,8 +36,8 @@ def print_model(
     ]
     arrays = [array for _, array in constants.values()]
     head = [f"const#{number}: {_array_type(array)}" for number, array in enumerate(arrays)]
-    types = [print_definition(definition) for definition in definitions]
-    parts = ["\n".join(head), _definitions(operators), "\n".join(types), *bodies]
+    data = [print_definition(definition) for definition in definitions]
+    parts = ["\n".join(head), _definitions(operators), "\n".join(data), *bodies]
     return "\n\n".join(part for part in parts if part), arrays
 
 

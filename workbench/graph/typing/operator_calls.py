@@ -67,6 +67,7 @@ def _check_sizes(state: State, node: Call, op: Operator, found: Signature, meani
 
 
 def _in_scope(state: State, node: Term, size: Dimension) -> bool:
+    state.sizes |= symbols(size)
     for name in sorted(symbols(size) - state.dims.keys()):
         if not is_unknown(name):
             state.complain(node, unknown_word("dimension", name, state.dims))

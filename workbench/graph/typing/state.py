@@ -58,7 +58,8 @@ class State:
     """The types of nodes, and what else inference has found.
 
     `dims` and `variables` are in scope, `around` are the functions around, `monomorphic` the variables whose types are
-    not generalised, `crossing` the nodes that several scopes share; `calls` wait until more is known.
+    not generalised, `crossing` the nodes that several scopes share; `sizes` are dimensions of which sizes of calls are
+    made; `calls` wait until more is known.
     """
 
     functions: Mapping[str, Function]
@@ -74,6 +75,7 @@ class State:
     around: list[Function] = field(default_factory=list)
     monomorphic: list[Variable] = field(default_factory=list)
     bound: dict[Variable, object] = field(default_factory=dict)
+    sizes: set[str] = field(default_factory=set)
     crossing: set[Term] = field(default_factory=set)
     calls: list[OperatorCall] = field(default_factory=list)
 
