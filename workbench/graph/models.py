@@ -122,6 +122,9 @@ class Model:
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self.key == other.key)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return model, (str(self), self.constants)  # another process reads the text
+
     def __hash__(self) -> int:
         return hash(self.key)
 
@@ -146,7 +149,7 @@ class Model:
     def _each(self, change: Callable[[Function], Function]) -> Model:
         return self.with_functions({name: change(function) for name, function in self.functions.items()})
 
-    def evaluate(self, *arrays: Any, **sizes: int) -> Any:
+    def evaluate(self, /, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, by a plain interpreter on the oracles of its operators; see `evaluation.machine`."""
         from workbench.graph.evaluation.evaluating import evaluate
 
