@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import exp, log
 
 from bench.record import Comparison, Record
-from workbench.viz.log_scale import LogScale
+from workbench.viz.axes_drawing import LogScale
 from workbench.viz.palette import shape, statement_role
 from workbench.viz.scene import Line, Mark, Marker, Scene, Text
 

@@ -16,8 +16,8 @@ from workbench.runtime.elsewhere import SVE_FLAGS, emulation
 from workbench.runtime.machine_code import functions_of
 from workbench.runtime.machine_loops import MachineLoop, innermost_loops
 from workbench.runtime.toolchain import GCC, LANGUAGE, OPTIMISE, WIDE_VECTORS
+from workbench.schedules.blocking import shapes
 from workbench.schedules.recipes import product_blocks
-from workbench.schedules.register_tiles import shapes
 from workbench.target import Target
 
 SIZES = {

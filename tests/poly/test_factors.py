@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support import examples
 from workbench.poly import isl, unpack
-from workbench.poly.counting import cardinality
-from workbench.poly.factors import independent_parts
+from workbench.poly.counting import cardinality, independent_parts
 
 
 def parts(text):

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.fromc.polybench import arguments, copied, program, results
-from workbench.poly.turning_points import turning_point
+from workbench.poly.questions import turning_point
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.fission import separated
 from workbench.schedules.recipes.turning import turned

@@ -14,7 +14,7 @@ from workbench.runtime.gpu.choosing import VARIABLE
 from workbench.runtime.nvrtc import nvrtc
 from workbench.tune.measuring import dask_runner, gpu_timing
 from workbench.tune.measuring import gpu_at_hand as at_hand
-from workbench.tune.measuring.gpu_runner import GpuRunner
+from workbench.tune.measuring.gpu_at_hand import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
 from workbench.tune.measuring.runner import Limits
 from workbench.tune.measuring.workload import workload
@@ -87,7 +87,7 @@ def test_it_says_that_nothing_was_measured(ranked):
 
 
 def test_the_front_end_is_told_that_they_are_estimates(ranked):
-    from workbench.viz.tuning.study_payload import study_payload
+    from workbench.viz.panels.watching import study_payload
 
     payload = study_payload(ranked, {"measured by somebody": 1e-3})
     assert payload["ranked"] is True

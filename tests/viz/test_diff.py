@@ -8,7 +8,7 @@ import workbench as wb
 from tests.viz.values import MACHINE, parsed
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.diff_data import diff_rows
+from workbench.viz.diff_view import diff_rows
 from workbench.viz.scene import Text
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.codegen.c_atomics import atomic_update
 from workbench.codegen.c_lanes import Lanes, address_stride
 from workbench.codegen.c_partial import has_masks, put_first
 from workbench.codegen.c_past_caches import put_past
 from workbench.codegen.c_values import Values, cell_text
 from workbench.codegen.nest import Cell, Local, Write
-from workbench.lang.dtypes import BOOL, INT32, UINT8, UINT16, DType
+from workbench.lang.dtypes import BOOL, FLOAT32, INT32, UINT8, UINT16, DType
 from workbench.lang.expr import Expr, Read, reads, transform
 from workbench.lang.operator import Monoid
 from workbench.poly.addresses import address
@@ -212,3 +211,37 @@ def lane_tuple(lanes: Lanes, write: Write, monoid: Monoid, held: list[Local | No
     values.held[:] = saved
     lines += [f"{values.register(x)} = {r};" for x, r in zip(held, results, strict=True) if x is not None]
     return ["{", *(f"    {line}" for line in lines), "}"]
+
+
+# -- Atomic updates: a pragma where OpenMP has one for it, else a loop that tries until nobody came between --
+
+NAMES = {"+": "add", "*": "multiply"}
+
+
+def atomic_update(values: Values, reduction: str, cell: str, text: str, dtype: DType) -> list[str]:
+    """Lines that combine a value with a cell that other threads may be updating."""
+    plain = reduction in NAMES and not dtype.is_half and dtype.kind != "bool"
+    if values.threads == "openmp" and plain and cell not in text:  # OpenMP forbids a value that looks at the cell
+        return ["#pragma omp atomic", f"{cell} {reduction}= {text};"]
+    return [f"{_helper(values, reduction, dtype)}(&{cell}, {text});"]
+
+
+def _helper(values: Values, reduction: str, dtype: DType) -> str:
+    """Name of the function, noted as used.  gcc and clang (and what is built on it) know these builtins."""
+    stored = "uint16_t" if dtype.is_half else dtype.c_name
+    name = f"wb_atomic_{NAMES.get(reduction, reduction)}_{dtype.name}"
+    if dtype.is_half:
+        up, down = values.helpers.conversion(dtype, FLOAT32), values.helpers.conversion(FLOAT32, dtype)
+        combined = f"{down}({values.joined(reduction, f'{up}(old)', f'{up}(value)', FLOAT32)})"
+    else:
+        combined = f"({stored})({values.joined(reduction, 'old', 'value', dtype)})"
+    relaxed = "__ATOMIC_RELAXED"
+    return values.helpers.text(
+        name,
+        f"WB_INLINE void {name}({stored} *cell, {stored} value) {{\n"
+        f"    {stored} old, next;\n"
+        f"    __atomic_load(cell, &old, {relaxed});\n"
+        f"    do next = {combined};\n"
+        f"    while (!__atomic_compare_exchange(cell, &old, &next, 1, {relaxed}, {relaxed}));\n"
+        "}\n",
+    )

@@ -21,10 +21,10 @@ from workbench.codegen.wide_accesses import offset
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, reads, substitute
 from workbench.lang.normal_form import constant, growth, simplify
+from workbench.poly.extents import upper_bounds
 from workbench.poly.program import Program
 from workbench.poly.storage import elements
 from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path
-from workbench.poly.upper_bounds import upper_bounds
 from workbench.records import record
 from workbench.schedules.micro_kernels import registered
 from workbench.schedules.steps.replacing import MARK

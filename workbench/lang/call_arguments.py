@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from workbench.lang.diagnostics import Problem
-from workbench.lang.dtypes import BOOL, DType
+from workbench.lang.dtypes import BOOL, INT64, DType
 from workbench.lang.expr import Binary, Expr, Size
 from workbench.lang.names import element_type
 from workbench.lang.normal_form import bound, divide, is_plain, polynomial, simplify
 from workbench.lang.operator import Condition
-from workbench.lang.polynomial import Polynomial, number
+from workbench.lang.polynomial import Polynomial, number, split
 from workbench.lang.printer import print_term, show, type_name
 from workbench.lang.resolve_expr import ExprResolver
 from workbench.lang.scope import AlreadyReported, Context, Scope, TensorState
-from workbench.lang.solving import solve_for
 from workbench.lang.syntax import GenericNode, Parameter
 from workbench.lang.terms import Name, Span, Term, names_in
 from workbench.lang.type_variables import check_type, default_type
 from workbench.lang.unify import convert, settled, unify
+from workbench.records import record
 
 Generics = dict[str, GenericNode]
 
@@ -172,3 +172,25 @@ def dim_poly(context: Context, inner: Scope, dim: Term) -> Polynomial:
         loops = ", ".join(sorted(form.indices))
         raise Problem(f"a dimension of {inner.define.name.name} depends on the loop {loops}", dim.span)
     return form
+
+
+# -- Solve the dimensions of parameters for their size symbols: one unknown at a time, linear with a number --
+
+@record(slots=True)
+class Solution:
+    """`name = (extent - rest) / factor`, exactly."""
+
+    name: str
+    factor: int
+    rest: Polynomial
+
+
+def solve_for(dim: Polynomial, unknown: set[str]) -> Solution | None:
+    """The one unknown of a dimension, if it has exactly one and is linear in it with a numeric factor."""
+    names = {part.name for part in dim.atoms if isinstance(part, Size) and part.name in unknown}
+    if len(names) != 1 or not all(isinstance(part, Size) for part in dim.atoms):
+        return None
+    (name,) = names
+    factor, rest = split(dim, Size(name, INT64)) or (None, dim)
+    number = factor.constant if factor else None
+    return Solution(name, number, rest) if number else None

@@ -11,7 +11,6 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from workbench.errors import OperatorError
 from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.limits import DEEPEST_BRACKETS, LONGEST_NAME, LONGEST_TEXT, check_chains
-from workbench.lang.recovery import without_statement
 from workbench.lang.syntax import (
     Assign,
     CallStep,
@@ -32,7 +31,7 @@ from workbench.lang.syntax_fixes import is_foreign
 from workbench.lang.syntax_messages import syntax_problem
 from workbench.lang.tables import loaded
 from workbench.lang.terms import PRECEDENCE, Apply, Infix, Literal, Name, Prefix, Span, Term, Ternary
-from workbench.lang.tokens import Retag
+from workbench.lang.tokens import STATEMENT_MAY_START_AFTER, Retag, closing
 
 
 def parse(text: str) -> Unit:
@@ -238,3 +237,48 @@ class _Build(Transformer[Token, Any]):
     def apply(self, word: Token, arguments: tuple[Term, ...]) -> Apply:
         end = arguments[-1].span if arguments else span(word)
         return Apply(name(word), arguments, span(word).to(end))
+
+
+# -- After a syntax error: the tokens without its statement, so that the rest is checked too --
+
+_MAY_PRECEDE = STATEMENT_MAY_START_AFTER | {"UNKNOWN"}
+
+
+def without_statement(tokens: list[Token], at: int) -> list[Token]:
+    """The tokens without the statement (outside a body: the definition) that token `at` stands in."""
+    start = _statement_start(tokens, at)
+    stop = _next_statement(tokens, at if start < at else at + 1)
+    return tokens[:start] + tokens[stop:]
+
+
+def _statement_start(tokens: list[Token], at: int) -> int:
+    for start in range(at, -1, -1):
+        if tokens[start].type in ("DEF", "MONOID") and start < at:
+            return start
+        if start < at and tokens[start].type in ("LBRACE", "RBRACE"):
+            return start + 1
+        if _starts_statement(tokens, start) and start < at:
+            return start
+    return 0
+
+
+def _next_statement(tokens: list[Token], at: int) -> int:
+    braces = [token.type for token in tokens[:at]]
+    in_body = braces.count("LBRACE") > braces.count("RBRACE")
+    for stop in range(at, len(tokens)):
+        kind = tokens[stop].type
+        if kind in ("DEF", "MONOID") or (in_body and (kind == "RBRACE" or _starts_statement(tokens, stop))):
+            return stop
+    return len(tokens)
+
+
+def _starts_statement(tokens: list[Token], at: int) -> bool:
+    kind = tokens[at].type
+    if kind in ("FOR", "TUPLE"):
+        return True
+    if kind != "NAME" or at == 0 or tokens[at - 1].type not in _MAY_PRECEDE:
+        return False
+    after = at + 1
+    if after < len(tokens) and tokens[after].type == "LPAR":
+        after = closing(tokens, after) + 1
+    return after < len(tokens) and tokens[after].type in ("EQUALS", "REDUCE")

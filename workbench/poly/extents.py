@@ -8,6 +8,7 @@ from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Expr, Read, reads
 from workbench.poly import isl, unpack
 from workbench.poly.affine import NotAffine, guard
+from workbench.poly.boxes import written
 from workbench.poly.program import Array, Program, ProgramStatement
 from workbench.poly.timemap import instance, prefix, row_text
 from workbench.poly.tree import Loop
@@ -115,3 +116,28 @@ def row_range(program: Program, loop: Loop) -> tuple[int, int] | None:
     if not found or not all(low.is_int() and high.is_int() for low, high in found):
         return None
     return min(unpack.integer(low) for low, _ in found), max(unpack.integer(high) for _, high in found)
+
+
+# -- Where a statement's dims end, for domains that are boxes from 0 on --
+
+@lru_cache(maxsize=256)
+@isl.guarded
+def upper_bounds(program: Program, statement: str) -> dict[str, Expr] | None:
+    """`{"m": M, "n": N}`: each dim counts from 0 to there whatever the others are; None if it is not so."""
+    own, context = program.statement(statement), isl.parse_set(program.context)
+    domain = isl.parse_set(own.domain).intersect_params(context)
+    if domain.is_empty():
+        return None
+    box, found = isl.Set.universe(domain.get_space()), {}
+    for position, dim in enumerate(own.dims):
+        others = domain
+        for other in reversed(range(len(own.dims))):
+            others = others if other == position else others.project_out(isl.dim.set, other, 1)
+        low = others.dim_min_val(0)
+        if not (low.is_int() and low.is_zero()):
+            return None
+        alone = others.insert_dims(isl.dim.set, 0, position)
+        alone = alone.insert_dims(isl.dim.set, position + 1, len(own.dims) - position - 1)
+        box = box.intersect(alone.set_tuple_name(own.id))
+        found[dim] = written(others.dim_max(0).add_constant_val(isl.value(1)), context, {})
+    return found if box.intersect_params(domain.params()).is_equal(domain) else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
+from collections.abc import MutableMapping
 from pathlib import Path
 
 from workbench.errors import BuildError
@@ -15,7 +17,6 @@ from workbench.runtime.locks import Lock
 from workbench.runtime.probing import compiler_variables
 from workbench.runtime.processes import CannotStart, run_limited
 from workbench.runtime.storage import give_up, is_full, storage, subdirectory, write_file
-from workbench.runtime.waiting import wait_briefly
 from workbench.settings import current
 
 
@@ -128,3 +129,21 @@ def loaded(library: Path) -> ctypes.CDLL:
     """The shared library in this process."""
     wait_briefly()
     return ctypes.CDLL(str(library))
+
+
+# -- How OpenMP's threads wait for work --
+# GCC's runtime lets a waiting thread spin for milliseconds before it sleeps.  While other processes use the cores, the
+# spinning thread keeps from running the one it waits for: products of a few milliseconds took forty.
+
+SPINS = "10000"
+"""About thirty microseconds: longer than from one parallel loop to the next, shorter than a time slice."""
+
+
+def wait_briefly(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Let threads sleep soon, unless the user has said how they shall wait.
+
+    The runtime reads this once, when the first kernel is loaded; if another library brought it in before, nothing
+    changes.
+    """
+    if "OMP_WAIT_POLICY" not in environment:
+        environment.setdefault("GOMP_SPINCOUNT", SPINS)

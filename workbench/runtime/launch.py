@@ -18,7 +18,6 @@ from workbench.lang.expr import Const
 from workbench.lang.operator import Operator
 from workbench.runtime.border import LOOK, NO_MEMORY, STOPPED, Border
 from workbench.runtime.c_order import Places, in_c_order, places
-from workbench.runtime.keeping import keeping
 from workbench.runtime.layout import Layout, layout_of
 from workbench.runtime.machine import thread_count
 from workbench.runtime.repair import careful_call
@@ -27,6 +26,7 @@ from workbench.settings import Settings, current
 
 if TYPE_CHECKING:
     from workbench.certificates import Certificate
+
 
 # A symbolic kernel remembers this many combinations of shapes.
 REMEMBERED = 256
@@ -243,3 +243,23 @@ def _bits(arrays: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
         else:
             seen[n] = None
     return tuple(seen)
+
+
+# -- Outputs whose contents count: where a kernel finds a bad index while it runs, they are put back --
+
+def keeping(call: Callable[..., int], places: Sequence[int]) -> Callable[..., int]:
+    """The border's `call`, which leaves the outputs at `places` as they were when its status is an error."""
+
+    def call_and_restore(arrays: tuple[Any, ...], out: Any, *rest: int) -> int:
+        outputs = out if isinstance(out, tuple) else (out,)
+        kept = [outputs[n] for n in places if n < len(outputs)]
+        if not all(isinstance(array, np.ndarray) for array in kept):
+            return LOOK
+        before = [array.copy() for array in kept]
+        status = call(arrays, out, *rest)
+        if status > 0:
+            for array, old in zip(kept, before, strict=True):
+                array[...] = old
+        return status
+
+    return call_and_restore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.viz.ablation_data import Removal
-from workbench.viz.log_scale import LogScale
+from workbench.viz.axes_drawing import LogScale
 from workbench.viz.scene import Box, Line, Mark, Scene, Text
 
 WIDE, LEFT, TOP, STEP, HIGH = 220.0, 402.0, 46.0, 22.0, 12.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil, floor, log
 
 from workbench.records import record
 from workbench.viz.geometry import Cell
@@ -91,3 +92,25 @@ def _ticks(cells: range, lanes: frozenset[int]) -> list[int]:
     own = [v for v in cells if v not in lanes]
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, len(own)) if len(own) <= s * MOST_TICKS)
     return [v for v in own if step == 1 or v % step == 0]
+
+
+# -- A logarithmic axis: values to pixels, with ticks people can read --
+
+@record
+class LogScale:
+    """Maps values from `low` to `high` to pixels from `start` over `length` (a negative length runs backwards)."""
+
+    low: float
+    high: float
+    start: float
+    length: float
+
+    def at(self, value: float) -> float:
+        """The pixel of a value; what lies outside stands at the nearer end."""
+        inside = min(max(value, self.low), self.high)
+        return self.start + self.length * log(inside / self.low) / log(self.high / self.low)
+
+    def powers(self, base: float) -> list[float]:
+        """The powers of a base on the axis."""
+        first, last = ceil(log(self.low, base) - 1e-9), floor(log(self.high, base) + 1e-9)
+        return [base**n for n in range(first, last + 1)]

@@ -6,9 +6,9 @@ from workbench.poly.program import Program
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule, Verdict
 from workbench.target import Target
+from workbench.viz.axes_drawing import LogScale
 from workbench.viz.concrete import Sizes, concrete
 from workbench.viz.footprint_data import Footprints, Level, LoopRow, Row, footprint_data
-from workbench.viz.log_scale import LogScale
 from workbench.viz.palette import array_shape, statement_role
 from workbench.viz.pictures import Picture
 from workbench.viz.quantities import bytes_text, count_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.viz.log_scale import LogScale
+from workbench.viz.axes_drawing import LogScale
 from workbench.viz.palette import shape, statement_role
 from workbench.viz.quantities import count_text
 from workbench.viz.roofline_data import Entry, Point, Roofline

@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.runtime.gpu_compiling import GpuBinary
 from workbench.runtime.nvrtc import nvrtc
 from workbench.schedules import Schedule
-from workbench.viz.operator_problems import problems
+from workbench.viz.cell_checks import problems
 from workbench.viz.panels import assembly
 from workbench.viz.panels.assembly import rows_of, sass_rows
 from workbench.viz.panels.assumed import with_sizes

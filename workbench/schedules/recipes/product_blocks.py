@@ -6,8 +6,8 @@ from math import prod
 
 from workbench.lang.expr import Read
 from workbench.records import record
+from workbench.schedules.blocking import shapes, tile_slots
 from workbench.schedules.decisions import decide, sizes_near
-from workbench.schedules.register_tiles import shapes, tile_slots
 from workbench.schedules.structure import Structure
 from workbench.target import Target
 

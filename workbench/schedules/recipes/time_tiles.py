@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import prod
 
 from workbench import poly
-from workbench.poly.advances import shifts
+from workbench.poly.distances import shifts
 from workbench.poly.tree import Band, Leaf, Sequence, Tree, statements
 from workbench.records import record
 from workbench.schedules.decisions import decide, sizes_near

@@ -8,7 +8,7 @@ Each part may be vectorised and divided among threads (index-set splitting, Grie
 from __future__ import annotations
 
 from workbench.errors import ScheduleError
-from workbench.poly.turning_points import turning_point
+from workbench.poly.questions import turning_point
 from workbench.schedules.recipes.blocks import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import partition

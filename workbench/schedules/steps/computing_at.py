@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, substitute
+from workbench.poly import isl, unpack
 from workbench.poly.deriving import derive, fresh_name
 from workbench.poly.localising import Copy, Localised, localised, stands_still
 from workbench.poly.names import unique
@@ -20,7 +22,6 @@ from workbench.schedules.edit import normal, spelt
 from workbench.schedules.insertion import first_user, within
 from workbench.schedules.moving import moved_before
 from workbench.schedules.producers import Target, offers, require_known_cells, target, unthreaded
-from workbench.schedules.recomputation import Recomputation, recomputation
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
@@ -164,3 +165,37 @@ def compute_at(producer: str, loop: str, /, *, recompute: bool = True, keep: boo
     computed where it was as well.
     """
     return ComputeAt(producer, loop, recompute, keep)
+
+
+# -- How often a step computes the same thing --
+
+@record
+class Recomputation:
+    """Of the instances a step made, `computed` in all stand for `needed` different ones of the program before."""
+
+    computed: int
+    needed: int
+
+    @property
+    def ratio(self) -> float:
+        """How often each is computed; 1.0 when none is computed twice."""
+        return self.computed / self.needed if self.needed else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.computed} instances computed, {self.needed} needed ({self.ratio:.2f} times each)"
+
+
+@isl.guarded
+def recomputation(program: Program) -> Recomputation:
+    """Instances of the statements that the last step computes anew; the sizes must be known."""
+    if program.symbols:
+        names = ", ".join(program.symbols)
+        raise ScheduleError(f"the count depends on sizes left symbolic: {names}; give them to wb.schedule(op, ...)")
+    computed, needed = 0, {}
+    for s in program.statements:
+        if s.part == "computes" and s.origin:
+            instances = isl.parse_set(s.domain)
+            computed += unpack.count(instances)
+            image = instances.apply(isl.parse_map(s.origin))
+            needed.setdefault(image.get_tuple_name(), []).append(image)
+    return Recomputation(computed, sum(unpack.count(reduce(isl.Set.union, found)) for found in needed.values()))
