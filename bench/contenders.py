@@ -26,7 +26,7 @@ from bench.prepared import Prepared, Unavailable, numpy_arrays, prepared, tensor
 from bench.suite import Case
 from bench.timing import batches
 from workbench.lang.operator import Operator
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 PEERS = ("numpy", "torch", "torch.compile", "torch.compile/max-autotune")
 # Peers that have an environment of their own (bench/environments.py).

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 DECIDED = {
     "inside": ("(float(N) A) -> (B) { B(i) = i >= 0 && i < N ? A(i) : 0 }", "A(i)"),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.support import examples
 from workbench.errors import LoweringError
-from workbench.poly.warp_costs import sectors, turns
-from workbench.poly.warps import Block, block_of, turns_with, warp_accesses
+from workbench.poly.threads.warp_costs import sectors, turns
+from workbench.poly.threads.warps import Block, block_of, turns_with, warp_accesses
 
 
 @st.composite

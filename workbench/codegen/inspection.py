@@ -7,7 +7,7 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 from workbench.codegen.generation import as_target
-from workbench.codegen.nest import (
+from workbench.codegen.nest.nest import (
     Accumulate,
     Block,
     Cell,
@@ -22,12 +22,12 @@ from workbench.codegen.nest import (
     Prefetch,
     Write,
 )
-from workbench.codegen.nest import walk as walk_nest
-from workbench.codegen.pipeline import REWRITES, rewritten
+from workbench.codegen.nest.nest import walk as walk_nest
+from workbench.codegen.passes.pipeline import REWRITES, rewritten
 from workbench.errors import CodegenError, shown
 from workbench.lang.operator import Monoid
-from workbench.lang.printer import show
-from workbench.poly.tree import loops
+from workbench.lang.printing.printer import show
+from workbench.poly.programs.tree import loops
 from workbench.records import record
 from workbench.target import Target
 

@@ -25,7 +25,7 @@ from workbench.export.wheel.figures import figures_of
 from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
 from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
 from workbench.records import record
-from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.host.processes import CannotStart, run_limited
 
 
 @record(eq=False)

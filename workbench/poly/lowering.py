@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from workbench.errors import LoweringError
 from workbench.lang.operator import For, Operator, Statement, Step
-from workbench.poly import isl
-from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
-from workbench.poly.bounds import is_covered
-from workbench.poly.instances import Lowered, can_share_loops
-from workbench.poly.program import Array, Nest, Program, ProgramStatement
+from workbench.poly.dependence.bounds import is_covered
+from workbench.poly.programs.binding import Bound, arrays, check_sizes, conditions, context
+from workbench.poly.programs.instances import Lowered, can_share_loops
+from workbench.poly.programs.program import Array, Nest, Program, ProgramStatement
+from workbench.poly.sets import isl
 
 Strides = Mapping[str, tuple[int, ...]]
 

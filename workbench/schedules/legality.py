@@ -9,23 +9,23 @@ from typing import Literal
 
 from workbench import poly
 from workbench.errors import BudgetExceeded
+from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, substitute
 from workbench.lang.expr import reads as reads_of
-from workbench.lang.normal_form import simplify
-from workbench.lang.printer import show
-from workbench.poly import isl
-from workbench.poly.concurrency import misplaced
-from workbench.poly.deriving import serial
-from workbench.poly.equivalence import Difference, differing
-from workbench.poly.order import Violation, violated
-from workbench.poly.program import Access, Program
-from workbench.poly.size_set import SizeSet, no_sizes, size_set
-from workbench.poly.timemap import collisions
-from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
-from workbench.poly.waiting import divergent
+from workbench.lang.printing.printer import show
+from workbench.poly.dependence.equivalence import Difference, differing
+from workbench.poly.dependence.order import Violation, violated
+from workbench.poly.derive.deriving import serial
+from workbench.poly.programs.program import Access, Program
+from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
+from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
+from workbench.poly.sets import isl
+from workbench.poly.time.barrier_order import divergent
+from workbench.poly.time.concurrency import misplaced
+from workbench.poly.time.timemap import collisions
 from workbench.records import record
-from workbench.schedules.micro_kernels import MARK
+from workbench.schedules.kernels.micro_kernels import MARK
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]

@@ -7,11 +7,11 @@ import pytest
 
 import workbench as wb
 from tests.lang.derived.differences import Point, complaints
+from workbench.lang.algebra.folding import fold
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Index, Select, walk
-from workbench.lang.folding import fold
 from workbench.lang.operator import Statement
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 # Name → parameters, statement, sizes.
 WINDOWS = {

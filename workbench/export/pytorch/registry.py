@@ -15,7 +15,7 @@ from workbench.export.dispatch import Family
 from workbench.export.hosts import hosted, placeholder, result_shapes
 from workbench.export.pytorch.glue import glue
 from workbench.export.pytorch.schema import schema_of
-from workbench.runtime.locks import Lock
+from workbench.runtime.host.locks import Lock
 
 
 @dataclass

@@ -15,9 +15,9 @@ from workbench.errors import BuildError
 from workbench.export.dispatch import Family, Source, linked, runtime_file
 from workbench.export.hosts import host_file, hosted
 from workbench.records import record
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.entries import content_key
-from workbench.runtime.locks import Lock
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.compilers.entries import content_key
+from workbench.runtime.host.locks import Lock
 
 _HEXADECIMAL_DIGITS = 15  # of a number that 64 bits with a sign hold
 

@@ -9,19 +9,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.errors import CallError
-from workbench.runtime.aliasing import refuse_aliases
-from workbench.runtime.arguments import named_arguments, scalar_bits
-from workbench.runtime.foreign import as_array, several
+from workbench.runtime.arrays.foreign import as_array, several
+from workbench.runtime.arrays.layout import Layout, Slot
+from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.gpu.dlpack import c_steps
-from workbench.runtime.gpu.driver import DEFAULT_STREAM, Driver
+from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, Driver
 from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
 from workbench.runtime.gpu.memory import DeviceArray, on_device
 from workbench.runtime.gpu.views import Library, View, is_on_device, library_of, view_of
-from workbench.runtime.launch_values import Memory
-from workbench.runtime.layout import Layout, Slot
-from workbench.runtime.locks import Lock
-from workbench.runtime.repair import check
-from workbench.runtime.symbols import solve_symbols
+from workbench.runtime.host.locks import Lock
+from workbench.runtime.kernels.aliasing import refuse_aliases
+from workbench.runtime.kernels.argument_fallback import check
+from workbench.runtime.kernels.arguments import named_arguments, scalar_bits
+from workbench.runtime.kernels.launch_values import Memory
 
 if TYPE_CHECKING:
     from workbench.runtime.gpu.gpu_kernel import GpuKernel

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from workbench.codegen import as_target
 from workbench.errors import WorkbenchError
-from workbench.runtime.gpu.choosing import LIBRARY, VARIABLE
-from workbench.runtime.gpu.driver import Device
+from workbench.runtime.gpu.drivers.choosing import LIBRARY, VARIABLE
+from workbench.runtime.gpu.drivers.driver import Device
 from workbench.target import Target
 from workbench.target_gpus import GPUS
 from workbench.tune.measuring.gpu_timing import WhichGpu

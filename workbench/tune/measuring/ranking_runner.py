@@ -16,9 +16,9 @@ from typing import Any
 from workbench import poly
 from workbench.codegen.kernel import Kernel
 from workbench.errors import KernelError
+from workbench.runtime.arrays.foreign import several
+from workbench.runtime.arrays.layout import layout_of
 from workbench.runtime.emulation import build_on_cpu
-from workbench.runtime.foreign import several
-from workbench.runtime.layout import layout_of
 from workbench.tune.measuring.building import Built, Request, Seen
 from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit

@@ -6,19 +6,19 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, loops, statements
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops, statements
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
 from workbench.target import Target
-from workbench.viz.display import picture
-from workbench.viz.frame import Asked
-from workbench.viz.panels.listing import code_payload, plain_lines
-from workbench.viz.panels.numbers import Packed
-from workbench.viz.panels.points import domain_payload
+from workbench.viz.draw.png import png_bytes
+from workbench.viz.frames.frame import Asked
+from workbench.viz.notebook.display import picture
+from workbench.viz.panels.code.listing import code_payload, plain_lines
+from workbench.viz.panels.domain.numbers import Packed
+from workbench.viz.panels.domain.points import domain_payload
 from workbench.viz.panels.rewriting import text_payload
-from workbench.viz.png_drawing import png_bytes
-from workbench.viz.program_rows import statement_line
+from workbench.viz.views.program.program_rows import statement_line
 
 MOST_KEPT = 24
 

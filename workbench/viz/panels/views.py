@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, WorkbenchError, unknown_name
-from workbench.poly import isl
-from workbench.poly.footprints import LoopFootprint, loop_footprints
-from workbench.poly.grid import is_thread
-from workbench.poly.program import Program
-from workbench.poly.tree import Tree, loops
-from workbench.poly.warps import WarpAccess
-from workbench.runtime import roofs
+from workbench.poly.count.footprints import LoopFootprint, loop_footprints
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, loops
+from workbench.poly.sets import isl
+from workbench.poly.threads.grid import is_thread
+from workbench.poly.threads.warps import WarpAccess
+from workbench.runtime.measuring import roofs
 from workbench.schedules import Schedule
 from workbench.schedules.gpu_reports import bank_conflicts, coalescing
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.listing import code_payload
-from workbench.viz.panels.traffic import estimated_traffic, every_touch, node_rows, numbers
+from workbench.viz.panels.code.listing import code_payload
+from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, node_rows, numbers
 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
@@ -76,7 +76,7 @@ def exports(panel: Panel) -> Exports:
 
 def film(panel: Panel, kind: str) -> dict[str, str]:
     """The execution as a file: an animated GIF, or a page with a time slider (base64)."""
-    from workbench.viz.replay_view import replay
+    from workbench.viz.views.domain.replay_view import replay
 
     if kind not in FORMATS:
         raise WorkbenchError(unknown_name("format", kind, list(FORMATS)))

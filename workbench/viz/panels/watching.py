@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import poly
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
-from workbench.runtime import roofs
+from workbench.runtime.measuring import roofs
 from workbench.schedules.sketches.space import Space
 from workbench.target_costs import Costs
 from workbench.tune.importance import importance
@@ -19,8 +19,8 @@ from workbench.tune.models.object_code import object_text
 from workbench.tune.models.working_sets import rates
 from workbench.tune.study import Study
 from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest
-from workbench.viz.panels.listing import code_payload, plain_lines
-from workbench.viz.tuning.study_figure import png_bytes, study_figure
+from workbench.viz.panels.code.listing import code_payload, plain_lines
+from workbench.viz.views.performance.study_figure import png_bytes, study_figure
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel

@@ -60,7 +60,7 @@ def partials(node: Call) -> tuple[Expr, ...]:
 
     >>> from workbench.lang.dtypes import FLOAT64
     >>> from workbench.lang.expr import Read
-    >>> from workbench.lang.printer import show
+    >>> from workbench.lang.printing.printer import show
     >>> x = Read("x", (), FLOAT64)
     >>> show(partials(Call("tanh", (x,), FLOAT64))[0])
     '1.0 - tanh(x) * tanh(x)'

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.normal_form import bound, is_plain, polynomial
+from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.derived.building import Building, box_of, ranges_of
 from workbench.lang.derived.calculus.algebra import both, choose
 from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
@@ -23,7 +26,8 @@ from workbench.lang.derived.placing.placement import (
     renewed,
     substituted,
 )
-from workbench.lang.derived.placing.systems import (
+from workbench.lang.derived.placing.targets import Contribution, Targets, total
+from workbench.lang.derived.systems import (
     System,
     eliminated,
     in_order,
@@ -33,14 +37,10 @@ from workbench.lang.derived.placing.systems import (
     simplified,
     within,
 )
-from workbench.lang.derived.placing.targets import Contribution, Targets, total
 from workbench.lang.dtypes import FLOAT64
 from workbench.lang.expr import Expr, Index, Read, children, index_names, transform, walk
-from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval
-from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import Polynomial
+from workbench.lang.ranges.intervals import Interval
 
 Vanishes = Callable[[Expr, tuple[Range, ...]], bool]
 
