@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.lang.syntax.syntax import tables
+from workbench.lang.syntax import tables
 from workbench.lang.syntax.tokens import Retag
 
 TEXT = "def f(float(M,K) A) -> (B) { B(m) +=! A(m,k) where k in 0:K }"
