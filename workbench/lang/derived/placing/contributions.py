@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from workbench.lang.derived.building import Building, box_of, ranges_of
+from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import both, choose
 from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.calculus.pullback import Guard, conjunction
 from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
+from workbench.lang.derived.placing.phases import in_phases
 from workbench.lang.derived.placing.placement import (
     Placement,
     conditions,
@@ -66,6 +67,9 @@ class Contributions:
         if found is None:
             return self.targets.scattered(read, shares, ranges)
         before, shares = shares, self._without_certain(found, shares)
+        apart = self._in_phases(name, Read(name, read.subscripts, read.dtype), found, shares, ranges, left)
+        if apart is not None:
+            return apart
         shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges, left)
         renaming = self._renaming(name, found)
         new = _Turned(found, renaming)
@@ -86,6 +90,26 @@ class Contributions:
             return tuple(each for each in known if each != TRUE)
 
         return [(left(own), value) for own, value in shares]
+
+    def _in_phases(
+        self, name: str, read: Read, found: Placement, shares: Shares, ranges: tuple[Range, ...], left: set[str]
+    ) -> Contribution | None:
+        """What a window that moves in strides sends, from a tensor of sums by phases; None if it is no such window."""
+        building, known, steps = self.building, dict(self.known), list(self.building.steps)
+        apart = in_phases(building, name, read, found, shares, ranges, left)
+        if apart is None:
+            return None
+        sent = building.read(apart.tensor, apart.subscripts)
+        part = self.of(apart.tensor, sent, apart.shares, apart.ranges, left | apart.phases)
+        self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
+        if not part.whole:
+            self.known, building.steps = known, steps
+            return None
+        every = (*part.free, *part.sums)
+        value = self.hoisted(part.value, every)
+        building.assign(apart.tensor, apart.target(part.target), value, every, "+", initialise=True)
+        free = ranges_of(cells(building.tensors[name], building.indices(name)))
+        return Contribution(tuple(Index(r.index) for r in free), apart.taken, free, (), True)
 
     # --- sums
 
