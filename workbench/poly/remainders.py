@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.lang.expr import Binary, Const, Expr, Index, transform, walk
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, transform, walk
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import is_plain, polynomial, simplify
+from workbench.lang.normal_form import is_index_arithmetic, polynomial, simplify
 from workbench.lang.operator import Statement, Target
 from workbench.poly.binding import Bound
 from workbench.poly.program import Array
@@ -16,7 +16,7 @@ Spans = dict[str, Interval]
 
 
 def settled(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Statement:
-    """The statement without divisions whose quotient is 0 for all its indices.
+    """The statement with subscripts without divisions whose quotient is 0 for all its indices.
 
     A target of which `!` sets every cell keeps its subscripts unless its indices reach every cell.
     """
@@ -26,44 +26,44 @@ def settled(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Sta
     spans = {
         r.index: Interval(polynomial(bound.shape(r.lower)), polynomial(bound.shape(r.upper))) for r in statement.ranges
     }
-    targets = tuple(
-        Target(t.tensor, tuple(_settled(e, bound, spans) for e in t.subscripts)) for t in statement.targets
-    )
+
+    def read(node: Expr) -> Expr:
+        if not isinstance(node, Read):
+            return node
+        return replace(node, subscripts=tuple(_settled(e, bound, spans) for e in node.subscripts))
+
+    targets = tuple(Target(t.tensor, tuple(_settled(e, bound, spans) for e in t.subscripts)) for t in statement.targets)
     if statement.initialise and not all(_covers(arrays[t.tensor], t, spans) for t in targets):
         targets = statement.targets
-    return replace(statement, targets=targets, values=tuple(_settled(e, bound, spans) for e in statement.values))
+    return replace(statement, targets=targets, values=tuple(transform(e, read) for e in statement.values))
 
 
 def _divides(node: Expr) -> bool:
     return isinstance(node, Binary) and node.op in ("/", "%") and node.dtype.kind == "int"
 
 
-def _settled(expr: Expr, bound: Bound, spans: Spans) -> Expr:
+def _settled(subscript: Expr, bound: Bound, spans: Spans) -> Expr:
     def change(node: Expr) -> Expr:
-        if isinstance(node, Binary) and _divides(node) and _is_below(bound.bind(node.left), bound.bind(node.right), spans):
+        if not (isinstance(node, Binary) and _divides(node)):
+            return node
+        if _is_below(bound.bind(node.left), bound.bind(node.right), spans):
             return node.left if node.op == "%" else Const(0, node.dtype)
         return node
 
-    changed = transform(expr, change)
-    if changed == expr:
-        return expr
-    return transform(changed, lambda node: simplify(bound.bind(node), node.dtype) if _is_sum(node) else node)
-
-
-def _is_sum(node: Expr) -> bool:
-    return isinstance(node, Binary) and node.dtype.kind == "int" and is_plain(node)
+    changed = transform(subscript, change)
+    return subscript if changed == subscript else simplify(bound.bind(changed), subscript.dtype)
 
 
 def _is_below(dividend: Expr, divisor: Expr, spans: Spans) -> bool:
     """Whether `0 <= dividend < divisor` for all indices, as far as intervals tell."""
     most = polynomial(divisor).constant
-    if most is None or not is_plain(dividend):
+    if most is None or not is_index_arithmetic(dividend):
         return False
     form, sign = polynomial(dividend), Facts().sign
     low, high = lowest(form, spans, sign), highest(form, spans, sign)
     if low is None or high is None or low.constant is None or high.constant is None:
         return False
-    return 0 <= low.constant and high.constant < most
+    return low.constant >= 0 and high.constant < most
 
 
 def _covers(array: Array, target: Target, spans: Spans) -> bool:

@@ -26,18 +26,20 @@ from workbench.lang.derived.placing.placement import (
 )
 from workbench.lang.derived.placing.systems import (
     System,
+    compares_indices,
     eliminated,
     in_order,
     inequalities,
     intervals,
+    is_nonempty,
     is_void,
+    needed,
     simplified,
     within,
 )
 from workbench.lang.derived.placing.targets import Contribution, Targets, total
 from workbench.lang.dtypes import FLOAT64
-from workbench.lang.expr import Expr, Index, Read, children, index_names, transform, walk
-from workbench.lang.facts import Facts
+from workbench.lang.expr import Expr, Index, Read, index_names, transform, walk
 from workbench.lang.intervals import Interval
 from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
@@ -76,7 +78,7 @@ class Contributions:
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
         guard = renewed(guard, new.renaming)
         spans = {renaming[cell]: each for cell, each in found.cells.items()}
-        values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
+        values = [(needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
         return self._summed(new, target, values, guard, free) or self.targets.scattered(read, before, ranges)
@@ -104,10 +106,12 @@ class Contributions:
         self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
         if not part.whole:
             self.known, building.steps = known, steps
+            del building.tensors[apart.tensor]
             return None
         every = (*part.free, *part.sums)
         value = self.hoisted(part.value, every)
-        building.assign(apart.tensor, apart.target(part.target), value, every, "+", initialise=True)
+        added = "+" if part.sums or apart.remainders else None
+        building.assign(apart.tensor, apart.target(part.target), value, every, added, initialise=bool(added))
         free = ranges_of(cells(building.tensors[name], building.indices(name)))
         return Contribution(tuple(Index(r.index) for r in free), apart.taken, free, (), True)
 
@@ -176,14 +180,14 @@ class Contributions:
         summed = {r.index for r in sums}
         factors = product(value)
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
-        if any(map(self._may_be_infinite, outside.above)) and not _is_nonempty(sums, self.building.facts):
+        if any(map(self._may_be_infinite, outside.above)) and not is_nonempty(sums, self.building.facts):
             inside, outside = factors, Product((), ())
         reached_by = self._reach(outside, some, sums)
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
-            if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
+            if compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
                 reached_by = None  # factors may be no cells, or no numbers, elsewhere
-        elif _compares_indices(condition):
+        elif compares_indices(condition):
             after = condition
         else:
             within_sum, after = TRUE, condition
@@ -267,11 +271,6 @@ class Contributions:
         return self.known[key]
 
 
-def _is_nonempty(ranges: Iterable[Range], facts: Facts) -> bool:
-    """Whether each range has an index for all sizes."""
-    return all(facts.at_least(polynomial(r.upper) - polynomial(r.lower), 1) for r in ranges)
-
-
 def base(read: Read) -> str:
     """The tensor of which a read wants some version."""
     return read.tensor.partition("@")[0]
@@ -299,20 +298,3 @@ def _elsewhere(read: Read, shares: Shares) -> set[str]:
         return Read(read.tensor, (), node.dtype) if same else node
 
     return {name for own, value in shares for each in (*own, value) for name in index_names(transform(each, hidden))}
-
-
-def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:
-    """The conditions without what holds for all cells."""
-    found = (simplified(each, ranges, facts) for each in guard)
-    return tuple(each for each in found if each != TRUE)
-
-
-def _compares_indices(condition: Expr) -> bool:
-    """Whether a condition says something of indices."""
-    return any(isinstance(node, Index) for node in _outside_reads(condition))
-
-
-def _outside_reads(expr: Expr) -> list[Expr]:
-    if isinstance(expr, Read):
-        return []
-    return [expr, *(node for child in children(expr) for node in _outside_reads(child))]

@@ -70,9 +70,9 @@ class Strided:
 
 @dataclass
 class Phases:
-    """A contribution by phases: `shares` go to the cells `subscripts` of a new `tensor`, and `taken` is what a cell gets.
+    """A contribution by phases: `shares` go to the cells `subscripts` of a new tensor, and a cell gets `taken` of it.
 
-    The dimensions of phases in `remainders` are kept by these remainders of theirs.
+    `remainders` are what stands for an index of phases where sums are kept by remainders.
     """
 
     tensor: str
