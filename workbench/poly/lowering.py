@@ -13,7 +13,7 @@ from workbench.poly.binding import Bound, arrays, check_sizes, conditions, conte
 from workbench.poly.bounds import is_covered
 from workbench.poly.instances import Lowered, can_share_loops
 from workbench.poly.program import Array, Nest, Program, ProgramStatement
-from workbench.poly.remainders import settled
+from workbench.poly.subscripts import settled
 
 Strides = Mapping[str, tuple[int, ...]]
 

@@ -1,14 +1,16 @@
-"""Quotients and remainders that known sizes settle: `(d·b) % s` is `b` for `d = 1` where `b < s`."""
+"""Subscripts that known sizes make simpler: `(d·b) % s` is `b` for `d = 1` and `b < s`, `y + k` is `y` for `k < 1`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.lang.expr import Binary, Const, Expr, Index, Read, transform, walk
+from workbench.lang.expr import Binary, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.facts import Facts
 from workbench.lang.intervals import Interval, highest, lowest
+from workbench.lang.normal_form import bound as written
 from workbench.lang.normal_form import is_index_arithmetic, polynomial, simplify
 from workbench.lang.operator import Statement, Target
+from workbench.lang.polynomial import number
 from workbench.poly.binding import Bound
 from workbench.poly.program import Array
 
@@ -16,42 +18,39 @@ Spans = dict[str, Interval]
 
 
 def settled(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Statement:
-    """The statement with subscripts without divisions whose quotient is 0 for all its indices.
+    """The statement with known sizes in its subscripts, which have no divisions whose quotient is 0 for all indices.
 
-    A target of which `!` sets every cell keeps its subscripts unless its indices reach every cell.
+    An index that has one value is that number where a read adds it to others.  A target of which `!` sets every cell keeps its subscripts unless its indices reach every cell.
     """
-    every = (*(e for t in statement.targets for e in t.subscripts), *statement.values)
-    if not any(_divides(node) for e in every for node in walk(e)):
+    if not bound.sizes:
         return statement
     spans = {
         r.index: Interval(polynomial(bound.shape(r.lower)), polynomial(bound.shape(r.upper))) for r in statement.ranges
     }
+    single = {name: written(each.lower) for name, each in spans.items() if each.upper - each.lower == number(1)}
 
     def read(node: Expr) -> Expr:
         if not isinstance(node, Read):
             return node
-        return replace(node, subscripts=tuple(_settled(e, bound, spans) for e in node.subscripts))
+        parts = (bound.bind(e) if isinstance(e, Index) else substitute(bound.bind(e), single) for e in node.subscripts)
+        return replace(node, subscripts=tuple(_settled(e, spans) for e in parts))
 
-    targets = tuple(Target(t.tensor, tuple(_settled(e, bound, spans) for e in t.subscripts)) for t in statement.targets)
+    targets = tuple(
+        Target(t.tensor, tuple(_settled(bound.bind(e), spans) for e in t.subscripts)) for t in statement.targets
+    )
     if statement.initialise and not all(_covers(arrays[t.tensor], t, spans) for t in targets):
         targets = statement.targets
     return replace(statement, targets=targets, values=tuple(transform(e, read) for e in statement.values))
 
 
-def _divides(node: Expr) -> bool:
-    return isinstance(node, Binary) and node.op in ("/", "%") and node.dtype.kind == "int"
-
-
-def _settled(subscript: Expr, bound: Bound, spans: Spans) -> Expr:
+def _settled(subscript: Expr, spans: Spans) -> Expr:
     def change(node: Expr) -> Expr:
-        if not (isinstance(node, Binary) and _divides(node)):
+        if not (isinstance(node, Binary) and node.op in ("/", "%") and _is_below(node.left, node.right, spans)):
             return node
-        if _is_below(bound.bind(node.left), bound.bind(node.right), spans):
-            return node.left if node.op == "%" else Const(0, node.dtype)
-        return node
+        return node.left if node.op == "%" else Const(0, node.dtype)
 
     changed = transform(subscript, change)
-    return subscript if changed == subscript else simplify(bound.bind(changed), subscript.dtype)
+    return simplify(changed, subscript.dtype) if is_index_arithmetic(changed) else changed
 
 
 def _is_below(dividend: Expr, divisor: Expr, spans: Spans) -> bool:

@@ -45,3 +45,9 @@ def test_an_index_that_begins_below_0_has_a_remainder():
     A = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(op(A), op.evaluate(A))
     assert show(wb.lower(op).statements[0].values[0]) == "A((i + 8) % 4) + A(i % 4)"
+
+
+def test_a_window_of_one_place_is_no_window():
+    op = wb.operator("def f(float(C,W) I, float(C,K) w) -> (O) { O(x) +=! I(c, x+k) * w(c,k) }")
+    one, two = (wb.lower(op, {"C": 1, "W": 9, "K": k}).statements[-1] for k in (1, 2))
+    assert [show(s.values[0]) for s in (one, two)] == ["I(c, x) * w(c, k)", "I(c, x + k) * w(c, k)"]
