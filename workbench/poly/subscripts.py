@@ -20,7 +20,8 @@ Spans = dict[str, Interval]
 def settled(bound: Bound, arrays: dict[str, Array], statement: Statement) -> Statement:
     """The statement with known sizes in its subscripts, which have no divisions whose quotient is 0 for all indices.
 
-    An index that has one value is that number where a read adds it to others.  A target of which `!` sets every cell keeps its subscripts unless its indices reach every cell.
+    An index that has one value is that number where a read adds it to others.  A target of which `!` sets every cell
+    keeps its subscripts unless its indices reach every cell.
     """
     if not bound.sizes:
         return statement
