@@ -12,6 +12,7 @@ from workbench.poly.dependence.bounds import is_covered
 from workbench.poly.programs.binding import Bound, arrays, check_sizes, conditions, context
 from workbench.poly.programs.instances import Lowered, can_share_loops
 from workbench.poly.programs.program import Array, Nest, Program, ProgramStatement
+from workbench.poly.programs.subscripts import settled
 from workbench.poly.sets import isl
 
 Strides = Mapping[str, tuple[int, ...]]
@@ -105,6 +106,8 @@ class _Builder:
 
     def step(self, step: Step) -> Iterator[Nest | str]:
         """The part of the naive nest that one step of the operator becomes."""
+        if isinstance(step, Statement):
+            step = settled(self.bound, self.arrays, step)
         match step:
             case For(axis, body):
                 yield Nest(axis.index, tuple(item for inner in body for item in self.step(inner)))

@@ -117,10 +117,10 @@ def is_address(expr: Expr) -> bool:
 def divide(a: Polynomial, b: Polynomial) -> Polynomial:
     """`a / b`, rounded down; multiples of a constant divisor are taken out; 0 where b is 0."""
     divisor = b.constant
+    if divisor == 0 or not a:
+        return ZERO
     if divisor is None:
         return atom(Binary("/", expression(a), expression(b), INT64))
-    if divisor == 0:
-        return ZERO
     if divisor < 0:
         return divide(-a, -b)
     whole = Polynomial({m: x // divisor for m, x in a.terms if x % divisor == 0 or (not m and x // divisor)})

@@ -15,7 +15,7 @@ from workbench.lang.algebra.normal_form import bound, divide, extreme, is_plain,
 from workbench.lang.algebra.polynomial import Polynomial, atom, split, without
 from workbench.lang.derived.calculus.algebra import both
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Call, Const, Expr, Index, Size
+from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Size, children
 from workbench.lang.operator import Operator, Range, Statement
 from workbench.lang.ranges.intervals import Interval, lowest
 
@@ -199,6 +199,11 @@ def is_void(ranges: Iterable[Range], facts: Facts) -> bool:
     return any(facts.at_least(polynomial(r.lower) - polynomial(r.upper), 0) for r in ranges)
 
 
+def is_nonempty(ranges: Iterable[Range], facts: Facts) -> bool:
+    """Whether each range has an index for all sizes."""
+    return all(facts.at_least(polynomial(r.upper) - polynomial(r.lower), 1) for r in ranges)
+
+
 def condition(form: Polynomial) -> Expr:
     """`form >= 0` as a comparison: what is subtracted stands on the right."""
     positive = Polynomial({m: x for m, x in form.terms if x > 0})
@@ -224,3 +229,20 @@ def shortened(of: Range, facts: Facts) -> Range:
     low = extreme("max", _contenders(_parts(polynomial(of.lower), "max"), {}, facts, 1))
     high = extreme("min", _contenders(_parts(polynomial(of.upper), "min"), {}, facts, -1))
     return replace(of, lower=bound(low), upper=bound(high))
+
+
+def needed(guard: tuple[Expr, ...], ranges: dict[str, Interval], facts: Facts) -> tuple[Expr, ...]:
+    """The conditions without what holds for all cells."""
+    found = (simplified(each, ranges, facts) for each in guard)
+    return tuple(each for each in found if each != Const(True, BOOL))
+
+
+def compares_indices(condition: Expr) -> bool:
+    """Whether a condition says something of indices."""
+    return any(isinstance(node, Index) for node in _outside_reads(condition))
+
+
+def _outside_reads(expr: Expr) -> list[Expr]:
+    if isinstance(expr, Read):
+        return []
+    return [expr, *(node for child in children(expr) for node in _outside_reads(child))]

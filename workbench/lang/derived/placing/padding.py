@@ -65,7 +65,7 @@ class Padding:
         """The copy, read at the numerators of its hidden indices; it is written here."""
         building, hidden = self.building, found.hidden
         own = intervals(kinds.values())
-        rests = {**found.around, **found.added, **{x: own[x] for x in found.rest if x in own}}
+        rests = {**own, **found.around, **found.added}
         box: dict[str, Interval] = {}
         for name in names:
             if name not in hidden:

@@ -246,7 +246,10 @@ def substituted(
         if name not in form.indices:
             continue
         parts = split(form, Index(name, INT64))
-        if parts is None or (below.constant != 1 and not scales):
+        if below.constant == 1:
+            form = polynomial(substitute(bound(form), {name: bound(above)}))
+            continue
+        if parts is None or not scales:
             return None
         factor, rest = parts
         form = factor * above + rest * below

@@ -43,7 +43,7 @@ def packing(
         return None
     if any(t is None for t in trips.values()) or prod(t or 0 for t in trips.values()) < WORK:
         return None
-    column = next((d for d in reversed(shape.free) if shape.writes[0].along(d) == 1), None)
+    column = next((d for d in reversed(shape.free) if shape.writes[0].along(d) == 1 and trips[d] != 1), None)
     if column is None:
         return None
     in_order = all(t.along(column) in (0, 1) for t in shape.reads)

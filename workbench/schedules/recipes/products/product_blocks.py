@@ -77,7 +77,7 @@ def sized(
     if n < LEAST * lanes or m < (1 if flat else REUSE) * target.tile[0]:
         return None
     batches = tuple(d for d in shape.free if d not in (*run, row))
-    batch = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
+    batch = next((d for d in batches if (shape.trip(d) or 1) >= max(2, target.cores)), None)
     cores = 1 if batch else target.cores
     division = _decided(_division((m, n), lanes, cores, target, flat=flat, across=across), shape, (m, n), lanes, cores,
                         flat=flat, free=across is None)
