@@ -1,0 +1,193 @@
+"""`plan`: the best arrangement that the planners find, never worse than TVM's tokens or the given order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from math import isqrt
+
+from workbench.errors import WorkbenchError, shown, unknown_name
+from workbench.graph.memory import exact
+from workbench.graph.memory.bodies import Body, bodies
+from workbench.graph.memory.byte_counts import at, span
+from workbench.graph.memory.climbing import climbed
+from workbench.graph.memory.fitting import Bases, Puzzle, best_fit, puzzle
+from workbench.graph.memory.lifetimes import Lifetimes
+from workbench.graph.memory.ordering import searched
+from workbench.graph.memory.plans import MemoryPlan, Placed
+from workbench.graph.memory.shapes import bodies_at, shapes
+from workbench.graph.memory.steps import Buffer, Share, Sharing, Step
+from workbench.graph.memory.symbolic import SymbolicMemoryPlan
+from workbench.graph.memory.tokens import tokens
+from workbench.records import record
+
+PLANNERS = ("offsets", "tokens")
+SHARINGS: tuple[tuple[Sharing, ...], ...] = ((), ("overwrite",), ("overwrite", "part"))
+"""What may be shared, least first: bodies of many members are harder to place, so more is not always better."""
+
+
+@record(eq=False)
+class _Try:
+    """Bodies of lifetimes, and where they were placed."""
+
+    lifetimes: Lifetimes
+    bodies: tuple[Body, ...]
+    puzzle: Puzzle
+    bases: Bases
+    planner: str
+
+    @property
+    def lines(self) -> int:
+        return self.puzzle.lines(self.bases)
+
+
+def plan(
+    lifetimes: Lifetimes,
+    planner: str = "offsets",
+    *,
+    sharing: bool = True,
+    reorder: bool = True,
+    alignment: int = 64,
+    seconds: float = 1.0,
+) -> MemoryPlan | SymbolicMemoryPlan:
+    """Where every buffer lies in one arena; for symbolic sizes a plan for all of them.
+
+    "tokens" is TVM's planner, one token behind the other, in the given order and without sharing except views.
+    "offsets" places bodies by best fit, then climbs, and solves small cases exactly, for about so many `seconds`; with
+    `sharing` it takes the permitted shares, with `reorder` it looks for a better order of the steps.  Its arena is
+    never larger than that of tokens, or that of the given order.
+
+    WorkbenchError for an unknown planner, or an alignment that is no power of two.
+    """
+    _check(planner, alignment)
+    if lifetimes.symbolic:
+        return _symbolic(lifetimes, planner, sharing, reorder, alignment, seconds)
+    by_tokens = _by_tokens(lifetimes, alignment)
+    if planner == "tokens":
+        return _finished(by_tokens, alignment)
+    tries = [by_tokens, *_tries(lifetimes, sharing, reorder, alignment)]
+    best = min(tries, key=lambda one: one.lines)
+    return _finished(min([best, *_refined(tries, best, seconds)], key=lambda one: one.lines), alignment)
+
+
+def _check(planner: str, alignment: int) -> None:
+    if planner not in PLANNERS:
+        raise WorkbenchError(f"memory plan: {unknown_name('planner', planner, PLANNERS)}")
+    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+        raise WorkbenchError(f"memory plan: alignment={shown(alignment)} does not fit; expected a power of two")
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _tries(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int) -> Iterator[_Try]:
+    """Best fit for each order and each amount of sharing."""
+    orders = [lifetimes]
+    if reorder:
+        other = searched(lifetimes, sharing=sharing)
+        orders += [lifetimes.reordered(other)] if other != tuple(range(len(other))) else []
+    for ordered, kinds in product(orders, SHARINGS if sharing else SHARINGS[:1]):
+        formed = bodies(ordered, kinds, alignment)
+        given = _puzzle(ordered, formed, alignment)
+        yield _Try(ordered, formed, given, best_fit(given), "best fit")
+
+
+def _puzzle(lifetimes: Lifetimes, formed: Iterable[Body], alignment: int) -> Puzzle:
+    return puzzle(shapes(lifetimes, formed, alignment), len(lifetimes.steps))
+
+
+def _refined(tries: list[_Try], best: _Try, seconds: float) -> Iterator[_Try]:
+    """Better bases for whatever could still be better than the best."""
+    hopeful = sorted((one for one in tries if one.puzzle.bound < best.lines), key=lambda one: one.puzzle.bound)
+    for one in hopeful[:2]:
+        share = seconds / 2 / min(2, len(hopeful))
+        found = climbed(one.puzzle, one.bases, share)
+        yield _Try(one.lifetimes, one.bodies, one.puzzle, found, "hill climbing")
+        if exact.is_small(one.puzzle):
+            found = exact.solved(one.puzzle, found, share)
+            yield _Try(one.lifetimes, one.bodies, one.puzzle, found, "exact")
+
+
+def _by_tokens(lifetimes: Lifetimes, alignment: int) -> _Try:
+    """The tokens one behind the other."""
+    found = tokens(lifetimes)
+    start, starts = 0, []
+    for size in found.sizes:
+        starts.append(start)
+        start += -(-size // alignment)
+    formed = bodies(lifetimes, (), alignment)
+    given = _puzzle(lifetimes, formed, alignment)
+    holder = [next(name for name, inner in body.members if inner == 0) for body in formed]
+    return _Try(lifetimes, formed, given, tuple(starts[found.token_of[name]] for name in holder), "tokens")
+
+
+def _finished(one: _Try, alignment: int) -> MemoryPlan:
+    lives, by_name = one.lifetimes.lives, one.lifetimes.by_name
+    members = zip(one.bodies, one.bases, strict=True)
+    bases = {name: (base, inner) for body, base in members for name, inner in body.members}
+    places = tuple(
+        Placed(name, bases[name][0] * alignment + at(bases[name][1], {}), at(by_name[name].size, {}), *life)
+        for name, life in lives.items()
+    )
+    needed = one.puzzle.bound * alignment
+    return MemoryPlan(one.lifetimes, places, one.lines * alignment, alignment, one.planner, needed)
+
+
+# -- symbols ---------------------------------------------------------------------------------------
+
+
+def _symbolic(
+    lifetimes: Lifetimes, planner: str, sharing: bool, reorder: bool, alignment: int, seconds: float
+) -> SymbolicMemoryPlan | MemoryPlan:
+    """The stack whose worst arena, compared with what is needed, is the smallest over some sizes."""
+    if planner == "tokens":
+        return plan(at_most(lifetimes), planner, alignment=alignment)
+    found = list(_stacks(lifetimes, sharing, reorder, alignment, seconds))
+    return min(found, key=lambda one: _excess(one, lifetimes, alignment))
+
+
+def at_most(lifetimes: Lifetimes) -> Lifetimes:
+    """The same buffers as large as they can be, without permissions to share."""
+    most = [Buffer(b.name, span(b.size, lifetimes.ranges)[1], b.place) for b in lifetimes.buffers]
+    steps = [
+        Step(s.name, s.reads, s.writes, tuple(Share("view", v.output, v.input) for v in s.sharing("view")), s.after)
+        for s in lifetimes.steps
+    ]
+    return Lifetimes(tuple(steps), tuple(most))
+
+
+def samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
+    """Sizes that stand for all: the greatest, the least (but not 0) and the middle between them, and mixed ones."""
+    ranges = {name: (min(max(low, 1), high), high) for name, (low, high) in lifetimes.bounds}
+    found = [{name: high for name, (_, high) in ranges.items()}, {name: low for name, (low, _) in ranges.items()}]
+    found.append({name: isqrt(low * high) for name, (low, high) in ranges.items()})
+    found += [found[1] | {name: high} for name, (_, high) in ranges.items()]
+    return [one for number, one in enumerate(found) if one not in found[:number]]
+
+
+def _stacks(
+    lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int, seconds: float
+) -> Iterator[SymbolicMemoryPlan]:
+    """For each order, amount of sharing and sample of sizes, the bodies in the order of their best places."""
+    sizes = samples(lifetimes)
+    orders = [lifetimes]
+    if reorder:
+        orders.append(lifetimes.reordered(searched(lifetimes.at(sizes[0]), sharing=sharing)))
+    choices = list(product(orders, SHARINGS if sharing else SHARINGS[:1]))
+    for ordered, kinds in choices:
+        formed = bodies(ordered, kinds, alignment)
+        for one in sizes:
+            given = _puzzle(ordered.at(one), bodies_at(formed, one), alignment)
+            bases = climbed(given, best_fit(given), seconds / len(choices) / len(sizes))
+            stack = sorted(range(len(formed)), key=lambda number: bases[number])
+            yield SymbolicMemoryPlan(ordered, tuple(formed[number] for number in stack), alignment, "best fit")
+
+
+def _excess(one: SymbolicMemoryPlan, lifetimes: Lifetimes, alignment: int) -> tuple[float, int]:
+    """How many times the least need of the given order the arena is at worst, over the samples; and its most bytes."""
+    worst = 0.0
+    for sizes in samples(lifetimes):
+        concrete = lifetimes.at(sizes)
+        needed = _puzzle(concrete, bodies(concrete, (), alignment), alignment).bound * alignment
+        worst = max(worst, one.offsets(sizes)[1] / max(needed, 1))
+    return worst, one.most_bytes
