@@ -10,20 +10,21 @@ from workbench.graph.memory.fitting import Bases, Puzzle, lowest_gap, placed, se
 from workbench.graph.memory.shapes import height
 
 SEED = 20
-MOST_ATTEMPTS = 4000
+MOST_PLACED = 60_000
 
 
 def climbed(
-    given: Puzzle, bases: Bases, seconds: float, *, most: int = MOST_ATTEMPTS, clock: Callable[[], float] = monotonic
+    given: Puzzle, bases: Bases, seconds: float, *, most: int = MOST_PLACED, clock: Callable[[], float] = monotonic
 ) -> Bases:
     """Bases at least as good: bodies at the top are placed earlier, others swapped, and what is no worse is kept.
 
-    Ends when the bound is reached, after so many seconds or attempts.  The attempts are the same in every run.
+    Ends when the bound is reached, after so many seconds, or when `most` bodies were placed anew; what it tries is the
+    same in every run.
     """
     random, end = Random(SEED), clock() + seconds
     order = sorted(range(len(bases)), key=lambda i: bases[i])
     best, current, lines = bases, bases, given.lines(bases)
-    for attempt in range(most):
+    for attempt in range(most // max(1, len(bases))):
         if given.lines(best) <= given.bound or len(order) < 2 or clock() > end:
             break
         moved = _moved(given, order, current, random)

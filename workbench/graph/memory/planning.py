@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 from math import isqrt
 
@@ -24,6 +25,8 @@ from workbench.records import record
 PLANNERS = ("offsets", "tokens")
 SHARINGS: tuple[tuple[Sharing, ...], ...] = ((), ("overwrite",), ("overwrite", "part"))
 """What may be shared, least first: bodies of many members are harder to place, so more is not always better."""
+HOPEFUL = 1.2
+"""What is at most so many times larger than the best may be improved to be better."""
 
 
 @record(eq=False)
@@ -48,7 +51,7 @@ def plan(
     sharing: bool = True,
     reorder: bool = True,
     alignment: int = 64,
-    seconds: float = 1.0,
+    seconds: float = 0.5,
 ) -> MemoryPlan | SymbolicMemoryPlan:
     """Where every buffer lies in one arena; for symbolic sizes a plan for all of them.
 
@@ -82,14 +85,17 @@ def _check(planner: str, alignment: int) -> None:
 
 def _tries(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int) -> Iterator[_Try]:
     """Best fit for each order and each amount of sharing."""
-    orders = [lifetimes]
-    if reorder:
-        other = searched(lifetimes, sharing=sharing)
-        orders += [lifetimes.reordered(other)] if other != tuple(range(len(other))) else []
+    orders = _orders(lifetimes, lifetimes, sharing) if reorder else [lifetimes]
     for ordered, kinds in product(orders, SHARINGS if sharing else SHARINGS[:1]):
         formed = bodies(ordered, kinds, alignment)
         given = _puzzle(ordered, formed, alignment)
         yield _Try(ordered, formed, given, best_fit(given), "best fit")
+
+
+def _orders(lifetimes: Lifetimes, sized: Lifetimes, sharing: bool) -> list[Lifetimes]:
+    """The given order and those found with and without sharing, for lifetimes whose sizes are those of `sized`."""
+    found = [searched(sized, sharing=kind) for kind in {sharing: None, False: None}]
+    return [lifetimes.reordered(order) for order in dict.fromkeys([tuple(range(len(lifetimes.steps))), *found])]
 
 
 def _puzzle(lifetimes: Lifetimes, formed: Iterable[Body], alignment: int) -> Puzzle:
@@ -97,15 +103,15 @@ def _puzzle(lifetimes: Lifetimes, formed: Iterable[Body], alignment: int) -> Puz
 
 
 def _refined(tries: list[_Try], best: _Try, seconds: float) -> Iterator[_Try]:
-    """Better bases for whatever could still be better than the best."""
-    hopeful = sorted((one for one in tries if one.puzzle.bound < best.lines), key=lambda one: one.puzzle.bound)
-    for one in hopeful[:2]:
-        share = seconds / 2 / min(2, len(hopeful))
-        found = climbed(one.puzzle, one.bases, share)
-        yield _Try(one.lifetimes, one.bodies, one.puzzle, found, "hill climbing")
+    """Better bases for whatever could still be better than the best: climbing, then the solver."""
+    hopeful = [one for one in tries if one.puzzle.bound < best.lines and one.lines <= HOPEFUL * best.lines]
+    for one in hopeful:
+        share = seconds / 2 / len(hopeful)
+        bases = climbed(one.puzzle, one.bases, share)
+        yield replace(one, bases=bases, planner="hill climbing")
         if exact.is_small(one.puzzle):
-            found = exact.solved(one.puzzle, found, share)
-            yield _Try(one.lifetimes, one.bodies, one.puzzle, found, "exact")
+            found = exact.solved(one.puzzle, bases, share)
+            yield replace(one, bases=found, planner="exact")
 
 
 def _by_tokens(lifetimes: Lifetimes, alignment: int) -> _Try:
@@ -170,9 +176,7 @@ def _stacks(
 ) -> Iterator[SymbolicMemoryPlan]:
     """For each order, amount of sharing and sample of sizes, the bodies in the order of their best places."""
     sizes = samples(lifetimes)
-    orders = [lifetimes]
-    if reorder:
-        orders.append(lifetimes.reordered(searched(lifetimes.at(sizes[0]), sharing=sharing)))
+    orders = _orders(lifetimes, lifetimes.at(sizes[0]), sharing) if reorder else [lifetimes]
     choices = list(product(orders, SHARINGS if sharing else SHARINGS[:1]))
     for ordered, kinds in choices:
         formed = bodies(ordered, kinds, alignment)
