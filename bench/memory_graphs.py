@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from workbench.graph.memory import Buffer, Lifetimes, Share, Step
-from workbench.graph.memory.steps import Sharing
+from workbench.lang.expr import Size
+from workbench.lang.polynomial import Polynomial, atom
 
 FLOAT = 4
 
@@ -184,6 +185,30 @@ NETWORKS = {
 }
 
 
+def with_batch(given: Lifetimes, bounds: tuple[int, int]) -> Lifetimes:
+    """The same with everything N times as large; parts stay where a batch is the outermost axis of one sample."""
+    batch = atom(Size("N"))
+    buffers = (Buffer(b.name, batch * int(b.size), b.place) for b in given.buffers)  # type: ignore[arg-type]
+    return Lifetimes(tuple(_batched(step, batch) for step in given.steps), tuple(buffers), (("N", bounds),))
+
+
+def _batched(step: Step, batch: Polynomial) -> Step:
+    shares = (Share(s.kind, s.output, s.input, batch * int(s.offset)) for s in step.shares)  # type: ignore[arg-type]
+    return Step(step.name, step.reads, step.writes, tuple(shares), step.after)
+
+
+def symbolic_transformer(longest: int = 2048, **asked: int) -> Lifetimes:
+    """`transformer` for T tokens, 1 to `longest`: buffers are linear in T but the scores, which are quadratic."""
+    given, length = transformer(tokens=1, **asked), atom(Size("T"))
+
+    def size(buffer: Buffer) -> Polynomial:
+        own = length * int(buffer.size)  # type: ignore[arg-type]
+        return own * length if buffer.name.startswith(("scores", "scale", "softmax")) else own
+
+    buffers = (Buffer(b.name, size(b), b.place) for b in given.buffers)
+    return Lifetimes(tuple(_batched(step, length) for step in given.steps), tuple(buffers), (("T", (1, longest)),))
+
+
 # -- random ----------------------------------------------------------------------------------------
 
 
@@ -204,7 +229,7 @@ def random_graph(seed: int, most: int = 40) -> Lifetimes:
     return r.finish(*(name for name in ends if name not in dead), random.choice(r.steps).writes[0])
 
 
-KINDS: tuple[Sharing | str, ...] = ("compute", "compute", "elementwise", "view", "slice", "several", "concatenate")
+KINDS = ("compute", "compute", "elementwise", "view", "slice", "several", "concatenate")
 
 
 def _random_step(r: Recorder, random: Random, classes: list[int], known: list[str], reach: int) -> None:

@@ -35,8 +35,9 @@ def bodies(lifetimes: Lifetimes, sharing: Iterable[Sharing] = (), alignment: int
         if not lifetimes.is_outside(view.input):
             joining.show(view)
     wanted = [(step, share) for step in lifetimes.steps for share in step.shares if share.kind in kinds - {"view"}]
-    for step, share in sorted(wanted, key=lambda one: -_saving(lifetimes, one[1])):
-        joining.try_to_join(step, share)
+    wanted.sort(key=lambda one: -_saving(lifetimes, one[1]))
+    while any([joining.try_to_join(step, share) for step, share in wanted]):
+        pass  # a body that has grown may admit what it did not before
     return tuple(Body(tuple(sorted(members.items()))) for members in joining.bodies())
 
 
@@ -71,16 +72,18 @@ class _Joining:
         whole[view.output] = minus(whole[view.input], view.offset)
         self.home[view.output] = whole
 
-    def try_to_join(self, step: Step, share: Share) -> None:
+    def try_to_join(self, step: Step, share: Share) -> bool:
         """Make one body of two, so that the input lies at its offset in the output, if that spoils nothing."""
         home = self.home
         if share.input not in home or share.output not in home or home[share.input] is home[share.output]:
-            return
+            return False
         if share.kind == "overwrite" and not self._dies(step, share):
-            return
+            return False
         together = self._together(share)
-        if together is not None and self._aligned(together) and not self._clash(together, share):
-            self.home |= dict.fromkeys(together, together)
+        if together is None or not self._aligned(together) or self._clash(together, share):
+            return False
+        self.home |= dict.fromkeys(together, together)
+        return True
 
     def _aligned(self, together: Members) -> bool:
         """Whether all members are, apart from views, which are where they are."""
@@ -126,7 +129,25 @@ class _Joining:
         return not (never_above(ends[a], inner[b], ranges) or never_above(ends[b], inner[a], ranges))
 
     def _allowed(self, inner: Members, a: str, b: str, share: Share) -> bool:
-        """The one takes over from the other, or both hold the same."""
+        """The one takes over from the other, or both hold the same and the later is not written there."""
         if share.kind == "overwrite" and (a, b) == (share.input, share.output):
             return True
-        return agree(self.contents[a], self.contents[b], minus(inner[b], inner[a]))
+        lives = self.lifetimes.lives
+        first, later = sorted((a, b), key=lambda name: lives[name])
+        same = agree(self.contents[a], self.contents[b], minus(inner[b], inner[a]))
+        return same and (later in self.lifetimes.views or self._is_found_there(inner, later, first))
+
+    def _is_found_there(self, inner: Members, whole: str, other: str) -> bool:
+        """Whether all parts of a buffer that lie over another one need not be copied."""
+        step = self.lifetimes.steps[self.lifetimes.lives[whole][0]]
+        return all(
+            inner.get(part.input) == plus(inner[whole], part.offset) or self._is_apart(inner, whole, part, other)
+            for part in step.sharing("part")
+            if part.output == whole
+        )
+
+    def _is_apart(self, inner: Members, whole: str, part: Share, other: str) -> bool:
+        sizes, ranges = self.lifetimes.by_name, self.lifetimes.ranges
+        start = plus(inner[whole], part.offset)
+        end, other_end = plus(start, sizes[part.input].size), plus(inner[other], sizes[other].size)
+        return never_above(end, inner[other], ranges) or never_above(other_end, start, ranges)

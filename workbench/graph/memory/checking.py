@@ -106,13 +106,27 @@ class _Judge:
         self.bytes = _joined(_replaced(self.bytes, self.offsets[name], self.meant[name]))
 
     def _read_while_written(self, step: Step, inputs: list[str], outputs: list[str]) -> Iterator[str]:
-        """An output changes bytes of an input only where it may overwrite that, and nobody else looks on."""
+        """An output touches bytes of an input only where it may overwrite that, and nobody else looks on."""
         for output in outputs:
-            changed = _joined(_replaced(self.bytes, self.offsets[output], self.meant[output]))
+            touched = _joined(_replaced(self.bytes, self.offsets[output], self._written(step, output)))
             for number, entry in enumerate(inputs):
-                spoiled = _cut(changed, self.offsets[entry], self.sizes[entry]) != self._found(entry)
+                spoiled = _cut(touched, self.offsets[entry], self.sizes[entry]) != self._found(entry)
                 if spoiled and not (self._may_overwrite(step, output, entry) and entry not in inputs[:number]):
                     yield f"{step.name} writes {output} over {entry} while it reads it"
+
+    def _written(self, step: Step, output: str) -> list[Run]:
+        """What the output's bytes are halfway: those it has in common with an input as they were, the others unknown."""
+        found: list[Run] = [("something else", 0, self.sizes[output])]
+        for share in step.shares:
+            at = int(share.offset)  # type: ignore[arg-type]
+            here = share.input in self.offsets and self.offsets[output] + at == self.offsets[share.input]
+            if share.output != output or not here:
+                continue
+            if share.kind == "view":
+                return self._found(output)
+            if share.kind == "part":
+                found = _replaced(found, at, self.meant[share.input])
+        return found
 
     def _may_overwrite(self, step: Step, output: str, entry: str) -> bool:
         permitted = any((s.kind, s.output, s.input) == ("overwrite", output, entry) for s in step.shares)

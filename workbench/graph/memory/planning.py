@@ -18,13 +18,15 @@ from workbench.graph.memory.ordering import searched
 from workbench.graph.memory.plans import MemoryPlan, Placed
 from workbench.graph.memory.shapes import bodies_at, shapes
 from workbench.graph.memory.steps import Buffer, Share, Sharing, Step
-from workbench.graph.memory.symbolic import SymbolicMemoryPlan
+from workbench.graph.memory.symbolic import Stack, SymbolicMemoryPlan
 from workbench.graph.memory.tokens import tokens
 from workbench.records import record
 
 PLANNERS = ("offsets", "tokens")
 SHARINGS: tuple[tuple[Sharing, ...], ...] = ((), ("overwrite",), ("overwrite", "part"))
 """What may be shared, least first: bodies of many members are harder to place, so more is not always better."""
+TRIED_A_SECOND = 100_000
+"""Steps that the search for an order tries in a second, about; its end is counted, so that it is the same everywhere."""
 HOPEFUL = 1.2
 """What is at most so many times larger than the best may be improved to be better."""
 
@@ -55,7 +57,8 @@ def plan(
 ) -> MemoryPlan | SymbolicMemoryPlan:
     """Where every buffer lies in one arena; for symbolic sizes a plan for all of them.
 
-    "tokens" is TVM's planner, one token behind the other, in the given order and without sharing except views.
+    "tokens" is TVM's planner, one token behind the other, in the given order and without sharing except views; sizes
+    that are open are the greatest.
     "offsets" places bodies by best fit, then climbs, and solves small cases exactly, for about so many `seconds`; with
     `sharing` it takes the permitted shares, with `reorder` it looks for a better order of the steps.  Its arena is
     never larger than that of tokens, or that of the given order.
@@ -63,12 +66,14 @@ def plan(
     WorkbenchError for an unknown planner, or an alignment that is no power of two.
     """
     _check(planner, alignment)
+    if lifetimes.symbolic and planner == "tokens":
+        lifetimes = at_most(lifetimes)
     if lifetimes.symbolic:
-        return _symbolic(lifetimes, planner, sharing, reorder, alignment, seconds)
+        return _symbolic(lifetimes, sharing, reorder, alignment, seconds)
     by_tokens = _by_tokens(lifetimes, alignment)
     if planner == "tokens":
         return _finished(by_tokens, alignment)
-    tries = [by_tokens, *_tries(lifetimes, sharing, reorder, alignment)]
+    tries = [by_tokens, *_tries(lifetimes, sharing, _orders(lifetimes, sharing, seconds if reorder else 0), alignment)]
     best = min(tries, key=lambda one: one.lines)
     return _finished(min([best, *_refined(tries, best, seconds)], key=lambda one: one.lines), alignment)
 
@@ -83,19 +88,21 @@ def _check(planner: str, alignment: int) -> None:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def _tries(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int) -> Iterator[_Try]:
+def _orders(lifetimes: Lifetimes, sharing: bool, seconds: float) -> list[tuple[int, ...]]:
+    """The given order (the numbers of the steps), and those found with and without sharing, if there is time."""
+    given = tuple(range(len(lifetimes.steps)))
+    most = int(TRIED_A_SECOND * seconds / 4)
+    found = [searched(lifetimes, sharing=kind, most=most) for kind in {sharing: None, False: None}] if seconds else []
+    return list(dict.fromkeys([given, *found]))
+
+
+def _tries(lifetimes: Lifetimes, sharing: bool, orders: list[tuple[int, ...]], alignment: int) -> Iterator[_Try]:
     """Best fit for each order and each amount of sharing."""
-    orders = _orders(lifetimes, lifetimes, sharing) if reorder else [lifetimes]
-    for ordered, kinds in product(orders, SHARINGS if sharing else SHARINGS[:1]):
+    for order, kinds in product(orders, SHARINGS if sharing else SHARINGS[:1]):
+        ordered = lifetimes.reordered(order)
         formed = bodies(ordered, kinds, alignment)
         given = _puzzle(ordered, formed, alignment)
         yield _Try(ordered, formed, given, best_fit(given), "best fit")
-
-
-def _orders(lifetimes: Lifetimes, sized: Lifetimes, sharing: bool) -> list[Lifetimes]:
-    """The given order and those found with and without sharing, for lifetimes whose sizes are those of `sized`."""
-    found = [searched(sized, sharing=kind) for kind in {sharing: None, False: None}]
-    return [lifetimes.reordered(order) for order in dict.fromkeys([tuple(range(len(lifetimes.steps))), *found])]
 
 
 def _puzzle(lifetimes: Lifetimes, formed: Iterable[Body], alignment: int) -> Puzzle:
@@ -142,14 +149,47 @@ def _finished(one: _Try, alignment: int) -> MemoryPlan:
 # -- symbols ---------------------------------------------------------------------------------------
 
 
-def _symbolic(
-    lifetimes: Lifetimes, planner: str, sharing: bool, reorder: bool, alignment: int, seconds: float
-) -> SymbolicMemoryPlan | MemoryPlan:
-    """The stack whose worst arena, compared with what is needed, is the smallest over some sizes."""
-    if planner == "tokens":
-        return plan(at_most(lifetimes), planner, alignment=alignment)
-    found = list(_stacks(lifetimes, sharing, reorder, alignment, seconds))
-    return min(found, key=lambda one: _excess(one, lifetimes, alignment))
+def _symbolic(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int, seconds: float) -> SymbolicMemoryPlan:
+    """The plan whose worst arena, compared with what is needed, is the smallest over some sizes."""
+    sizes = samples(lifetimes)
+    needed = [max(1, _needed(lifetimes.at(one), alignment)) for one in sizes]
+    orders = _orders(lifetimes.at(sizes[0]), sharing, seconds if reorder else 0)
+    choices = list(product(orders, SHARINGS if sharing else SHARINGS[:1]))
+
+    def excess(found: SymbolicMemoryPlan) -> tuple[float, int]:
+        arenas = [found.offsets(one)[1] for one in sizes]
+        return max(arena / least for arena, least in zip(arenas, needed, strict=True)), found.most_bytes
+
+    plans = [_stacks(lifetimes.reordered(o), k, sizes, alignment, seconds / len(choices)) for o, k in choices]
+    return min(plans, key=excess)
+
+
+def _needed(lifetimes: Lifetimes, alignment: int) -> int:
+    """Bytes alive at the worst moment without sharing."""
+    return _puzzle(lifetimes, bodies(lifetimes, (), alignment), alignment).bound * alignment
+
+
+def samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
+    """Sizes that stand for all: the greatest, the least (but not 0) and the middle between them, and mixed ones."""
+    ranges = {name: (min(max(low, 1), high), high) for name, (low, high) in lifetimes.bounds}
+    most, least = {name: high for name, (_, high) in ranges.items()}, {name: low for name, (low, _) in ranges.items()}
+    middle = {name: isqrt(low * high) for name, (low, high) in ranges.items()}
+    found = [most, least, middle, *(least | {name: high} for name, (_, high) in ranges.items())]
+    return [one for number, one in enumerate(found) if one not in found[:number]]
+
+
+def _stacks(
+    lifetimes: Lifetimes, kinds: tuple[Sharing, ...], sizes: list[dict[str, int]], alignment: int, seconds: float
+) -> SymbolicMemoryPlan:
+    """For each sample of sizes the bodies from the lowest to the highest of their best places there."""
+    formed = bodies(lifetimes, kinds, alignment)
+    stacks: dict[tuple[Body, ...], None] = {}
+    for one in sizes:
+        given = _puzzle(lifetimes.at(one), bodies_at(formed, one), alignment)
+        bases = climbed(given, best_fit(given), seconds / len(sizes))
+        order = sorted(range(len(formed)), key=lambda number: bases[number])
+        stacks[tuple(formed[number] for number in order)] = None
+    return SymbolicMemoryPlan(lifetimes, tuple(Stack(lifetimes, s, alignment) for s in stacks), alignment).pruned(sizes)
 
 
 def at_most(lifetimes: Lifetimes) -> Lifetimes:
@@ -160,38 +200,3 @@ def at_most(lifetimes: Lifetimes) -> Lifetimes:
         for s in lifetimes.steps
     ]
     return Lifetimes(tuple(steps), tuple(most))
-
-
-def samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
-    """Sizes that stand for all: the greatest, the least (but not 0) and the middle between them, and mixed ones."""
-    ranges = {name: (min(max(low, 1), high), high) for name, (low, high) in lifetimes.bounds}
-    found = [{name: high for name, (_, high) in ranges.items()}, {name: low for name, (low, _) in ranges.items()}]
-    found.append({name: isqrt(low * high) for name, (low, high) in ranges.items()})
-    found += [found[1] | {name: high} for name, (_, high) in ranges.items()]
-    return [one for number, one in enumerate(found) if one not in found[:number]]
-
-
-def _stacks(
-    lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int, seconds: float
-) -> Iterator[SymbolicMemoryPlan]:
-    """For each order, amount of sharing and sample of sizes, the bodies in the order of their best places."""
-    sizes = samples(lifetimes)
-    orders = _orders(lifetimes, lifetimes.at(sizes[0]), sharing) if reorder else [lifetimes]
-    choices = list(product(orders, SHARINGS if sharing else SHARINGS[:1]))
-    for ordered, kinds in choices:
-        formed = bodies(ordered, kinds, alignment)
-        for one in sizes:
-            given = _puzzle(ordered.at(one), bodies_at(formed, one), alignment)
-            bases = climbed(given, best_fit(given), seconds / len(choices) / len(sizes))
-            stack = sorted(range(len(formed)), key=lambda number: bases[number])
-            yield SymbolicMemoryPlan(ordered, tuple(formed[number] for number in stack), alignment, "best fit")
-
-
-def _excess(one: SymbolicMemoryPlan, lifetimes: Lifetimes, alignment: int) -> tuple[float, int]:
-    """How many times the least need of the given order the arena is at worst, over the samples; and its most bytes."""
-    worst = 0.0
-    for sizes in samples(lifetimes):
-        concrete = lifetimes.at(sizes)
-        needed = _puzzle(concrete, bodies(concrete, (), alignment), alignment).bound * alignment
-        worst = max(worst, one.offsets(sizes)[1] / max(needed, 1))
-    return worst, one.most_bytes

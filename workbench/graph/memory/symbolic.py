@@ -1,12 +1,12 @@
 """One plan for all sizes: what lies below what is fixed, the offsets follow when the sizes are known.
 
 Why not fixed offsets for the greatest sizes: those need the largest arena at every size.  Here every distance is a
-sum of sizes, so an arena is never larger than that for the greatest, and the plan holds beyond the bounds as well.
+sum of sizes, so an arena is never larger than that for the greatest, and nothing overlaps beyond the bounds either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from workbench.errors import WorkbenchError, unknown_name
@@ -19,52 +19,36 @@ from workbench.records import record
 
 
 @record
-class SymbolicMemoryPlan:
-    """Bodies, each above all earlier ones with which it is alive together: offsets for any sizes.
-
-    `lifetimes` has the steps in the order for which the plan is made, its sizes are polynomials.
-    """
+class Stack:
+    """Bodies, each to be placed above all earlier ones with which it is alive together."""
 
     lifetimes: Lifetimes
-    stack: tuple[Body, ...]
+    bodies: tuple[Body, ...]
     alignment: int
-    planner: str
 
     @cached_property
     def distances(self) -> tuple[tuple[tuple[int, Bytes], ...], ...]:
         """For each body the earlier ones that it must clear, with the least distance of the first bytes."""
-        return tuple(tuple(self._clearances(number)) for number in range(len(self.stack)))
+        return tuple(tuple(self._clearances(number)) for number in range(len(self.bodies)))
 
     def _clearances(self, number: int) -> Iterator[tuple[int, Bytes]]:
         sizes, lives = self.lifetimes.by_name, self.lifetimes.lives
-        for other, below in enumerate(self.stack[:number]):
+        for other, below in enumerate(self.bodies[:number]):
             found: dict[Bytes, None] = {}
-            for p, low in self.stack[number].members:
+            for p, low in self.bodies[number].members:
                 for q, base in below.members:
                     if lives[p][0] <= lives[q][1] and lives[q][0] <= lives[p][1]:
                         found[minus(plus(base, sizes[q].size), low)] = None
             yield from ((other, distance) for distance in found)
 
     @cached_property
-    def heights(self) -> tuple[tuple[Bytes, ...], ...]:
+    def ends(self) -> tuple[tuple[Bytes, ...], ...]:
         """For each body where its members end."""
         sizes = self.lifetimes.by_name
-        return tuple(tuple({plus(low, sizes[name].size): None for name, low in b.members}) for b in self.stack)
+        return tuple(tuple({plus(low, sizes[name].size): None for name, low in b.members}) for b in self.bodies)
 
-    @cached_property
-    def most_bytes(self) -> int:
-        """An arena of so many bytes is enough for all sizes within the bounds."""
-        return self._stacked(lambda size: span(size, self.lifetimes.ranges)[1])[1]
-
-    def offsets(self, sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
-        """The first byte of every buffer at these sizes, and the bytes of the arena."""
-        self._check(sizes)
-        bases, total = self._stacked(lambda size: at(size, sizes))
-        members = zip(self.stack, bases, strict=True)
-        return {name: base + at(low, sizes) for body, base in members for name, low in body.members}, total
-
-    def _stacked(self, value: Callable[[Bytes], int]) -> tuple[list[int], int]:
-        """The base of every body and the arena's bytes, where the sizes have these values."""
+    def placed(self, value: Callable[[Bytes], int]) -> tuple[list[int], int]:
+        """The first byte of every body and the arena's bytes, where sizes have these values."""
         known: dict[Bytes, int] = {}
 
         def rounded(size: Bytes) -> int:
@@ -74,10 +58,56 @@ class SymbolicMemoryPlan:
 
         bases: list[int] = []
         for clear in self.distances:
-            bases.append(max((bases[other] + rounded(distance) for other, distance in clear), default=0))
-            bases[-1] = max(bases[-1], 0)
-        tops = zip(bases, self.heights, strict=True)
+            bases.append(max([0, *(bases[other] + rounded(distance) for other, distance in clear)]))
+        tops = zip(bases, self.ends, strict=True)
         return bases, max((base + rounded(end) for base, ends in tops for end in ends), default=0)
+
+    def __str__(self) -> str:
+        return "\n".join(map(self._line, range(len(self.bodies))))
+
+    def _line(self, number: int) -> str:
+        members = ", ".join(f"{name} + {text(low)}" if low else name for name, low in self.bodies[number].members)
+        above = [f"{self.bodies[other].members[0][0]} + {text(far)}" for other, far in self.distances[number]]
+        place = f"max({', '.join(above)})" if len(above) > 1 else "".join(above) or "0"
+        return f"  {members}: at {place}"
+
+
+@record
+class SymbolicMemoryPlan:
+    """The same bodies in one or several stacks, of which that with the smallest arena is taken once sizes are known.
+
+    `lifetimes` has the steps in the order for which the plan is made, its sizes are polynomials.
+    """
+
+    lifetimes: Lifetimes
+    stacks: tuple[Stack, ...]
+    alignment: int
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """An arena of so many bytes is enough for all sizes within the bounds."""
+        return self._best(lambda size: span(size, self.lifetimes.ranges)[1])[1]
+
+    def offsets(self, sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
+        """The first byte of every buffer at these sizes, and the bytes of the arena."""
+        self._check(sizes)
+        (stack, bases), total = self._best(lambda size: at(size, sizes))
+        members = zip(stack.bodies, bases, strict=True)
+        return {name: base + at(low, sizes) for body, base in members for name, low in body.members}, total
+
+    def _best(self, value: Callable[[Bytes], int]) -> tuple[tuple[Stack, list[int]], int]:
+        found = []
+        for stack in self.stacks:
+            bases, total = stack.placed(value)
+            found.append(((stack, bases), total))
+        return min(found, key=lambda one: one[1])
+
+    def pruned(self, samples: Iterable[Mapping[str, int]]) -> SymbolicMemoryPlan:
+        """Only the stacks that are best for one of some sizes, or for the greatest."""
+        values = [lambda size, at_sizes=one: at(size, at_sizes) for one in samples]
+        values.append(lambda size: span(size, self.lifetimes.ranges)[1])
+        chosen = {id(self._best(value)[0][0]) for value in values}
+        return SymbolicMemoryPlan(self.lifetimes, tuple(s for s in self.stacks if id(s) in chosen), self.alignment)
 
     def at(self, sizes: Mapping[str, int]) -> MemoryPlan:
         """The plan at these sizes; WorkbenchError for a size that is missing or out of its bounds."""
@@ -85,9 +115,9 @@ class SymbolicMemoryPlan:
         lifetimes = self.lifetimes.at(sizes)
         lives, by_name = lifetimes.lives, lifetimes.by_name
         places = tuple(Placed(name, offsets[name], at(by_name[name].size, {}), *life) for name, life in lives.items())
-        formed = shapes(lifetimes, bodies_at(self.stack, sizes), self.alignment)
+        formed = shapes(lifetimes, bodies_at(self.stacks[0].bodies, sizes), self.alignment)
         needed = max(live_lines(formed, len(lifetimes.steps)), default=0) * self.alignment
-        return MemoryPlan(lifetimes, places, total, self.alignment, self.planner, needed)
+        return MemoryPlan(lifetimes, places, total, self.alignment, "stacks", needed)
 
     def _check(self, sizes: Mapping[str, int]) -> None:
         bounds = self.lifetimes.ranges
@@ -102,11 +132,5 @@ class SymbolicMemoryPlan:
 
     def __str__(self) -> str:
         bounds = ", ".join(f"{name} in {low}..{high}" for name, (low, high) in self.lifetimes.bounds)
-        head = f"arena of at most {self.most_bytes} bytes for {bounds} ({self.planner}, alignment {self.alignment})"
-        return "\n".join([head, *(f"  {self._line(number)}" for number in range(len(self.stack)))])
-
-    def _line(self, number: int) -> str:
-        members = ", ".join(f"{name} + {text(low)}" if low else name for name, low in self.stack[number].members)
-        ends = [f"{self.stack[other].members[0][0]} + {text(distance)}" for other, distance in self.distances[number]]
-        place = f"max({', '.join(ends)})" if len(ends) > 1 else "".join(ends) or "0"
-        return f"{members}: at {place}"
+        head = f"arena of at most {self.most_bytes} bytes for {bounds} (alignment {self.alignment})"
+        return "\n or\n".join([f"{head}\n{self.stacks[0]}", *map(str, self.stacks[1:])])

@@ -51,7 +51,8 @@ def _check_buffer(buffer: Buffer, ranges: Bounds) -> None:
     if buffer.place not in get_args(Place):
         _refuse(f"buffer {buffer.name}: {unknown_name('place', buffer.place, get_args(Place))}")
     if (least := span(buffer.size, ranges)[0]) < 0:
-        _refuse(f"buffer {buffer.name}: {text(buffer.size)} bytes may be {least}; expected never below 0")
+        fewest = "" if isinstance(buffer.size, int) else f" (at least {least})"
+        _refuse(f"buffer {buffer.name} has {text(buffer.size)} bytes{fewest}; expected never less than 0")
 
 
 # -- order -----------------------------------------------------------------------------------------
