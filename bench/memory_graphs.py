@@ -176,10 +176,30 @@ def inception(image: int = 28, blocks: int = 6) -> Lifetimes:
     return r.finish(r.compute("mean", 256 * FLOAT, x))
 
 
+def plain_densenet(image: int = 32, growth: int = 12, layers: int = 12, blocks: int = 3) -> Lifetimes:
+    """DenseNet-40 as first published, without 1x1 convolutions: each layer is normalisation, ReLU and a 3x3
+    convolution of all channels so far to `growth`; between blocks all channels at half the size.
+    """
+    r = Recorder()
+    channels, width = 2 * growth, image
+    x = r.compute("conv", channels * width**2 * FLOAT, r.outside("image", 3 * image**2 * FLOAT))
+    for block in range(blocks):
+        for _ in range(layers):
+            y = r.elementwise("relu", r.elementwise("norm", x))
+            x = r.concatenate(x, r.compute("conv", growth * width**2 * FLOAT, y))
+            channels += growth
+        x = r.elementwise("relu", r.elementwise("norm", x))
+        if block < blocks - 1:
+            x = r.compute("pool", channels * (width // 2) ** 2 * FLOAT, r.compute("conv", r.size(x), x))
+            width //= 2
+    return r.finish(r.compute("linear", 10 * FLOAT, r.compute("mean", channels * FLOAT, x)))
+
+
 NETWORKS = {
     "ResNet-18": resnet18,
     "U-Net": unet,
     "DenseNet-121": densenet,
+    "DenseNet-40": plain_densenet,
     "transformer": transformer,
     "Inception": inception,
 }

@@ -17,7 +17,7 @@ VARIANTS = {
     "offsets": {"sharing": False, "reorder": False},
     "sharing": {"reorder": False},
     "everything": {},
-    "unaligned": {"alignment": 1},
+    "unaligned": {"alignment": 1, "reorder": False},
 }
 
 

@@ -115,7 +115,7 @@ class _Judge:
                     yield f"{step.name} writes {output} over {entry} while it reads it"
 
     def _written(self, step: Step, output: str) -> list[Run]:
-        """What the output's bytes are halfway: those it has in common with an input as they were, the others unknown."""
+        """What the output's bytes are halfway: those of an input that lie there already, and others unknown."""
         found: list[Run] = [("something else", 0, self.sizes[output])]
         for share in step.shares:
             at = int(share.offset)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from workbench.graph.memory import exact
 from workbench.graph.memory.bodies import Body, bodies
 from workbench.graph.memory.byte_counts import at, span
 from workbench.graph.memory.climbing import climbed
-from workbench.graph.memory.fitting import Bases, Puzzle, best_fit, puzzle
+from workbench.graph.memory.fitting import Bases, Puzzle, best_fit, placed, puzzle
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.ordering import searched
 from workbench.graph.memory.plans import MemoryPlan, Placed
@@ -23,10 +23,10 @@ from workbench.graph.memory.tokens import tokens
 from workbench.records import record
 
 PLANNERS = ("offsets", "tokens")
-SHARINGS: tuple[tuple[Sharing, ...], ...] = ((), ("overwrite",), ("overwrite", "part"))
-"""What may be shared, least first: bodies of many members are harder to place, so more is not always better."""
+SHARINGS: tuple[tuple[Sharing, ...], ...] = (("overwrite", "part"), ("overwrite",), ())
+"""What may be shared: bodies of many members are harder to place, so most is not always best; else it saves copies."""
 TRIED_A_SECOND = 100_000
-"""Steps that the search for an order tries in a second, about; its end is counted, so that it is the same everywhere."""
+"""Steps that the search for an order tries in a second, about: they are counted, so that it ends alike everywhere."""
 HOPEFUL = 1.2
 """What is at most so many times larger than the best may be improved to be better."""
 
@@ -73,7 +73,8 @@ def plan(
     by_tokens = _by_tokens(lifetimes, alignment)
     if planner == "tokens":
         return _finished(by_tokens, alignment)
-    tries = [by_tokens, *_tries(lifetimes, sharing, _orders(lifetimes, sharing, seconds if reorder else 0), alignment)]
+    orders = _orders(lifetimes, sharing, seconds if reorder else 0)
+    tries = [*_tries(lifetimes, sharing, orders, alignment), by_tokens]
     best = min(tries, key=lambda one: one.lines)
     return _finished(min([best, *_refined(tries, best, seconds)], key=lambda one: one.lines), alignment)
 
@@ -98,7 +99,7 @@ def _orders(lifetimes: Lifetimes, sharing: bool, seconds: float) -> list[tuple[i
 
 def _tries(lifetimes: Lifetimes, sharing: bool, orders: list[tuple[int, ...]], alignment: int) -> Iterator[_Try]:
     """Best fit for each order and each amount of sharing."""
-    for order, kinds in product(orders, SHARINGS if sharing else SHARINGS[:1]):
+    for order, kinds in product(orders, SHARINGS if sharing else SHARINGS[-1:]):
         ordered = lifetimes.reordered(order)
         formed = bodies(ordered, kinds, alignment)
         given = _puzzle(ordered, formed, alignment)
@@ -154,7 +155,7 @@ def _symbolic(lifetimes: Lifetimes, sharing: bool, reorder: bool, alignment: int
     sizes = samples(lifetimes)
     needed = [max(1, _needed(lifetimes.at(one), alignment)) for one in sizes]
     orders = _orders(lifetimes.at(sizes[0]), sharing, seconds if reorder else 0)
-    choices = list(product(orders, SHARINGS if sharing else SHARINGS[:1]))
+    choices = list(product(orders, SHARINGS if sharing else SHARINGS[-1:]))
 
     def excess(found: SymbolicMemoryPlan) -> tuple[float, int]:
         arenas = [found.offsets(one)[1] for one in sizes]
@@ -181,15 +182,25 @@ def samples(lifetimes: Lifetimes) -> list[dict[str, int]]:
 def _stacks(
     lifetimes: Lifetimes, kinds: tuple[Sharing, ...], sizes: list[dict[str, int]], alignment: int, seconds: float
 ) -> SymbolicMemoryPlan:
-    """For each sample of sizes the bodies from the lowest to the highest of their best places there."""
+    """For each sample of sizes the bodies from the lowest to the highest of their best places there; each search
+    begins where the ones before ended.
+    """
     formed = bodies(lifetimes, kinds, alignment)
-    stacks: dict[tuple[Body, ...], None] = {}
+    orders: dict[tuple[int, ...], None] = {}
     for one in sizes:
         given = _puzzle(lifetimes.at(one), bodies_at(formed, one), alignment)
-        bases = climbed(given, best_fit(given), seconds / len(sizes))
-        order = sorted(range(len(formed)), key=lambda number: bases[number])
-        stacks[tuple(formed[number] for number in order)] = None
-    return SymbolicMemoryPlan(lifetimes, tuple(Stack(lifetimes, s, alignment) for s in stacks), alignment).pruned(sizes)
+        fitted = min([best_fit(given), *(placed(given, order) for order in orders)], key=given.lines)
+        starts = (fitted, placed(given, _token_order(lifetimes.at(one), formed)))
+        bases = min((climbed(given, start, seconds / len(sizes) / 2) for start in starts), key=given.lines)
+        orders[tuple(sorted(range(len(formed)), key=lambda number: bases[number]))] = None
+    stacks = tuple(Stack(lifetimes, tuple(formed[n] for n in order), alignment) for order in orders)
+    return SymbolicMemoryPlan(lifetimes, stacks, alignment).pruned(sizes)
+
+
+def _token_order(lifetimes: Lifetimes, formed: tuple[Body, ...]) -> list[int]:
+    """The numbers of the bodies in the order of their tokens: a good start where there are few different sizes."""
+    token_of = tokens(lifetimes).token_of
+    return sorted(range(len(formed)), key=lambda number: min(token_of[name] for name, _ in formed[number].members))
 
 
 def at_most(lifetimes: Lifetimes) -> Lifetimes:

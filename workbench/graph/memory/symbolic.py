@@ -2,6 +2,7 @@
 
 Why not fixed offsets for the greatest sizes: those need the largest arena at every size.  Here every distance is a
 sum of sizes, so an arena is never larger than that for the greatest, and nothing overlaps beyond the bounds either.
+When the sizes are known, the same bodies are also placed by first fit, which finds the room below overhangs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cached_property
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.graph.memory.bodies import Body
 from workbench.graph.memory.byte_counts import Bytes, at, minus, plus, span, text
+from workbench.graph.memory.fitting import placed, puzzle
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.plans import MemoryPlan, Placed
 from workbench.graph.memory.shapes import bodies_at, live_lines, shapes
@@ -47,8 +49,8 @@ class Stack:
         sizes = self.lifetimes.by_name
         return tuple(tuple({plus(low, sizes[name].size): None for name, low in b.members}) for b in self.bodies)
 
-    def placed(self, value: Callable[[Bytes], int]) -> tuple[list[int], int]:
-        """The first byte of every body and the arena's bytes, where sizes have these values."""
+    def heights(self, value: Callable[[Bytes], int]) -> tuple[list[int], int]:
+        """The first byte of every body and the arena's bytes, where sizes have these values; both grow with them."""
         known: dict[Bytes, int] = {}
 
         def rounded(size: Bytes) -> int:
@@ -61,6 +63,13 @@ class Stack:
             bases.append(max([0, *(bases[other] + rounded(distance) for other, distance in clear)]))
         tops = zip(bases, self.ends, strict=True)
         return bases, max((base + rounded(end) for base, ends in tops for end in ends), default=0)
+
+    def at(self, lifetimes: Lifetimes, sizes: Mapping[str, int]) -> tuple[list[int], int]:
+        """The same at these sizes, or what first fit makes of the order there if that is less."""
+        given = puzzle(shapes(lifetimes, bodies_at(self.bodies, sizes), self.alignment), len(lifetimes.steps))
+        bases = placed(given, range(len(self.bodies)))
+        fitted = [base * self.alignment for base in bases], given.lines(bases) * self.alignment
+        return min(self.heights(lambda size: at(size, sizes)), fitted, key=lambda one: one[1])
 
     def __str__(self) -> str:
         return "\n".join(map(self._line, range(len(self.bodies))))
@@ -86,27 +95,27 @@ class SymbolicMemoryPlan:
     @cached_property
     def most_bytes(self) -> int:
         """An arena of so many bytes is enough for all sizes within the bounds."""
-        return self._best(lambda size: span(size, self.lifetimes.ranges)[1])[1]
+        return min(map(self._most, self.stacks))
+
+    def _most(self, stack: Stack) -> int:
+        return stack.heights(lambda size: span(size, self.lifetimes.ranges)[1])[1]
 
     def offsets(self, sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
         """The first byte of every buffer at these sizes, and the bytes of the arena."""
         self._check(sizes)
-        (stack, bases), total = self._best(lambda size: at(size, sizes))
+        stack, bases, total = self._best(sizes)
         members = zip(stack.bodies, bases, strict=True)
         return {name: base + at(low, sizes) for body, base in members for name, low in body.members}, total
 
-    def _best(self, value: Callable[[Bytes], int]) -> tuple[tuple[Stack, list[int]], int]:
-        found = []
-        for stack in self.stacks:
-            bases, total = stack.placed(value)
-            found.append(((stack, bases), total))
-        return min(found, key=lambda one: one[1])
+    def _best(self, sizes: Mapping[str, int]) -> tuple[Stack, list[int], int]:
+        lifetimes = self.lifetimes.at(sizes)
+        return min(((stack, *stack.at(lifetimes, sizes)) for stack in self.stacks), key=lambda one: one[-1])
 
     def pruned(self, samples: Iterable[Mapping[str, int]]) -> SymbolicMemoryPlan:
-        """Only the stacks that are best for one of some sizes, or for the greatest."""
-        values = [lambda size, at_sizes=one: at(size, at_sizes) for one in samples]
-        values.append(lambda size: span(size, self.lifetimes.ranges)[1])
-        chosen = {id(self._best(value)[0][0]) for value in values}
+        """Only the stacks that are best for one of some sizes, and that which is for the greatest."""
+        if len(self.stacks) == 1:
+            return self
+        chosen = {id(self._best(sizes)[0]) for sizes in samples} | {id(min(self.stacks, key=self._most))}
         return SymbolicMemoryPlan(self.lifetimes, tuple(s for s in self.stacks if id(s) in chosen), self.alignment)
 
     def at(self, sizes: Mapping[str, int]) -> MemoryPlan:

@@ -63,13 +63,13 @@ def _check_order(steps: tuple[Step, ...], known: Mapping[str, Buffer]) -> None:
     written = {name for step in steps for name in step.writes}
     ready = {name for name, b in known.items() if b.place == "outside"} - written
     writer: dict[str, str] = {}
-    done: set[str] = set()
+    names, done = [s.name for s in steps], set()
     for step in steps:
         for name in (*step.reads, *step.writes):
             if name not in known:
                 _refuse(f"step {step.name}: {unknown_name('buffer', name, known)}")
         _check_reads(step, ready, written)
-        _check_after(step, done, [s.name for s in steps])
+        _check_after(step, done, names)
         for name in step.writes:
             if name in writer:
                 _refuse(f"{writer[name]} and {step.name} both write {name}; expected one of them to write another name")
@@ -90,7 +90,7 @@ def _check_reads(step: Step, ready: set[str], written: set[str]) -> None:
 
 def _check_after(step: Step, done: set[str], names: list[str]) -> None:
     for name in step.after:
-        if name not in names:
+        if name not in done and name not in names:
             _refuse(f"step {step.name}: {unknown_name('step', name, names)}")
         if name not in done:
             _refuse(f"step {step.name} is to come after {name}, which has not run before it")
