@@ -10,10 +10,11 @@ import pytest
 from bench.memory_graphs import NETWORKS, Recorder, random_graph
 from tests.graph.memory.test_tokens import chain
 from workbench.errors import WorkbenchError
-from workbench.graph.memory import Lifetimes, MemoryPlan, exact, faults, plan
-from workbench.graph.memory.climbing import climbed
-from workbench.graph.memory.fitting import best_fit, placed, puzzle
-from workbench.graph.memory.shapes import Rectangle
+from workbench.graph.memory import Lifetimes, MemoryPlan, faults, plan
+from workbench.graph.memory.placing import exact
+from workbench.graph.memory.placing.climbing import climbed
+from workbench.graph.memory.placing.fitting import best_fit, placed, puzzle
+from workbench.graph.memory.placing.shapes import Rectangle
 
 SECONDS = 20.0
 
@@ -179,6 +180,15 @@ def test_concatenations_that_differ_are_kept_apart():
     a, b, c = (r.compute("op", 640, r.outside(x, 1)) for x in "xyz")
     found = planned(r.finish(r.compute("end", 64, r.concatenate(a, b), r.concatenate(a, c))))
     assert found.bytes >= 3 * 640
+
+
+def test_what_holds_the_same_by_chance_is_not_written_while_it_is_read():
+    """`whole` could lie where `twice` does, whose bytes it begins with, but it would write a part of them anew."""
+    r = Recorder()
+    x = r.compute("op", 100, r.outside("x", 1))
+    twice = r.concatenate(x, x)
+    found = planned(r.finish(r.compute("end", 64, r.concatenate(x, twice), twice)))
+    assert found.bytes == 256 + 320 + 64
 
 
 def test_parts_that_would_lie_askew_are_copied():

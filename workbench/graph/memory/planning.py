@@ -8,15 +8,15 @@ from itertools import product
 from math import isqrt
 
 from workbench.errors import WorkbenchError, shown, unknown_name
-from workbench.graph.memory import exact
 from workbench.graph.memory.bodies import Body, bodies
 from workbench.graph.memory.byte_counts import at, span
-from workbench.graph.memory.climbing import climbed
-from workbench.graph.memory.fitting import Bases, Puzzle, best_fit, placed, puzzle
 from workbench.graph.memory.lifetimes import Lifetimes
 from workbench.graph.memory.ordering import searched
+from workbench.graph.memory.placing import exact
+from workbench.graph.memory.placing.climbing import climbed
+from workbench.graph.memory.placing.fitting import Bases, Puzzle, best_fit, placed, puzzle
+from workbench.graph.memory.placing.shapes import bodies_at, shapes
 from workbench.graph.memory.plans import MemoryPlan, Placed
-from workbench.graph.memory.shapes import bodies_at, shapes
 from workbench.graph.memory.steps import Buffer, Share, Sharing, Step
 from workbench.graph.memory.symbolic import Stack, SymbolicMemoryPlan
 from workbench.graph.memory.tokens import tokens

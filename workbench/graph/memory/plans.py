@@ -55,7 +55,7 @@ class MemoryPlan:
             for step in self.lifetimes.steps
             for share in step.shares
             if share.output in offsets and share.input in offsets
-            if offsets[share.output] + share.offset == offsets[share.input]
+            if offsets[share.output] + byte_counts.at(share.offset, {}) == offsets[share.input]
         )
 
     @cached_property

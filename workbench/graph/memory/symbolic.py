@@ -13,10 +13,10 @@ from functools import cached_property
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.graph.memory.bodies import Body
 from workbench.graph.memory.byte_counts import Bytes, at, minus, plus, span, text
-from workbench.graph.memory.fitting import placed, puzzle
 from workbench.graph.memory.lifetimes import Lifetimes
+from workbench.graph.memory.placing.fitting import placed, puzzle
+from workbench.graph.memory.placing.shapes import bodies_at, live_lines, shapes
 from workbench.graph.memory.plans import MemoryPlan, Placed
-from workbench.graph.memory.shapes import bodies_at, live_lines, shapes
 from workbench.records import record
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 from time import monotonic
 
-from workbench.graph.memory.fitting import Bases, Puzzle, lowest_gap, placed, settled, tightest_gap
-from workbench.graph.memory.shapes import height
+from workbench.graph.memory.placing.fitting import Bases, Puzzle, lowest_gap, placed, settled, tightest_gap
+from workbench.graph.memory.placing.shapes import height
 
 SEED = 20
 MOST_PLACED = 60_000

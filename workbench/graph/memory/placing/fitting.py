@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
-from workbench.graph.memory.shapes import Gaps, Shape, forbidden, height, live_lines
+from workbench.graph.memory.placing.shapes import Gaps, Shape, forbidden, height, live_lines
 from workbench.records import record
 
 Bases = tuple[int, ...]

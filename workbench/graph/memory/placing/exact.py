@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.graph.memory.fitting import Bases, Puzzle, placed
-from workbench.graph.memory.shapes import height
+from workbench.graph.memory.placing.fitting import Bases, Puzzle, placed
+from workbench.graph.memory.placing.shapes import height
 
 MOST_BODIES = 30
 MOST_CHOICES = 600
@@ -24,7 +24,7 @@ def is_small(given: Puzzle) -> bool:
 
 def solved(given: Puzzle, bases: Bases, seconds: float) -> Bases:
     """Bases of the smallest arena, or the given ones where they are proved best or the seconds end before."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import LinearConstraint, milp
 
     lines, choices = given.lines(bases), _choices(given)
     if lines <= given.bound:
@@ -39,11 +39,17 @@ def solved(given: Puzzle, bases: Bases, seconds: float) -> Bases:
     found = milp(
         c=np.eye(1, size, bodies)[0],
         integrality=np.r_[np.zeros(bodies + 1), np.ones(len(choices))],
-        bounds=Bounds(lower, upper),
+        bounds=_between(lower, upper),
         constraints=LinearConstraint(rows, -np.inf, limits),
         options={"time_limit": seconds},
     )
     return bases if found.x is None else _whole(given, found.x[:bodies], bases)
+
+
+def _between(lower: Any, upper: Any) -> Any:
+    from scipy.optimize import Bounds
+
+    return Bounds(lower, upper)
 
 
 def _choices(given: Puzzle) -> list[tuple[int, int, int, int]]:
