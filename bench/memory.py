@@ -65,10 +65,8 @@ def planned(name: str, lifetimes: Lifetimes) -> Planned:
     return Planned(name, len(lifetimes.steps), tokens.bytes, *arenas, seconds)
 
 
-def _checked(
-    lifetimes: Lifetimes, *, planner: str = "offsets", sharing: bool = True, reorder: bool = True
-) -> MemoryPlan:
-    found = plan(lifetimes, planner, sharing=sharing, reorder=reorder, seconds=SECONDS)
+def _checked(lifetimes: Lifetimes, planner: str = "offsets", **asked: bool) -> MemoryPlan:
+    found = plan(lifetimes, planner, seconds=SECONDS, **asked)
     assert isinstance(found, MemoryPlan)
     if wrong := faults(found, lifetimes):
         raise RuntimeError(f"the judge refuses a plan: {wrong[0]}")

@@ -1,4 +1,4 @@
-"""`plan`: the best arrangement that the planners find, never worse than TVM's tokens or the given order."""
+"""`plan`: the best arrangement that the planners find, never worse than TVM's tokens in the given order."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plan(
     that are open are the greatest.
     "offsets" places bodies by best fit, then climbs, and solves small cases exactly, for about so many `seconds`; with
     `sharing` it takes the permitted shares, with `reorder` it looks for a better order of the steps.  Its arena is
-    never larger than that of tokens, or that of the given order.
+    never larger than that of tokens, or than what best fit makes of the given order without sharing.
 
     WorkbenchError for an unknown planner, or an alignment that is no power of two.
     """
