@@ -206,7 +206,7 @@ NETWORKS = {
 
 
 def with_batch(given: Lifetimes, bounds: tuple[int, int]) -> Lifetimes:
-    """The same with everything N times as large; parts stay where a batch is the outermost axis of one sample."""
+    """The same with everything N times as large: a batch as the innermost axis, so that parts stay contiguous."""
     batch = atom(Size("N"))
     buffers = (Buffer(b.name, batch * int(b.size), b.place) for b in given.buffers)  # type: ignore[arg-type]
     return Lifetimes(tuple(_batched(step, batch) for step in given.steps), tuple(buffers), (("N", bounds),))
