@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from workbench.graph.memory import Buffer, Lifetimes, Share, Step
+from workbench.lang.algebra.polynomial import Polynomial, atom
 from workbench.lang.expr import Size
-from workbench.lang.polynomial import Polynomial, atom
 
 FLOAT = 4
 

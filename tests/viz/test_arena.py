@@ -8,8 +8,8 @@ from bench.memory_graphs import Recorder, random_graph, unet
 from tests.viz.values import parsed
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Step, plan
-from workbench.viz.arena_view import TOP, arena, arena_scene
-from workbench.viz.scene import Box
+from workbench.viz.draw.scene import Box
+from workbench.viz.views.models.arena_view import TOP, arena, arena_scene
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -7,8 +7,8 @@ import pytest
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Share, Step
 from workbench.graph.memory.byte_counts import at, never_above, span
+from workbench.lang.algebra.polynomial import atom
 from workbench.lang.expr import Binary, Const, Size
-from workbench.lang.polynomial import atom
 
 N, M = atom(Size("N")), atom(Size("M"))
 BOUNDS = (("N", (1, 8)), ("M", (2, 5)))

@@ -9,8 +9,8 @@ import pytest
 from bench.memory_graphs import NETWORKS, random_graph, symbolic_transformer, with_batch
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import Buffer, Lifetimes, Step, SymbolicMemoryPlan, faults, plan
+from workbench.lang.algebra.polynomial import atom
 from workbench.lang.expr import Size
-from workbench.lang.polynomial import atom
 
 N, M = atom(Size("N")), atom(Size("M"))
 

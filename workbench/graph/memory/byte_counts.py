@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from workbench.errors import WorkbenchError, unknown_name
+from workbench.lang.algebra.polynomial import Polynomial, expression
 from workbench.lang.expr import Binary, Call, Const, Expr, Size
-from workbench.lang.polynomial import Polynomial, expression
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 Bytes = int | Polynomial
 Span = tuple[int, int]
@@ -19,7 +19,7 @@ Bounds = Mapping[str, Span]
 def at(size: Bytes, sizes: Mapping[str, int]) -> int:
     """The number of bytes at these sizes; WorkbenchError for a name without a value.
 
-    >>> from workbench.lang.polynomial import atom
+    >>> from workbench.lang.algebra.polynomial import atom
     >>> at(atom(Size("N")) * 4 + 8, {"N": 3})
     20
     """
@@ -29,7 +29,7 @@ def at(size: Bytes, sizes: Mapping[str, int]) -> int:
 def span(size: Bytes, bounds: Bounds) -> Span:
     """Numbers that the size is never below and never above; both are taken if every name occurs once.
 
-    >>> from workbench.lang.polynomial import atom
+    >>> from workbench.lang.algebra.polynomial import atom
     >>> span(atom(Size("N")) * -4 + 8, {"N": (1, 3)})
     (-4, 4)
     """

@@ -9,7 +9,7 @@ from workbench.graph.memory import byte_counts
 from workbench.graph.memory.byte_counts import Bounds, Bytes, Span
 from workbench.graph.memory.steps import Buffer, Share, Step
 from workbench.graph.memory.validation import refuse_nonsense, refuse_strange_sizes
-from workbench.lang.polynomial import Polynomial, number
+from workbench.lang.algebra.polynomial import Polynomial, number
 from workbench.records import record
 
 

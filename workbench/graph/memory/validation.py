@@ -9,7 +9,7 @@ from typing import Any, NoReturn, get_args
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.graph.memory.byte_counts import Bounds, Bytes, Span, never_above, plus, span, text
 from workbench.graph.memory.steps import Buffer, Place, Share, Sharing, Step
-from workbench.lang.polynomial import Polynomial
+from workbench.lang.algebra.polynomial import Polynomial
 
 
 def refuse_strange_sizes(steps: tuple[Step, ...], buffers: tuple[Buffer, ...]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from workbench.errors import WorkbenchError, shown
 from workbench.graph.memory import MemoryPlan
 from workbench.graph.memory.plans import Placed
-from workbench.viz.palette import statement_role
-from workbench.viz.pictures import Picture
-from workbench.viz.quantities import bytes_text
-from workbench.viz.scene import MONO_WIDTH, Box, Line, Mark, Path, Scene, Text, above, paragraph
-from workbench.viz.tables import Table, table_text
+from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.quantities import bytes_text
+from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Path, Scene, Text, above, paragraph
+from workbench.viz.draw.tables import Table, table_text
 
 WIDE, HIGH, LEFT, TOP = 700.0, 320.0, 70.0, 34.0
 WIDEST_STEP = 64.0
