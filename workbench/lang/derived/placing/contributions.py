@@ -1,8 +1,8 @@
 """Contributions to adjoints: each is placed, its sum taken apart, and written down so that nothing is computed twice.
 
 A sum over indices becomes a statement of its own over the indices that its terms have; factors that do not vary
-with the summed indices are multiplied afterwards.  Where a stride or a border lets only some instances contribute,
-what is summed is first copied with zeros in between and around, so that the sum itself has no condition.
+with the summed indices are multiplied afterwards.  A window that moves in strides is taken apart; where a
+border lets only some instances contribute, what is summed is first copied with zeros around.
 """
 
 from __future__ import annotations
