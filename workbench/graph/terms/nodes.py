@@ -16,7 +16,7 @@ import numpy as np
 from workbench.graph.terms.dimensions import Dimension
 from workbench.graph.terms.types import Quantified, Type
 from workbench.lang.operator import Operator
-from workbench.lang.terms import NOWHERE, Span
+from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
 Array = np.ndarray[Any, Any]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, DType, from_numpy
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import Span
 from workbench.lang.unify import limits
 
 Array = np.ndarray[Any, Any]

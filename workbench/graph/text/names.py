@@ -9,10 +9,10 @@ from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Array, Constructor, Global, Primitive, Term, Variable
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.text.tokens import KEYWORDS, Token
-from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.dtypes import ALIASES, DTYPES
 from workbench.lang.operator import Operator
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.terms import Span
 from workbench.ops.catalogue import ENTRIES, load
 
 

@@ -35,7 +35,7 @@ from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import Steps, operands, postorder, run
 from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing_types import print_dimension, print_quantified, print_type
-from workbench.lang.terms import PRECEDENCE
+from workbench.lang.syntax.terms import PRECEDENCE
 
 _DEEPEST = 5
 _WIDEST = 90

@@ -15,9 +15,9 @@ from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing import print_function
 from workbench.graph.text.printing_types import print_definition
 from workbench.lang.operator import Operator
-from workbench.lang.parser import parse
-from workbench.lang.printer import print_unit
-from workbench.lang.syntax import Unit
+from workbench.lang.printing.printer import print_unit
+from workbench.lang.syntax.parser import parse
+from workbench.lang.syntax.syntax import Unit
 from workbench.ops.catalogue import ENTRIES, load
 
 

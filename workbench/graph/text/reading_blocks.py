@@ -14,8 +14,8 @@ from workbench.graph.text.names import Declared, Names
 from workbench.graph.text.reading_patterns import PatternReader
 from workbench.graph.text.reading_types import TypeReader
 from workbench.graph.text.tokens import Token
-from workbench.lang.diagnostics import Problem
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from workbench.lang.diagnostics import Diagnostics, Problem
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 LONGEST_TEXT = 4_000_000

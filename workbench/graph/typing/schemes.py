@@ -21,7 +21,7 @@ from workbench.graph.terms.types import (
 )
 from workbench.graph.typing.unification import Unifier
 from workbench.lang.dtypes import DType
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.scopes.type_variables import CLASSES
 
 
 @dataclass

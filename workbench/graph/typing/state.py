@@ -11,9 +11,9 @@ from workbench.graph.terms.nodes import Call, Constructor, Function, Global, Pri
 from workbench.graph.terms.types import Scheme, Type
 from workbench.graph.text.printing_types import print_type
 from workbench.graph.typing.unification import Equation, Mismatch, Unifier
-from workbench.lang.diagnostics import Problem
 from workbench.lang.operator import Operator
-from workbench.lang.terms import NOWHERE, Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
 Rename = Callable[[str], str]

@@ -26,11 +26,11 @@ from workbench.graph.terms.types import (
     parts,
     walk_type,
 )
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.polynomial import Polynomial, split
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Size
-from workbench.lang.facts import Facts
-from workbench.lang.polynomial import Polynomial, split
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.scopes.type_variables import CLASSES
 
 
 class Mismatch(Exception):
