@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "export", "viz")
+ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "graph", "export", "viz")
 
 __all__ = [
     "Operator",

@@ -21,6 +21,10 @@ class OperatorError(WorkbenchError):
     """The operator text is wrong; the message shows the token with a caret, several errors at once."""
 
 
+class ModelError(WorkbenchError):
+    """A model is wrong: its text, its names or its types; the message shows the place, several errors at once."""
+
+
 class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 

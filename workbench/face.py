@@ -12,6 +12,8 @@ NAMES = {
     "saving": "workbench.lang:saving",
     "tape": "workbench.lang:tape",
     "vmap": "workbench.lang:vmap",
+    "Model": "workbench.graph:Model",
+    "model": "workbench.graph:model",
     "from_c": "workbench.fromc.program:from_c",
     "schedule": "workbench.schedules:schedule",
     "check": "workbench.schedules:check",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from workbench.errors import OperatorError
+from workbench.errors import OperatorError, WorkbenchError
 from workbench.lang.syntax.terms import Span
 
 MOST_PROBLEMS = 10
@@ -29,11 +29,12 @@ class Problem(Exception):
 
 @dataclass
 class Diagnostics:
-    """Problems found so far in one text, and how many statements were resolved."""
+    """Problems found so far in one text, and how many statements were resolved; `error` is what they are raised as."""
 
     text: str
     problems: list[Problem] = field(default_factory=list)
     statements: int = 0
+    error: type[WorkbenchError] = OperatorError
 
     @contextmanager
     def collect(self) -> Iterator[None]:
@@ -53,9 +54,9 @@ class Diagnostics:
             self.check()
 
     def check(self) -> None:
-        """Raise OperatorError if anything was recorded."""
+        """Raise the error if anything was recorded."""
         if self.problems:
-            raise OperatorError(report(self.text, self.problems))
+            raise self.error(report(self.text, self.problems))
 
 
 def report(text: str, problems: list[Problem]) -> str:

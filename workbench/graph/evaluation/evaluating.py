@@ -1,0 +1,42 @@
+"""Evaluation of a model: what it computes, on the oracles of its operators.  Everything else is tested against this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import CallError, unknown_name
+from workbench.graph.evaluation.arguments import converted
+from workbench.graph.evaluation.machine import Machine
+from workbench.graph.terms.types import FunctionType
+from workbench.lang.oracle.evaluation import evaluate as oracle
+
+if TYPE_CHECKING:
+    from workbench.graph.models import Model
+
+
+def evaluate(model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], run_operator: Any = oracle) -> Any:
+    """The value of a model's entry for its arguments.
+
+    Arrays are taken as they are, Python's numbers and lists as arrays of the type that is wanted; a `List` from any
+    sequence, an `Option` from None or a value, a `Tree` from None or (value, left, right).  `sizes` are dimensions by
+    name, for what no shape tells.  `run_operator` stands for `workbench.lang.oracle.evaluate`.  CallError says which
+    argument does not fit, or which call of an operator fails.
+    """
+    machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator)
+    entry = machine.named(model.entry)
+    machine.sized.add(entry.function)
+    of = model.type_of(model.entry)
+    assert isinstance(of, FunctionType)
+    names = [each.name for each in entry.function.parameters]
+    if len(arrays) != len(names):
+        raise CallError(f"{model.entry}: expected {len(names)} arguments ({', '.join(names)}) but found {len(arrays)}")
+    dims = [each.name for each in model.scheme_of(model.entry).variables if each.kind == "dimension"]
+    for name in sizes:
+        if name not in dims:
+            raise CallError(f"{model.entry}: {unknown_name('dimension', name, dims)}")
+    arguments = tuple(
+        converted(value, kind, model.datatypes, f"{model.entry}: {name}")
+        for value, kind, name in zip(arrays, of.parameters, names, strict=True)
+    )
+    return machine.call(entry, arguments, dict(sizes))

@@ -1,0 +1,1 @@
+"""What models are made of: terms, types, dimensions and data types, and walks over them."""

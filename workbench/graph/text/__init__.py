@@ -1,0 +1,1 @@
+"""The text form of models: read, checked for words, and printed the same."""

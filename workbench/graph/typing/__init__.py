@@ -1,0 +1,1 @@
+"""Types of models: what operators say of themselves, unification, dimension equations, exhaustiveness."""
