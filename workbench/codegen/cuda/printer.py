@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
@@ -13,7 +12,8 @@ from workbench.codegen.c.printer import Printer
 from workbench.codegen.cuda.atomics import cuda_atomic
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.cuda.grid.collectives import WARP, collective, combined
-from workbench.codegen.cuda.grid.launch_extents import Extents, axis_number, head
+from workbench.codegen.cuda.grid.kernels import NOWHERE, KernelNest
+from workbench.codegen.cuda.grid.launch_extents import axis_number, head
 from workbench.codegen.cuda.warp_printing import warp_call
 from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
@@ -38,41 +38,28 @@ THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 class CudaPrinter(Printer):
     """Prints the kernels of one file, one at a time.
 
-    `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
-    copy asynchronously; `syncs` counts the waits.  `wide_arrays` are those that wide accesses touch, `aligned` the
-    caller's among them, `scratch` the shared arrays of sums over threads, `cleared` the threads' arrays that begin as
-    0; `depth` counts the loops around.
+    `kernel` is the one at hand.  `wide_arrays` are those that wide accesses touch, `aligned` the caller's among them,
+    `scratch` the shared arrays of sums over threads.
     """
 
-    extents: Extents = field(default_factory=Extents)
-    places: dict[str, str] = field(default_factory=dict)
-    late: frozenset[str] = frozenset()
+    kernel: KernelNest = field(default_factory=lambda: NOWHERE)
     wide_arrays: set[str] = field(default_factory=set)
     aligned: dict[str, None] = field(default_factory=dict)
     scratch: dict[str, tuple[DType, int]] = field(default_factory=dict)
-    cleared: frozenset[str] = frozenset()
-    depth: int = 0
-    syncs: int = 0
 
-    def begin(self, extents: Extents, places: dict[str, str], late: frozenset[str]) -> None:
+    def begin(self, kernel: KernelNest) -> None:
         """Another kernel."""
-        self.extents, self.places, self.late = extents, places, late
+        self.kernel = kernel
+        self.values.arrays = dict(kernel.arrays)
+        self.values.by_value |= {name for name in kernel.registers if not kernel.arrays[name].rank}
         self.wide_arrays, self.aligned, self.scratch = set(), {}, {}
 
     def code(self, code: Code) -> list[str]:
         """The lines of what a block executes."""
         match code:
             case Parts(parts):
-                lines: list[str] = []
-                for part, following in zip_longest(parts, parts[1:]):
-                    lines += self.code(part)
-                    again = self.depth and isinstance(part, Piece) and collective(part.nest, self.extents, "thread.x")
-                    if again and self.scratch and not isinstance(following, Sync):
-                        self.syncs += 1
-                        lines.append("__syncthreads();")  # the next iteration uses the same scratch
-                return lines
+                return [line for part in parts for line in self.code(part)]
             case Sync(pending):
-                self.syncs += 1
                 waits = [] if pending is None else ["wb_copies_commit();", f"wb_copies_wait({pending});"]
                 return [*waits, "__syncthreads();"]
             case Piece():
@@ -86,15 +73,14 @@ class CudaPrinter(Printer):
         lines, scratch = combined(self.values, loop, write)
         if scratch:
             self.scratch[scratch] = write.cells[0].dtype, count // WARP
-            self.syncs += 1
         return ["{", *indented([*said, *lines]), "}"]
 
     def piece(self, piece: Piece) -> list[str]:
         """A nest in thread loops; along axes that it does not use only the first threads execute it."""
-        if (found := collective(piece.nest, self.extents, "thread.x")) is not None:
+        if (found := collective(piece.nest, self.kernel.extents, "thread.x")) is not None:
             return self.sum(*found)
         used = {axis_number(kind) for kind in piece.axes}
-        idle = [axis for axis, size in enumerate(self.extents.block) if size > 1 and axis not in used]
+        idle = [axis for axis, size in enumerate(self.kernel.extents.block) if size > 1 and axis not in used]
         lines = self.lines(piece.nest)
         if not idle:
             return lines
@@ -106,9 +92,7 @@ class CudaPrinter(Printer):
             case For() if is_block(node.kind):
                 return self.block_loop(node, body)
             case For():
-                self.depth += 1
                 lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
-                self.depth -= 1
                 return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
             case Define():
                 return self.defined(node, self.code(body))
@@ -141,7 +125,7 @@ class CudaPrinter(Printer):
     def block_loop(self, loop: For, body: Parts) -> list[str]:
         axis = loop.kind[-1]
         name = self.values.names("index", loop.variable)
-        if head(loop) in self.extents.exact:
+        if head(loop) in self.kernel.extents.exact:
             start = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
             inside = unbraced(self.known(loop, body))
             return [start, *inside] if mentions(inside, name) else inside
@@ -175,11 +159,11 @@ class CudaPrinter(Printer):
         if not is_thread(loop.kind):
             return super().loop(loop, lane)
         inside = self.scoped(loop.variable, loop.body, lane, loop)
-        if head(loop) not in self.extents.fitting:
+        if head(loop) not in self.kernel.extents.fitting:
             return [f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", *indented(unbraced(inside)), "}"]
         name = self.values.names("index", loop.variable)
         start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
-        if head(loop) in self.extents.full:
+        if head(loop) in self.kernel.extents.full:
             named = [start] if mentions(inside, name) else []
             return ["{", *indented([*named, *unbraced(inside)]), "}"]
         upper = self.values.inside(self.limit(loop), PRECEDENCE["<"] + 1)
@@ -187,7 +171,7 @@ class CudaPrinter(Printer):
 
     def limit(self, loop: For) -> Expr:
         """The bound of a loop that begins at 0, without what the number of threads along its axis says already."""
-        size, upper = self.extents.block[axis_number(loop.kind)], loop.upper
+        size, upper = self.kernel.extents.block[axis_number(loop.kind)], loop.upper
         if loop.lower != ZERO or loop.step != 1 or not (isinstance(upper, Call) and upper.function == "min"):
             return upper
         kept = tuple(e for e in upper.arguments if (constant(e) or 0) < size)
@@ -206,19 +190,19 @@ class CudaPrinter(Printer):
 
     def instruction(self, call: Invoke) -> list[str]:
         """What all lanes of a warp execute together."""
-        shared = frozenset(name for name, place in self.places.items() if place == "shared")
-        found = warp_call(self.values, call, self.program.arrays, shared)
+        shared = frozenset(name for name, place in self.kernel.places.items() if place == "shared")
+        found = warp_call(self.values, call, self.values.arrays, shared)
         self.wide_arrays |= found.arrays
         return [*self.comment(next(writes(call.body))), *found.lines]
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
-        if (found := wide_write(self.values, loop, self.late)) is None:
+        if (found := wide_write(self.values, loop, self.kernel.late)) is None:
             raise CodegenError(f"{self.program.name}: loop {loop.loop} has lanes around more than one write")
         self.wide_arrays |= found.arrays
         write = next(writes(loop.body))
         said = self.comment(write)
-        given = [a for a in found.arrays if self.program.arrays[a].role != "temporary"]
+        given = [a for a in found.arrays if self.values.arrays[a].role != "temporary"]
         if not given:
             return [*said, *found.lines]
         self.aligned.update(dict.fromkeys(given))
@@ -231,7 +215,7 @@ class CudaPrinter(Printer):
         own: list[str] = []
         nest: Nest = node
         while isinstance(nest, Place):
-            own += [nest.array] if self.places.get(nest.array) == "thread" else []
+            own += [nest.array] if self.kernel.places.get(nest.array) == "thread" else []
             nest = nest.body
         body = self.lines(nest, lane)
         lines = [self.thread_array(name) for name in own]
@@ -239,7 +223,7 @@ class CudaPrinter(Printer):
 
     def thread_array(self, name: str) -> str:
         """`float A_local[8];`."""
-        array = self.program.arrays[name]
+        array = self.values.arrays[name]
         count = constant(elements(array))
         if count is None:
             raise CodegenError(
@@ -254,12 +238,12 @@ class CudaPrinter(Printer):
             )
         align = "__align__(16) " if name in self.wide_arrays else ""
         extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
-        first = " = {}" if name in self.cleared else ""
+        first = " = {}" if name in self.kernel.cleared else ""
         return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent}{first};"
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         said = self.comment(write)
-        if write.statement in self.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
+        if write.statement in self.kernel.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
             source = write.values[0]
             assert isinstance(source, Read)
             cell = cell_text(self.values, write.cells[0])

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.codegen.c.expressions.values import Values, cell_text
+from workbench.codegen.cuda.grid.block_code import Code, Piece
 from workbench.codegen.cuda.grid.launch_extents import Extents
 from workbench.codegen.nest.nest import For, Nest, Write, children, only, rebuild, writes
 from workbench.codegen.passes.register_tiles.accumulators import independent
@@ -72,6 +73,12 @@ def tree_on_threads(tree: Tree, found: frozenset[tuple[str, str]]) -> Tree:
         case Sequence(parts):
             return Sequence(tuple(tree_on_threads(p, found) for p in parts))
     return tree
+
+
+def sum_of_warps(code: Code, extents: Extents) -> tuple[For, Write] | None:
+    """The sum that a piece is, if warps leave their results in shared memory for it."""
+    found = collective(code.nest, extents, "thread.x") if isinstance(code, Piece) else None
+    return found if found is not None and extents.block[0] > WARP else None
 
 
 def combined(values: Values, loop: For, write: Write) -> tuple[list[str], str]:
