@@ -27,11 +27,12 @@ from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces
 from workbench.codegen.cuda.grid.thread_arrays import dropped, in_registers, owned, plain, without
 from workbench.codegen.cuda.grid.unit_block_loops import with_lost_blocks
 from workbench.codegen.cuda.grid.warp_calls import executable, partial_results, with_instructions
-from workbench.codegen.cuda.grid.wide_accesses import wide
+from workbench.codegen.cuda.grid.wide_accesses import touched_wide, wide
 from workbench.codegen.cuda.memory import shared_of
 from workbench.codegen.cuda.memory_spaces import late_copies, settled
+from workbench.codegen.cuda.warp_printing import wide_operands
 from workbench.codegen.nest.from_program import atomic, nest_of
-from workbench.codegen.nest.nest import For, Nest, transform, walk, writes
+from workbench.codegen.nest.nest import For, Invoke, Nest, transform, walk, writes
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
 from workbench.codegen.passes.known_guards import without_known
@@ -44,6 +45,8 @@ from workbench.poly.threads.cross_thread_dependences import crossings
 from workbench.poly.threads.grid import on_grid, regions
 from workbench.poly.time.concurrency import atomic_statements, is_block
 from workbench.records import record
+from workbench.schedules.kernels.micro_kernels import registered
+from workbench.schedules.kernels.warp_instructions import WarpInstruction
 from workbench.target import Target
 
 
@@ -201,6 +204,16 @@ def _shared(kernel: KernelNest, grid: Grid) -> KernelNest:
     return replace(kernel, shared=shared_of(kernel.arrays, names, grid.target, kernel.name).arrays)
 
 
+def _aligned(kernel: KernelNest, _: Grid) -> KernelNest:
+    found: set[str] = set()
+    for node in walk(kernel.nest):
+        if isinstance(node, For) and node.lanes > 1:
+            found |= touched_wide(next(writes(node.body)), node, kernel.arrays)
+        elif isinstance(node, Invoke) and isinstance(registered(node.kernel), WarpInstruction):
+            found |= wide_operands(node, kernel.arrays, kernel.shared)
+    return replace(kernel, aligned=frozenset(found))
+
+
 def _waiting(kernel: KernelNest, grid: Grid) -> KernelNest:
     """The code of a kernel with the places where threads wait."""
     nest, extents, late = kernel.nest, kernel.extents, kernel.late
@@ -293,5 +306,6 @@ GRID_PASSES: tuple[GridPass, ...] = (
         "guards that the loops around decide are gone",
         lambda nest, kernel, grid: without_known(nest),
     ),
+    _kernel_pass("alignment", "what wide accesses touch begins at a multiple of 16 bytes", _aligned),
     _kernel_pass("barriers", "threads of a block wait where something crosses from one to another", _waiting),
 )

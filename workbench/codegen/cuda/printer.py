@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
@@ -11,17 +10,19 @@ from workbench.codegen.c.lines import indented, unbraced
 from workbench.codegen.c.printer import Printer
 from workbench.codegen.cuda.atomics import cuda_atomic
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
-from workbench.codegen.cuda.grid.collectives import WARP, collective, combined
+from workbench.codegen.cuda.grid.collectives import collective, combined
 from workbench.codegen.cuda.grid.kernels import NOWHERE, KernelNest
-from workbench.codegen.cuda.grid.launch_extents import axis_number, head
+from workbench.codegen.cuda.grid.launch_extents import axis_number, head, thread_limit
+from workbench.codegen.cuda.grid.wide_accesses import touched_wide
+from workbench.codegen.cuda.mentions import Mentioned, Mentions
 from workbench.codegen.cuda.warp_printing import warp_call
 from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant
-from workbench.lang.dtypes import INT64, DType
-from workbench.lang.expr import Call, Const, Expr, Read
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Read
 from workbench.lang.operator import Monoid
 from workbench.poly.regions.storage import elements
 from workbench.poly.threads.grid import is_thread
@@ -30,7 +31,6 @@ from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 ZERO = Const(0, INT64)
-COMMENT = re.compile(r"/\*.*?\*/")
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 
 
@@ -38,21 +38,17 @@ THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 class CudaPrinter(Printer):
     """Prints the kernels of one file, one at a time.
 
-    `kernel` is the one at hand.  `wide_arrays` are those that wide accesses touch, `aligned` the caller's among them,
-    `scratch` the shared arrays of sums over threads.
+    `kernel` is the one at hand, `mentions` says what its parts mention.
     """
 
     kernel: KernelNest = field(default_factory=lambda: NOWHERE)
-    wide_arrays: set[str] = field(default_factory=set)
-    aligned: dict[str, None] = field(default_factory=dict)
-    scratch: dict[str, tuple[DType, int]] = field(default_factory=dict)
+    mentions: Mentions = field(default_factory=lambda: Mentions(NOWHERE, lambda _array, _dimension: False))
 
-    def begin(self, kernel: KernelNest) -> None:
+    def begin(self, kernel: KernelNest, mentions: Mentions) -> None:
         """Another kernel."""
-        self.kernel = kernel
+        self.kernel, self.mentions = kernel, mentions
         self.values.arrays = dict(kernel.arrays)
         self.values.by_value |= {name for name in kernel.registers if not kernel.arrays[name].rank}
-        self.wide_arrays, self.aligned, self.scratch = set(), {}, {}
 
     def code(self, code: Code) -> list[str]:
         """The lines of what a block executes."""
@@ -69,10 +65,8 @@ class CudaPrinter(Printer):
 
     def sum(self, loop: For, write: Write) -> list[str]:
         """All threads of the block add up what each of them found."""
-        said, count = self.comment(write), constant(loop.upper) or 0
-        lines, scratch = combined(self.values, loop, write)
-        if scratch:
-            self.scratch[scratch] = write.cells[0].dtype, count // WARP
+        said, used = self.comment(write), self.mentions.expr(write.values[0])
+        lines = combined(self.values, loop, write, named=("index", loop.variable) in used)
         return ["{", *indented([*said, *lines]), "}"]
 
     def piece(self, piece: Piece) -> list[str]:
@@ -95,17 +89,17 @@ class CudaPrinter(Printer):
                 lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
                 return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
             case Define():
-                return self.defined(node, self.code(body))
+                return self.defined(node, self.code(body), self.mentions.code(body))
             case If(condition):
                 lines = [f"if ({self.values.text(condition)}) {{", *indented(unbraced(self.code(body)))]
                 if otherwise is not None:
                     lines += ["} else {", *indented(unbraced(self.code(otherwise)))]
                 return [*lines, "}"]
 
-    def defined(self, node: Define, inside: list[str]) -> list[str]:
+    def defined(self, node: Define, inside: list[str], mentioned: Mentioned) -> list[str]:
         """The lines inside a definition with the constant, where they use it: compilers warn if they do not."""
         name = self.values.names("index", node.variable)
-        if not mentions(inside, name):
+        if ("index", node.variable) not in mentioned:
             return ["{", *indented(unbraced(inside)), "}"]
         return ["{", *indented([f"const int64_t {name} = {self.values.text(node.value)};", *inside]), "}"]
 
@@ -128,7 +122,7 @@ class CudaPrinter(Printer):
         if head(loop) in self.kernel.extents.exact:
             start = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
             inside = unbraced(self.known(loop, body))
-            return [start, *inside] if mentions(inside, name) else inside
+            return [start, *inside] if ("index", loop.variable) in self.mentions.code(body) else inside
         return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
 
     def first(self, loop: For, number: str) -> str:
@@ -164,18 +158,11 @@ class CudaPrinter(Printer):
         name = self.values.names("index", loop.variable)
         start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
         if head(loop) in self.kernel.extents.full:
-            named = [start] if mentions(inside, name) else []
+            used = ("index", loop.variable) in self.mentions.nest(loop.body, tuple(self.values.held))
+            named = [start] if used else []
             return ["{", *indented([*named, *unbraced(inside)]), "}"]
-        upper = self.values.inside(self.limit(loop), PRECEDENCE["<"] + 1)
+        upper = self.values.inside(thread_limit(loop, self.kernel.extents), PRECEDENCE["<"] + 1)
         return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
-
-    def limit(self, loop: For) -> Expr:
-        """The bound of a loop that begins at 0, without what the number of threads along its axis says already."""
-        size, upper = self.kernel.extents.block[axis_number(loop.kind)], loop.upper
-        if loop.lower != ZERO or loop.step != 1 or not (isinstance(upper, Call) and upper.function == "min"):
-            return upper
-        kept = tuple(e for e in upper.arguments if (constant(e) or 0) < size)
-        return kept[0] if len(kept) == 1 else replace(upper, arguments=kept) if kept else upper
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
         """As in C; what only processors have is executed plainly."""
@@ -185,30 +172,27 @@ class CudaPrinter(Printer):
             case Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body, lane)
             case Define(variable, _, body):
-                return self.defined(nest, self.scoped(variable, body, lane))
+                used = self.mentions.nest(body, tuple(self.values.held))
+                return self.defined(nest, self.scoped(variable, body, lane), used)
         return super().lines(nest, lane)
 
     def instruction(self, call: Invoke) -> list[str]:
         """What all lanes of a warp execute together."""
-        shared = frozenset(name for name, place in self.kernel.places.items() if place == "shared")
-        found = warp_call(self.values, call, self.values.arrays, shared)
-        self.wide_arrays |= found.arrays
-        return [*self.comment(next(writes(call.body))), *found.lines]
+        lines = warp_call(self.values, call, self.values.arrays, self.kernel.shared)
+        return [*self.comment(next(writes(call.body))), *lines]
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
         if (found := wide_write(self.values, loop, self.kernel.late)) is None:
             raise CodegenError(f"{self.program.name}: loop {loop.loop} has lanes around more than one write")
-        self.wide_arrays |= found.arrays
         write = next(writes(loop.body))
         said = self.comment(write)
-        given = [a for a in found.arrays if self.values.arrays[a].role != "temporary"]
-        if not given:
-            return [*said, *found.lines]
-        self.aligned.update(dict.fromkeys(given))
+        arrays = touched_wide(write, loop, self.values.arrays)
+        if all(self.values.arrays[a].role == "temporary" for a in arrays):
+            return [*said, *found]
         self.commented.add(write.statement)
         one_by_one = super().loop(replace(loop, lanes=1, step=1, kind="unroll"), SCALAR)
-        return [*said, "if (wb_wide) {", *indented(unbraced(found.lines)), "} else {", *indented(one_by_one), "}"]
+        return [*said, "if (wb_wide) {", *indented(unbraced(found)), "} else {", *indented(one_by_one), "}"]
 
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Arrays of a thread before the body; the others stand at the kernel's beginning."""
@@ -236,7 +220,7 @@ class CudaPrinter(Printer):
                 f"{self.program.name}: {name} takes {taken} bytes of each thread, which has at most {THREAD_BYTES}; "
                 "stage smaller tiles, or bind loops inside"
             )
-        align = "__align__(16) " if name in self.wide_arrays else ""
+        align = "__align__(16) " if name in self.kernel.aligned else ""
         extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
         first = " = {}" if name in self.kernel.cleared else ""
         return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent}{first};"
@@ -256,8 +240,3 @@ class CudaPrinter(Printer):
 
     def operand(self, write: Write) -> str:
         return parenthesised(self.values.text(write.values[0]))
-
-
-def mentions(lines: list[str], name: str) -> bool:
-    """Whether the lines, without their comments, use a name: compilers warn of one that is declared only."""
-    return any(re.search(rf"\b{name}\b", COMMENT.sub("", line)) for line in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,11 +13,12 @@ from workbench.codegen.cuda.checks import CudaChecks
 from workbench.codegen.cuda.dialect import GPU_DIALECTS
 from workbench.codegen.cuda.functions import CudaHelpers, file_names
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
-from workbench.codegen.cuda.grid.collectives import sum_of_warps
+from workbench.codegen.cuda.grid.collectives import scratch_name, scratch_of, sum_of_warps
 from workbench.codegen.cuda.grid.kernels import NOWHERE, Grid, HostNode, KernelNest
 from workbench.codegen.cuda.grid.launch_extents import Extents
 from workbench.codegen.cuda.grid.launches import Amount, Argument, Buffer, Launch, Repeat, Step
 from workbench.codegen.cuda.memory import Shared, array_size, buffers_of, parameter_text, shared_of
+from workbench.codegen.cuda.mentions import STATUS, Mentioned, Mentions
 from workbench.codegen.cuda.pipeline import lower_grid
 from workbench.codegen.cuda.printer import CudaPrinter
 from workbench.codegen.cuda.remarks import without_effect
@@ -26,14 +26,11 @@ from workbench.codegen.kernel import Signature
 from workbench.codegen.nest.nest import writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import INT32, INT64
-from workbench.lang.expr import Expr
+from workbench.lang.expr import Expr, size_names
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.programs.tree import Tree
 from workbench.records import record
 from workbench.target import Target
-
-COMMENT = re.compile(r"/\*.*?\*/")
-WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 @record
@@ -92,8 +89,7 @@ class _File:
             lines, blocks, threads = self.checks.body(early)
             extents = Extents((blocks, 1, 1), (threads, 1, 1))
             node = replace(NOWHERE, name=self.fresh("check"), arrays=self.program.arrays, extents=extents)
-            self.printer.begin(node)
-            yield self.kernel(node, lines)
+            yield self.kernel(node, lines, self.checks.mentioned(early, node))
 
     def fresh(self, name: str) -> str:
         """The name of another kernel."""
@@ -115,27 +111,30 @@ class _File:
     def region(self, node: KernelNest) -> Launch:
         """One kernel."""
         assert node.code is not None
-        self.printer.begin(node)
+        mentions = Mentions(node, self.checks.looks_at)
+        self.printer.begin(node, mentions)
         lines = self.printer.code(node.code)
-        lines = [*self.beginning(), *map(self.printer.thread_array, node.registers), *lines]
-        return self.kernel(node, lines)
+        lines = [*self.beginning(node), *map(self.printer.thread_array, node.registers), *lines]
+        return self.kernel(node, lines, mentions.code(node.code) | {("array", name) for name in node.registers})
 
-    def beginning(self) -> list[str]:
+    def beginning(self, node: KernelNest) -> list[str]:
         """Whether the caller's arrays begin where wide accesses may."""
-        found = [f"(uint64_t){self.names('array', a)}" for a in self.program.arrays if a in self.printer.aligned]
+        given = [a for a in self.program.arrays if a in node.aligned and self.program.arrays[a].role != "temporary"]
+        found = [f"(uint64_t){self.names('array', a)}" for a in given]
         whole = f"({' | '.join(found)})" if len(found) > 1 else "".join(found)
         return [f"const bool wb_wide = {whole} % 16 == 0;"] if found else []
 
-    def kernel(self, node: KernelNest, lines: list[str]) -> Launch:
+    def kernel(self, node: KernelNest, lines: list[str], mentioned: Mentioned) -> Launch:
         """The text of a kernel is noted; how it is launched."""
         written = frozenset(c.array for w in writes(node.nest) for c in w.cells)
         start = ["if (*wb_status != 0) return;"] if self.checks.before and written else []
         shared = shared_of(node.arrays, node.shared, self.grid.target, node.name)
+        mentioned |= STATUS if start else frozenset()
         start += self.declared(node, shared)
-        words = {word for line in start + lines for word in WORD.findall(COMMENT.sub("", line))}
-        arguments = tuple(self.arguments(words, node, written))
+        mentioned |= {("size", name) for offset in shared.offsets for name in size_names(offset)}
+        arguments = tuple(self.arguments(mentioned, node, written))
         threads = node.extents.block[0] * node.extents.block[1] * node.extents.block[2]
-        static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in self.printer.scratch.values())
+        static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in scratch_of(node.nest, node.extents).values())
         taken = ", ".join(parameter_text(a) for a in arguments)
         lead = [f'extern "C" __global__ void __launch_bounds__({threads})', f"{node.name}({taken})", "{"]
         self.texts.append("\n".join([*lead, *indented([*start, *unbraced(lines)]), "}"]) + "\n")
@@ -143,42 +142,44 @@ class _File:
 
     def declared(self, node: KernelNest, shared: Shared) -> list[str]:
         """The arrays of a block."""
-        sums = [f"__shared__ {dtype.c_name} {name}[{n}];" for name, (dtype, n) in self.printer.scratch.items()]
+        scratch = scratch_of(node.nest, node.extents).items()
+        sums = [f"__shared__ {dtype.c_name} {scratch_name(self.values, a)}[{n}];" for a, (dtype, n) in scratch]
         if not shared.dynamic:
-            return [*(self.shared_array(node.arrays[name]) for name in shared.arrays), *sums]
+            return [*(self.shared_array(node.arrays[name], node) for name in shared.arrays), *sums]
         lines = [*sums, "WB_DYNAMIC_SHARED(wb_shared);"]
         for name, offset in zip(shared.arrays, shared.offsets, strict=True):
             kind, where = node.arrays[name].dtype.c_name, self.values.inside(offset, 9)
             lines.append(f"{kind} *const {self.names('array', name)} = ({kind} *)(wb_shared + {where});")
         return lines
 
-    def shared_array(self, array: Array) -> str:
+    def shared_array(self, array: Array, node: KernelNest) -> str:
         """`__shared__ float A_local[256];`."""
-        align = "__align__(16) " if array.name in self.printer.wide_arrays else ""
+        align = "__align__(16) " if array.name in node.aligned else ""
         name, count = self.names("array", array.name), array_size(array) // array.dtype.bytes
         return f"__shared__ {align}{array.dtype.c_name} {name}[{count}];"
 
-    def arguments(self, words: set[str], node: KernelNest, written: frozenset[str]) -> Iterator[Argument]:
+    def arguments(self, mentioned: Mentioned, node: KernelNest, written: frozenset[str]) -> Iterator[Argument]:
         """What the text of a kernel mentions, in the order of the arguments."""
         for array in [a for a in self.arrays if not a.by_value]:
-            if array.c_name in words:
+            if ("array", array.name) in mentioned:
                 yield Argument("array", array.name, array.c_name, array.dtype, array.name in written)
         inside = {*node.shared, *node.own}
         for array in self.program.arrays.values():
-            c_name = self.names("array", array.name)
-            if array.role == "temporary" and c_name in words and array.name not in inside:
+            used = array.role == "temporary" and ("array", array.name) in mentioned
+            if used and array.name not in inside:
                 self.temporaries[array.name] = None
+                c_name = self.names("array", array.name)
                 yield Argument("workspace", array.name, c_name, array.dtype, array.name in written)
         for scalar in [a for a in self.arrays if a.by_value]:
-            if scalar.c_name in words:
+            if ("array", scalar.name) in mentioned:
                 yield Argument("scalar", scalar.name, scalar.c_name, scalar.dtype)
         for symbol in self.program.symbols:
-            if (c_name := self.names("size", symbol)) in words:
-                yield Argument("size", symbol, c_name, INT64)
+            if ("size", symbol) in mentioned:
+                yield Argument("size", symbol, self.names("size", symbol), INT64)
         for variable in node.host:
-            if (c_name := self.names("index", variable)) in words:
-                yield Argument("loop", variable, c_name, INT64)
-        if "wb_status" in words:
+            if ("index", variable) in mentioned:
+                yield Argument("loop", variable, self.names("index", variable), INT64)
+        if mentioned >= STATUS:
             yield Argument("status", "wb_status", "wb_status", INT32, True)
 
 

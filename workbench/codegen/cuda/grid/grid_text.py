@@ -39,6 +39,8 @@ def _known(node: KernelNest, statements: Names) -> Iterator[str]:
         yield f"{array} in {PLACES[place]}{first}"
     if node.shared:
         yield f"the block declares {', '.join(node.shared)}"
+    if node.aligned:
+        yield f"aligned: {', '.join(sorted(node.aligned))}"
     for statement in sorted(node.late):
         yield f"{statements[statement]} copies asynchronously"
 

@@ -30,8 +30,8 @@ class KernelNest:
     loops around, `name` is that of its function.  `tree` is the order of its statements, with sums over threads bound.
     `arrays` are all arrays as this kernel stores them, `places` says where its local ones live: "workspace", "shared"
     or "thread"; `shared` and `registers` are those of the block and of the threads that stand at its beginning,
-    `cleared` those of threads that begin as 0.  `late` are the statements (ids) that copy asynchronously.  In the end
-    it is `code`: parts, and the places where threads wait.
+    `cleared` those of threads that begin as 0, `aligned` those that wide accesses touch.  `late` are the statements
+    (ids) that copy asynchronously.  In the end it is `code`: parts, and the places where threads wait.
     """
 
     region: Region
@@ -46,6 +46,7 @@ class KernelNest:
     registers: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     cleared: frozenset[str] = frozenset()
+    aligned: frozenset[str] = frozenset()
     code: Parts | None = None
 
     @property
