@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
-from workbench.codegen.c.lines import indented, unbraced
-from workbench.codegen.c.printer import Printer
+from workbench.codegen.c.lines import begun, braced, indented, owned, unbraced
+from workbench.codegen.c.printer import Printer, guarded
 from workbench.codegen.cuda.atomics import cuda_atomic
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.cuda.grid.collectives import collective, combined
@@ -51,7 +51,10 @@ class CudaPrinter(Printer):
         self.values.by_value |= {name for name in kernel.registers if not kernel.arrays[name].rank}
 
     def code(self, code: Code) -> list[str]:
-        """The lines of what a block executes."""
+        """The lines of what a block executes; each knows its statements and loop (`Line`)."""
+        return owned(self.printed_code(code))
+
+    def printed_code(self, code: Code) -> list[str]:
         match code:
             case Parts(parts):
                 return [line for part in parts for line in self.code(part)]
@@ -67,7 +70,7 @@ class CudaPrinter(Printer):
         """All threads of the block add up what each of them found."""
         said, used = self.comment(write), self.mentions.expr(write.values[0])
         lines = combined(self.values, loop, write, named=("index", loop.variable) in used)
-        return ["{", *indented([*said, *lines]), "}"]
+        return braced("{", owned([*said, *lines], (write.statement,)))
 
     def piece(self, piece: Piece) -> list[str]:
         """A nest in thread loops; along axes that it does not use only the first threads execute it."""
@@ -79,29 +82,28 @@ class CudaPrinter(Printer):
         if not idle:
             return lines
         first = " && ".join(f"threadIdx.{'xyz'[axis]} == 0" for axis in idle)
-        return [f"if ({first}) {{", *indented(unbraced(lines)), "}"]
+        return braced(f"if ({first}) {{", unbraced(lines))
 
     def around(self, node: For | If | Define, body: Parts, otherwise: Parts | None) -> list[str]:
         match node:
             case For() if is_block(node.kind):
                 return self.block_loop(node, body)
             case For():
-                lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
-                return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
+                written_out = "WB_UNROLL " if self.unrolled(node) else ""
+                return braced(f"{written_out}{self.head(node)} {{", self.known(node, body), node.loop)
             case Define():
                 return self.defined(node, self.code(body), self.mentions.code(body))
             case If(condition):
-                lines = [f"if ({self.values.text(condition)}) {{", *indented(unbraced(self.code(body)))]
-                if otherwise is not None:
-                    lines += ["} else {", *indented(unbraced(self.code(otherwise)))]
-                return [*lines, "}"]
+                begins = f"if ({self.values.text(condition)}) {{"
+                then = unbraced(self.code(body))
+                return guarded(begins, then, None if otherwise is None else unbraced(self.code(otherwise)))
 
     def defined(self, node: Define, inside: list[str], mentioned: Mentioned) -> list[str]:
         """The lines inside a definition with the constant, where they use it: compilers warn if they do not."""
         name = self.values.names("index", node.variable)
         if ("index", node.variable) not in mentioned:
-            return ["{", *indented(unbraced(inside)), "}"]
-        return ["{", *indented([f"const int64_t {name} = {self.values.text(node.value)};", *inside]), "}"]
+            return braced("{", unbraced(inside))
+        return braced("{", owned([f"const int64_t {name} = {self.values.text(node.value)};", *inside]))
 
     def unrolled(self, loop: For) -> bool:
         return loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32
@@ -120,10 +122,11 @@ class CudaPrinter(Printer):
         axis = loop.kind[-1]
         name = self.values.names("index", loop.variable)
         if head(loop) in self.kernel.extents.exact:
-            start = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
+            text = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
             inside = unbraced(self.known(loop, body))
+            start = begun(text, inside, loop.loop)
             return [start, *inside] if ("index", loop.variable) in self.mentions.code(body) else inside
-        return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
+        return braced(f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", self.known(loop, body), loop.loop)
 
     def first(self, loop: For, number: str) -> str:
         """The iteration of a block or thread of that number."""
@@ -154,17 +157,18 @@ class CudaPrinter(Printer):
             return super().loop(loop, lane)
         inside = self.scoped(loop.variable, loop.body, lane, loop)
         if head(loop) not in self.kernel.extents.fitting:
-            return [f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", *indented(unbraced(inside)), "}"]
+            return braced(f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", unbraced(inside), loop.loop)
         name = self.values.names("index", loop.variable)
-        start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
+        text = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
+        start = begun(text, inside, loop.loop)
         if head(loop) in self.kernel.extents.full:
             used = ("index", loop.variable) in self.mentions.nest(loop.body, tuple(self.values.held))
             named = [start] if used else []
-            return ["{", *indented([*named, *unbraced(inside)]), "}"]
+            return braced("{", owned([*named, *unbraced(inside)]))
         upper = self.values.inside(thread_limit(loop, self.kernel.extents), PRECEDENCE["<"] + 1)
-        return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
+        return braced("{", owned([start, *braced(f"if ({name} < {upper}) {{", unbraced(inside))]))
 
-    def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
+    def printed(self, nest: Nest, lane: Lane) -> list[str]:
         """As in C; what only processors have is executed plainly."""
         match nest:
             case Invoke() if isinstance(registered(nest.kernel), WarpInstruction):
@@ -174,12 +178,13 @@ class CudaPrinter(Printer):
             case Define(variable, _, body):
                 used = self.mentions.nest(body, tuple(self.values.held))
                 return self.defined(nest, self.scoped(variable, body, lane), used)
-        return super().lines(nest, lane)
+        return super().printed(nest, lane)
 
     def instruction(self, call: Invoke) -> list[str]:
         """What all lanes of a warp execute together."""
         lines = warp_call(self.values, call, self.values.arrays, self.kernel.shared)
-        return [*self.comment(next(writes(call.body))), *lines]
+        write = next(writes(call.body))
+        return owned([*self.comment(write), *lines], (write.statement,))
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
@@ -189,10 +194,11 @@ class CudaPrinter(Printer):
         said = self.comment(write)
         arrays = touched_wide(write, loop, self.values.arrays)
         if all(self.values.arrays[a].role == "temporary" for a in arrays):
-            return [*said, *found]
+            return owned([*said, *found], (write.statement,))
         self.commented.add(write.statement)
         one_by_one = super().loop(replace(loop, lanes=1, step=1, kind="unroll"), SCALAR)
-        return [*said, "if (wb_wide) {", *indented(unbraced(found)), "} else {", *indented(one_by_one), "}"]
+        guard = ["if (wb_wide) {", *indented(unbraced(found)), "} else {", *indented(one_by_one), "}"]
+        return owned([*said, *guard], (write.statement,))
 
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Arrays of a thread before the body; the others stand at the kernel's beginning."""
@@ -203,7 +209,7 @@ class CudaPrinter(Printer):
             nest = nest.body
         body = self.lines(nest, lane)
         lines = [self.thread_array(name) for name in own]
-        return ["{", *indented([*lines, *body]), "}"] if lines else body
+        return braced("{", owned([*lines, *body])) if lines else body
 
     def thread_array(self, name: str) -> str:
         """`float A_local[8];`."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import Values
-from workbench.codegen.c.lines import indented, unbraced
+from workbench.codegen.c.lines import indented, origin_of, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.unit import parameters
 from workbench.codegen.cuda.checks import CudaChecks
@@ -22,7 +22,7 @@ from workbench.codegen.cuda.mentions import STATUS, Mentioned, Mentions
 from workbench.codegen.cuda.pipeline import lower_grid
 from workbench.codegen.cuda.printer import CudaPrinter
 from workbench.codegen.cuda.remarks import without_effect
-from workbench.codegen.kernel import Signature
+from workbench.codegen.kernel import Origin, Signature
 from workbench.codegen.nest.nest import writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import INT32, INT64
@@ -35,13 +35,18 @@ from workbench.target import Target
 
 @record
 class GpuUnit:
-    """The text, its signature, the launches, the workspace, and what the generator did."""
+    """The text, its signature, the launches, the workspace, and what the generator did.
+
+    The first kernel begins on line `start`; `origins` say what the lines from there on are about.
+    """
 
     text: str
     signature: Signature
     launches: tuple[Step, ...]
     buffers: tuple[Buffer, ...]
     notes: tuple[str, ...]
+    start: int
+    origins: tuple[Origin, ...]
 
 
 def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence[str], *, checked: bool) -> GpuUnit:
@@ -53,8 +58,11 @@ def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence
     signature = Signature(file.function, file.arrays, program.symbols, workspace, file.checks.found)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
     prelude = GPU_DIALECTS[target.dialect].prelude
-    text = "\n".join([head + prelude, *file.values.helpers.texts.values(), *file.texts])
-    return GpuUnit(text, signature, (*cleared, *steps), buffers, (*file.notes(), *without_effect(tree)))
+    before = "\n".join([head + prelude, *file.values.helpers.texts.values(), ""])
+    notes, start = (*file.notes(), *without_effect(tree)), before.count("\n") + 1
+    lines = [line for kernel in file.texts for line in (*kernel, "")]
+    origins = tuple(map(origin_of, lines[1:-1]))
+    return GpuUnit(before + "\n".join(lines), signature, (*cleared, *steps), buffers, notes, start, origins)
 
 
 @dataclass
@@ -63,7 +71,7 @@ class _File:
 
     grid: Grid
     checked: bool
-    texts: list[str] = field(default_factory=list)
+    texts: list[list[str]] = field(default_factory=list)
     temporaries: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -137,7 +145,7 @@ class _File:
         static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in scratch_of(node.nest, node.extents).values())
         taken = ", ".join(parameter_text(a) for a in arguments)
         lead = [f'extern "C" __global__ void __launch_bounds__({threads})', f"{node.name}({taken})", "{"]
-        self.texts.append("\n".join([*lead, *indented([*start, *unbraced(lines)]), "}"]) + "\n")
+        self.texts.append([*lead, *indented([*start, *unbraced(lines)]), "}"])
         return Launch(node.name, node.extents.grid, node.extents.block, shared.dynamic_bytes, arguments, static)
 
     def declared(self, node: KernelNest, shared: Shared) -> list[str]:
