@@ -8,7 +8,9 @@ import pytest
 
 import workbench as wb
 from tests.gpu_schedules import HAND_MADE, bind_all, bound, staged_matmul, symbolic_matmul
+from tests.recipe_kernels import PAIRS, recipe_schedule
 from tests.small_sizes import small_sizes
+from tests.wild_gpu_schedules import wild_gpu_schedule
 from workbench.codegen.cuda.grid.launches import Launch, Repeat, amount, each_launch
 from workbench.codegen.kernel import Kernel
 from workbench.errors import CodegenError
@@ -95,6 +97,32 @@ def test_a_kernel_takes_only_what_it_mentions():
         ["h"],
         ["h", "bin", "wb_status"],
     ]
+
+
+def said(kernel: Kernel, launch: Launch) -> list[str]:
+    """The words of a kernel's body, without comments."""
+    body = kernel.source[kernel.source.index(f"\n{launch.name}(") :].split("\n}\n")[0].partition("\n{\n")[2]
+    return re.findall(r"(?<![\w.])[A-Za-z_]\w*", re.sub(r"/\*.*?\*/", "", body))
+
+
+MENTIONING = {
+    **HAND_MADE,
+    **{f"recipe for {name}": lambda name=name: recipe_schedule(name) for name in PAIRS},
+    **{f"wild {seed}": lambda seed=seed: wild_gpu_schedule(seed) for seed in (1, 14, 34, 68, 170, 236)},
+}
+
+
+@pytest.mark.parametrize("name", MENTIONING)
+def test_what_the_nest_says_is_mentioned_is_what_the_text_mentions(name):
+    """Arguments come from the nest; the words of the text are the other way to know them."""
+    kernel = wb.generate(MENTIONING[name](), target="h200")
+    names = {a.c_name for a in kernel.signature.arrays} | {*kernel.signature.symbols, "wb_status"}
+    for launch in each_launch(kernel.launches):
+        words, taken = said(kernel, launch), {a.c_name for a in launch.arguments}
+        assert taken <= {*words}, launch.name
+        assert names & {*words} <= taken, launch.name
+        variables = re.findall(r"const int64_t (\w+) = ", kernel.source)
+        assert all(len(re.findall(rf"\b{v}\b", kernel.source)) > 1 for v in variables)
 
 
 def test_words_of_cpp_are_no_names():

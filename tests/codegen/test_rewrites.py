@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
+from tests.gpu_schedules import staged_matmul
+from tests.recipe_kernels import PAIRS, recipe_schedule
 from tests.small_sizes import MACHINE, small_rewrites, small_schedule
+from workbench.codegen.cuda.pipeline import GRID_PASSES
+from workbench.codegen.inspection import nodes_of
 from workbench.codegen.nest.nest import Accumulate, Define, For, Nest, Write, children, walk
 from workbench.codegen.passes.pipeline import REWRITES
 from workbench.errors import CodegenError
@@ -45,6 +49,45 @@ def test_a_loop_knows_the_step_that_made_it():
 def test_rewrites_want_a_schedule():
     with pytest.raises(CodegenError, match="takes a Schedule"):
         wb.rewrites(wb.ops.load("matmul"))
+
+
+ON_GRIDS = {
+    "double-buffered matmul": lambda: staged_matmul(2),
+    "softmax": lambda: recipe_schedule("softmax"),
+    "jacobi": lambda: recipe_schedule("jacobi_2d"),
+}
+
+
+@pytest.mark.parametrize("name", ON_GRIDS)
+def test_the_passes_on_the_way_to_kernels_can_be_read(name, golden):
+    golden(str(wb.rewrites(ON_GRIDS[name](), "cuda")))
+
+
+def test_passes_on_the_way_to_kernels_are_found_by_name():
+    found = wb.rewrites(staged_matmul(2), "cuda")
+    assert [r.name for r in found] == [p.name for p in GRID_PASSES]
+    assert "threads wait, for all copies" in found["barriers"].diff
+    assert "B_local in shared memory" in found["memory"].diff
+    assert not found["wide accesses"].changed
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_provenance_survives_every_pass_on_the_way_to_kernels(name):
+    schedule = recipe_schedule(name)
+    found, program = wb.rewrites(schedule, "h200"), schedule.program
+    for step in found:
+        writes = [w for w in nodes_of(step.after) if isinstance(w, Write)]
+        assert {w.statement for w in writes} == {s.id for s in program.statements}
+        assert all(len(w.instance) == len(program.statement(w.statement).dims) for w in writes)
+        assert all(found.origin(n) for n in nodes_of(step.after) if isinstance(n, For | Define))
+
+
+def test_no_pass_disguises_a_bound_loop():
+    """A loop over blocks or threads is one from the first nest to the last."""
+    for step in wb.rewrites(recipe_schedule("matmul"), "h200"):
+        kinds = {n.kind for n in nodes_of(step.after) if isinstance(n, For)}
+        assert {"block.x", "thread.x"} <= kinds
+        assert "parallel" not in kinds
 
 
 def defined(nest: Nest, known: frozenset[str] = frozenset()) -> None:

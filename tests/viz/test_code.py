@@ -12,7 +12,6 @@ from tests.viz.values import naive, parsed, tiled
 from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.viz.views.program.c_tokens import Run, code_lines
-from workbench.viz.views.program.code_view import body_start
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_directives_are_one_run():
 
 
 def test_what_stands_before_the_function_is_folded(kernel):
-    start = body_start(kernel)
+    start = kernel.start
     assert kernel.source.split("\n")[start].startswith("int matmul(")
     html = viz.code(kernel).html
     assert html.index("<details>") < html.index(f"{start} lines before the function") < html.index("</details>")
@@ -67,7 +66,7 @@ def test_of_several_kernels_for_a_gpu_the_first_is_where_the_code_begins():
         start |= wb.split(f"{statement}/n", 6)
         start = start | wb.bind(f"{statement}/n_o", "block.x") | wb.bind(f"{statement}/n_i", "thread.x")
     kernel = wb.generate(start, "cuda")
-    assert kernel.source.split("\n")[body_start(kernel)].startswith("f_R_init(")
+    assert kernel.source.split("\n")[kernel.start].startswith("f_R_init(")
 
 
 def test_the_domain_stands_beside_the_code(kernel):

@@ -49,7 +49,7 @@ def generate(
     needs = dict.fromkeys(x for kernel in called(nest) if isinstance(kernel, ProcessorKernel) for x in kernel.isa)
     return Kernel(
         program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes, tuple(calls),
-        tuple(needs),
+        tuple(needs), start=unit.start, origins=unit.origins,
     )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
     unit = write_gpu_unit(program, schedule.tree, machine, title(schedule), checked=checked)
     return Kernel(
         program.name, unit.text, unit.signature, machine, program.sizes, schedule, unit.notes,
-        launches=unit.launches, buffers=unit.buffers,
+        launches=unit.launches, buffers=unit.buffers, start=unit.start, origins=unit.origins,
     )  # fmt: skip
 
 

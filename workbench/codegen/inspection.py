@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.codegen.generation import as_target
-from workbench.codegen.nest.nest import (
-    Accumulate,
-    Block,
-    Cell,
-    Define,
-    For,
-    Hold,
-    If,
-    Invoke,
-    Local,
-    Nest,
-    Place,
-    Prefetch,
-    Write,
-)
+from workbench.codegen.nest.nest import Define, For, Nest
 from workbench.codegen.nest.nest import walk as walk_nest
+from workbench.codegen.nest.nest_text import nest_lines
 from workbench.codegen.passes.pipeline import REWRITES, rewritten
 from workbench.errors import CodegenError, shown
-from workbench.lang.operator import Monoid
-from workbench.lang.printing.printer import show
 from workbench.poly.programs.tree import loops
 from workbench.records import record
 from workbench.target import Target
 
 if TYPE_CHECKING:
+    from workbench.codegen.cuda.grid.kernels import Grid
     from workbench.schedules import Schedule
     from workbench.schedules.transform import Transform
+
+    Stage = Nest | Grid
+
+
+class Named(Protocol):
+    """A rewrite of either road."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def does(self) -> str: ...
 
 
 @record
 class Rewriting:
     """One rewrite of one nest: its name, what it does, the nest before and after.
 
-    `statements` gives the names of the statements by id.
+    On the way to a GPU the nest is that of a whole `Grid`, later those of its kernels.  `statements` gives the names of
+    the statements by id.
     """
 
     name: str
     does: str
-    before: Nest
-    after: Nest
+    before: Stage
+    after: Stage
     statements: Mapping[str, str]
 
     @property
@@ -57,7 +55,7 @@ class Rewriting:
     @property
     def diff(self) -> str:
         """The change as a unified diff of the two nests, empty if nothing changed."""
-        old, new = (nest_lines(n, self.statements) for n in (self.before, self.after))
+        old, new = (stage_lines(n, self.statements) for n in (self.before, self.after))
         return "\n".join(unified_diff(old, new, "before", "after", n=2, lineterm=""))
 
     def __str__(self) -> str:
@@ -103,8 +101,8 @@ class Rewritings:
         return f"{node.loop}, of the naive order" if step is None else _made(node.loop, step, self.trace)
 
     def __str__(self) -> str:
-        start = [f"nest of {self.program}", *nest_lines(self.steps[0].before, self.steps[0].statements)]
-        known = dict.fromkeys(filter(None, map(self.origin, walk_nest(self.steps[-1].after))))
+        start = [f"nest of {self.program}", *stage_lines(self.steps[0].before, self.steps[0].statements)]
+        known = dict.fromkeys(filter(None, map(self.origin, nodes_of(self.steps[-1].after))))
         loops_ = ["loops", *(f"  {text}" for text in known)] if known else []
         return "\n".join([*start, "", *(f"{step}\n" for step in self.steps), *loops_]).rstrip()
 
@@ -116,15 +114,45 @@ def _made(loop: str, step: int, trace: tuple[Any, ...]) -> str:
 def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:
     """Every rewrite on the way from a schedule's loops to the printed nest, before and after.
 
-    A rewrite chooses spelling only: each nest executes the same instances in an order the schedule allows.
+    A rewrite chooses spelling only: each nest executes the same instances in an order the schedule allows.  For a GPU
+    they are the passes that make kernels; CodegenError where loops are not bound, or a limit of it is exceeded.
     """
     if not hasattr(schedule, "trace"):
         raise CodegenError(f"rewrites takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
-    nests = rewritten(schedule.program, schedule.tree, as_target(target))
+    machine = as_target(target)
+    passes, stages = _c_road(schedule, machine) if machine.dialect == "c" else _gpu_road(schedule, machine)
     names = {s.id: s.name for s in schedule.program.statements}
-    pairs = zip(REWRITES, nests[:-1], nests[1:], strict=True)
+    pairs = zip(passes, stages[:-1], stages[1:], strict=True)
     steps = tuple(Rewriting(r.name, r.does, before, after, names) for r, before, after in pairs)
     return Rewritings(schedule.program.name, steps, made_by(schedule), schedule.trace)
+
+
+def _c_road(schedule: Schedule, machine: Target) -> tuple[Sequence[Named], tuple[Stage, ...]]:
+    return REWRITES, rewritten(schedule.program, schedule.tree, machine)
+
+
+def _gpu_road(schedule: Schedule, machine: Target) -> tuple[Sequence[Named], tuple[Stage, ...]]:
+    from workbench.codegen.cuda.pipeline import GRID_PASSES, rewritten_grid  # who writes C does not wait for it
+
+    return GRID_PASSES, rewritten_grid(schedule.program, schedule.tree, machine)
+
+
+def stage_lines(stage: Stage, statements: Mapping[str, str]) -> list[str]:
+    """A nest or a grid as text."""
+    if not isinstance(stage, Nest):
+        from workbench.codegen.cuda.grid.grid_text import grid_lines
+
+        return grid_lines(stage, statements)
+    return nest_lines(stage, statements)
+
+
+def nodes_of(stage: Stage) -> Iterator[Nest]:
+    """Every node of a nest, or of the nests of a grid."""
+    if isinstance(stage, Nest):
+        yield from walk_nest(stage)
+    else:
+        for nest in stage.nests:
+            yield from walk_nest(nest)
 
 
 def made_by(schedule: Schedule) -> dict[str, int | None]:
@@ -136,71 +164,3 @@ def made_by(schedule: Schedule) -> dict[str, int | None]:
         names = {loop.name for loop in loops(after.tree)}
         found = {name: found.get(name, place) for name in names}
     return found
-
-
-# -- A nest as text: every node on its line, writes with the instance they execute --
-
-INDENT = "  "
-
-
-def nest_lines(nest: Nest, statements: Mapping[str, str]) -> list[str]:
-    """The lines of a nest; `statements` gives the name of each statement by id."""
-    match nest:
-        case Block(body):
-            return [line for part in body for line in nest_lines(part, statements)]
-        case Write():
-            return [_write(nest, statements)]
-        case For():
-            return [_loop(nest), *_inside(nest.body, statements)]
-        case If(condition, then, otherwise):
-            lines = [f"if {show(condition)}", *_inside(then, statements)]
-            return lines if otherwise is None else [*lines, "else", *_inside(otherwise, statements)]
-        case Define(variable, value, body):
-            return [f"{variable} is {show(value)}", *_inside(body, statements)]
-        case Hold(name, value, body):
-            return [f"hold {name} = {show(value)}", *_inside(body, statements)]
-        case Place(array, body):
-            return [f"place {array}", *_inside(body, statements)]
-        case Prefetch(cells, body, rows):
-            each = f", {rows[0]} < {rows[1]}" if rows else ""
-            return [f"prefetch {', '.join(map(_cell, cells))}{each}", *_inside(body, statements)]
-        case Accumulate(locals_, _, body, _):
-            return [f"registers {', '.join(map(_local, locals_))}", *_inside(body, statements)]
-        case Invoke(kernel, arrays, sizes, body):
-            given = [f"&{_cell(c)}" for c, _ in arrays] + [show(e) for e in sizes]
-            return [f"call {kernel}({', '.join(given)}), which does", *_inside(body, statements)]
-
-
-def _inside(nest: Nest, statements: Mapping[str, str]) -> list[str]:
-    return [INDENT + line for line in nest_lines(nest, statements)]
-
-
-def _write(write: Write, statements: Mapping[str, str]) -> str:
-    name = statements.get(write.statement, write.statement)
-    label = f"{name}({', '.join(map(show, write.instance))})"
-    cells, values = ", ".join(map(_cell, write.cells)), ", ".join(map(show, write.values))
-    match write.reduction:
-        case None:
-            return f"{label}: {cells} = {values}"
-        case Monoid(name=reduction) | reduction:
-            return f"{label}: {'atomic ' if write.atomic else ''}{cells} {reduction}= {values}"
-
-
-def _loop(loop: For) -> str:
-    step = "" if loop.step == 1 else f" step {loop.step}"
-    notes = [f"loop {loop.loop}"] if loop.loop not in ("", loop.variable) else []
-    notes += [] if loop.kind == "serial" else [loop.kind]
-    notes += [f"{loop.lanes} lanes"] if loop.lanes > 1 else []
-    notes += [f"none from {show(loop.limit)} on"] if loop.limit is not None else []
-    text = f"for {loop.variable} from {show(loop.lower)} below {show(loop.upper)}{step}"
-    return f"{text}  ({', '.join(notes)})" if notes else text
-
-
-def _cell(cell: Cell) -> str:
-    return f"{cell.array}({', '.join(map(show, cell.subscripts))})" if cell.subscripts else cell.array
-
-
-def _local(local: Local) -> str:
-    places = "".join(f"[{x.variable}]" for x in local.dims)
-    vector = f" of {local.lanes} lanes" if local.lanes > 1 else ""
-    return f"{local.name}{places}{vector} for {'partial ' if local.partial else ''}{_cell(local.cell)}"

@@ -88,6 +88,14 @@ class Signature:
         return counts and any(check.late for check in self.checks)
 
 
+@record(slots=True)
+class Origin:
+    """What a line of text is about: statements (ids) that it executes or encloses, the schedule's loop it begins."""
+
+    statements: tuple[str, ...] = ()
+    loop: str = ""
+
+
 @record(eq=False)
 class Kernel:
     """Generated code: text, how to call it, and where it came from.
@@ -95,7 +103,8 @@ class Kernel:
     `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the
     linker's flags for the micro-kernels it calls, `needs` the features of a processor that they need.  On a GPU the
     text has several functions: `launches` says how the host starts them, `buffers` what the workspace holds
-    (`workbench/codegen/cuda/grid/launches.py`).
+    (`workbench/codegen/cuda/grid/launches.py`).  The function, or the first of several, begins on line `start`, counted
+    from 0; `origins` say what the lines from there on are about.
     """
 
     name: str
@@ -109,6 +118,8 @@ class Kernel:
     needs: tuple[str, ...] = ()
     launches: tuple[Step, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    start: int = field(default=0, repr=False)
+    origins: tuple[Origin, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return self.source

@@ -67,7 +67,7 @@ class Checks:
         code = self.code(array, dimension)
         if code is None:
             return text
-        extent = self.values.text(self.program.arrays[array].extent[dimension])
+        extent = self.values.text(self.values.arrays[array].extent[dimension])
         name = self.values.helpers.text("wb_at", self.helper)
         return f"{name}({text}, {extent}, {code}, {self.status})"
 

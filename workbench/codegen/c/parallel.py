@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.codegen.c.expressions.nontemporal_stores import arrived
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
-from workbench.codegen.c.lines import indented
+from workbench.codegen.c.lines import braced, indented
 from workbench.codegen.nest.nest import For, walk
 from workbench.lang.algebra.normal_form import depends, polynomial
 from workbench.lang.algebra.polynomial import expression
@@ -18,7 +18,7 @@ def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
     if not last:
         return [f"#pragma omp parallel for num_threads(threads) schedule({schedule})", *printed]
     shared = [f"#pragma omp for schedule({schedule}) nowait", *printed, *last]
-    return ["#pragma omp parallel num_threads(threads)", "{", *indented(shared), "}"]
+    return ["#pragma omp parallel num_threads(threads)", *braced("{", shared)]
 
 
 def outlined(

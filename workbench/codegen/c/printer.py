@@ -12,12 +12,25 @@ from workbench.codegen.c.expressions.registers import after, before
 from workbench.codegen.c.expressions.unrolled_taps import few_taps
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
-from workbench.codegen.c.lines import indented, unbraced
+from workbench.codegen.c.lines import Line, begun, braced, indented, owned, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.parallel import outlined, with_pragma
 from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
 from workbench.codegen.c.workspace import Workspace, place
-from workbench.codegen.nest.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.codegen.nest.nest import (
+    Accumulate,
+    Block,
+    Define,
+    For,
+    Hold,
+    If,
+    Invoke,
+    Nest,
+    Place,
+    Prefetch,
+    Write,
+    writes,
+)
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Program
@@ -58,17 +71,21 @@ class Printer:
     workspace: Workspace = field(default_factory=Workspace)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
-        """The lines of a nest, without outer indentation."""
+        """The lines of a nest, without outer indentation; each knows its statements and loop (`Line`)."""
+        return owned(self.printed(nest, lane))
+
+    def printed(self, nest: Nest, lane: Lane) -> list[str]:
+        """The lines of a nest; those of a single statement need not say so."""
         match nest:
             case Block(body):
                 return self.block(body, lane)
             case Write():
-                return self.write(nest, lane)
+                return owned(self.write(nest, lane), (nest.statement,))
             case If():
                 return self.guard(nest, lane)
             case Define(variable, value, body):
                 head = f"const int64_t {self.values.names('index', variable)} = {self.values.text(value)};"
-                return ["{", *indented([head, *self.scoped(variable, body, lane)]), "}"]
+                return braced("{", owned([head, *self.scoped(variable, body, lane)]))
             case Hold():
                 return self.hold(nest, lane)
             case Accumulate():
@@ -98,7 +115,8 @@ class Printer:
         lanes = Lanes(self.values, lane)
         stored = stored_in_turn(lanes, first, second)
         self.slow_lanes += lanes.slow if stored else 0
-        return [*self.comment(first), *self.comment(second), *stored] if stored else []
+        both = owned(stored, (first.statement, second.statement))
+        return [*self.comment(first), *self.comment(second), *both] if stored else []
 
     def requests(self, asked: Prefetch) -> list[str]:
         lines = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in asked.cells]
@@ -123,14 +141,14 @@ class Printer:
             return []
         self.commented.add(write.statement)
         own = self.program.statement(write.statement)
-        return [f"/* {comment(f'{own.name}: {own.text}' if own.text else own.name)} */"]
+        said = comment(f"{own.name}: {own.text}" if own.text else own.name)
+        return [Line(f"/* {said} */", (own.id,))]
 
     def guard(self, node: If, lane: Lane) -> list[str]:
         head = f"if ({self.values.text(node.condition)}) {{"
-        lines = [head, *indented(unbraced(self.lines(node.then, lane)))]
-        if node.otherwise is not None:
-            lines += ["} else {", *indented(unbraced(self.lines(node.otherwise, lane)))]
-        return [*lines, "}"]
+        then = unbraced(self.lines(node.then, lane))
+        other = None if node.otherwise is None else unbraced(self.lines(node.otherwise, lane))
+        return guarded(head, then, other)
 
     def hold(self, node: Hold, lane: Lane) -> list[str]:
         """Constants before the body; nested ones share one pair of braces."""
@@ -141,7 +159,7 @@ class Printer:
             self.values.by_value.add(nest.name)
             lines.append(f"const {nest.value.dtype.c_name} {name} = {text};")
             nest = nest.body
-        return ["{", *indented([*lines, *self.lines(nest, lane)]), "}"]
+        return braced("{", owned([*lines, *self.lines(nest, lane)]))
 
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Declarations of local arrays before the body; nested ones share one pair of braces."""
@@ -156,7 +174,7 @@ class Printer:
             nest = nest.body
         body = self.lines(nest, lane)
         del self.scope[outside:]
-        return ["{", *indented([*lines, *body]), "}"] if lines else body
+        return braced("{", owned([*lines, *body])) if lines else body
 
     def invoke(self, node: Invoke) -> list[str]:
         """The call of a micro-kernel; its text stands before the kernel."""
@@ -167,7 +185,8 @@ class Printer:
             arguments.append(f"&{self.values.element(cell.array, cell.subscripts)}")
             arguments += map(self.values.text, strides)
         arguments += map(self.values.text, node.sizes)
-        return [f"/* {kernel.definition.strip()} */", f"{kernel.name}({', '.join(arguments)});"]
+        call = [f"/* {kernel.definition.strip()} */", f"{kernel.name}({', '.join(arguments)});"]
+        return owned(call, tuple(dict.fromkeys(w.statement for w in writes(node.body))))
 
     def thread(self) -> str:
         """C text for the number of the thread that runs here."""
@@ -183,7 +202,7 @@ class Printer:
         self.values.held[:0] = node.locals
         body = self.lines(node.body, lane)
         del self.values.held[: len(node.locals)]
-        return ["{", *indented([*first, *body, *last]), "}"]
+        return braced("{", owned([*first, *body, *last]))
 
     def loop(self, loop: For, lane: Lane) -> list[str]:
         if loop.kind == "parallel" and not self.inside_parallel and self.parallel != "serial":
@@ -196,12 +215,10 @@ class Printer:
             return self.in_squares(loop, copy)
         if moved := [] if lane.variable else self.moved(loop):
             return moved
-        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
-        if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
-            lines[0] = f"WB_UNROLL {lines[0]}"
-        elif self.is_short(loop):
-            lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
-        return lines
+        head, body = self.head(loop), self.iteration(loop, lane)
+        short = loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32
+        written_out = "WB_UNROLL " if short else "WB_UNROLL_TAPS " if self.is_short(loop) else ""
+        return braced(f"{written_out}{head} {{", body, loop.loop)
 
     def iteration(self, loop: For, lane: Lane = SCALAR, leave: str = "break") -> list[str]:
         """What stands in the braces of a loop; it may look first whether to leave."""
@@ -221,7 +238,7 @@ class Printer:
     def moved(self, loop: For) -> list[str]:
         """An unrolled loop that only copies neighbours, as one move of memory."""
         copied = neighbours_copied(self.values, loop)
-        return [*self.comment(copied[0]), copied[1]] if copied else []
+        return owned([*self.comment(copied[0]), copied[1]], (copied[0].statement,)) if copied else []
 
     def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
         """Iterations of a copy by squares, those that are left by four, then one by one."""
@@ -230,28 +247,29 @@ class Printer:
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
         ways, complete = pieces(loop, copy)
         if complete and len(ways) == 1:
-            return [f"{self.head(replace(loop, step=copy.rows))} {{", *self.turned(loop, copy), "}"]
+            return braced(f"{self.head(replace(loop, step=copy.rows))} {{", self.turned(loop, copy), loop.loop)
         lines = [f"int64_t {name} = {self.values.text(loop.lower)};"]
         for way in ways:
             head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
-            lines += [head, *self.turned(loop, way), "}"]
+            lines += braced(head, self.turned(loop, way), loop.loop)
         if not complete:
             rest = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
-            lines += [f"for (; {name} < {upper}; {name}++) {{", *indented(rest), "}"]
-        return ["{", *indented(lines), "}"]
+            lines += braced(f"for (; {name} < {upper}; {name}++) {{", rest, loop.loop)
+        return braced("{", owned(lines))
 
     def turned(self, loop: For, copy: TransposedCopy) -> list[str]:
         """Some iterations of a copy at once, for the lanes of each vector."""
 
         def call() -> list[str]:
-            return [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
+            said = [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
+            return owned(said, (copy.write.statement,))
 
         def together() -> list[str]:
             body = self.within(copy.inner.variable, copy.inner, call)
             asked = self.requests(copy.asked) if copy.asked else []
-            return [*asked, f"{self.head(copy.inner)} {{", *indented(body), "}"]
+            return owned([*asked, *braced(f"{self.head(copy.inner)} {{", body, copy.inner.loop)])
 
-        return indented(self.within(loop.variable, loop, together))
+        return self.within(loop.variable, loop, together)
 
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)
@@ -283,7 +301,7 @@ class Printer:
         return lines
 
     def pragma(self, loop: For) -> list[str]:
-        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, leave="continue")), "}"]
+        lines = braced(f"{self.head(loop)} {{", self.iteration(loop, leave="continue"), loop.loop)
         return with_pragma(self.values, loop, lines)
 
     def outline(self, loop: For) -> list[str]:
@@ -293,3 +311,11 @@ class Printer:
         body, call = outlined(self.values, loop, context, f"wb_body_{number}", printed)
         self.outlined.append(body)
         return call
+
+
+def guarded(head: str, then: list[str], otherwise: list[str] | None) -> list[str]:
+    """Lines under a condition, and the others."""
+    lines = [begun(head, then), *indented(then)]
+    if otherwise is not None:
+        lines += [begun("} else {", otherwise), *indented(otherwise)]
+    return [*lines, "}"]

@@ -8,14 +8,14 @@ from workbench.codegen.c.checks import Checks
 from workbench.codegen.c.expressions.nontemporal_stores import arrived
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
-from workbench.codegen.c.lines import indented
+from workbench.codegen.c.lines import indented, origin_of
 from workbench.codegen.c.names import Names, comment
 from workbench.codegen.c.pool import HOST, POOL
 from workbench.codegen.c.printer import Printer
 from workbench.codegen.c.stops import BEGAN, stoppable
 from workbench.codegen.c.workspace import STACK_BYTES, Workspace, pointers, workspace_function, workspace_of
 from workbench.codegen.cmath.helper import BASE
-from workbench.codegen.kernel import ArrayParameter, Signature
+from workbench.codegen.kernel import ArrayParameter, Origin, Signature
 from workbench.codegen.nest.nest import Nest
 from workbench.poly.programs.program import Array, Program
 from workbench.records import record
@@ -34,12 +34,17 @@ ALIGNMENT = 64
 
 @record
 class Unit:
-    """The text, its signature, what the generator did, and the names of arrays in C."""
+    """The text, its signature, what the generator did, and the names of arrays in C.
+
+    The function begins on line `start`; `origins` say what the lines from there on are about.
+    """
 
     text: str
     signature: Signature
     notes: tuple[str, ...]
     names: Mapping[str, str]
+    start: int
+    origins: tuple[Origin, ...]
 
 
 def write_unit(
@@ -83,7 +88,9 @@ def write_unit(
     parts = [head, pool, *helpers.texts.values(), early, *printer.outlined]
     text = "\n".join(p for p in parts if p) + "\n" + workspace_text
     known = {name: names("array", name) for name in program.arrays}
-    return Unit(text + "\n".join(definition) + "\n", signature, notes(printer), known)
+    origins = tuple(map(origin_of, definition))
+    whole = text + "\n".join(definition) + "\n"
+    return Unit(whole, signature, notes(printer), known, text.count("\n"), origins)
 
 
 def parameters(program: Program, names: Names) -> tuple[ArrayParameter, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from workbench.codegen.c.checks import MISSES, Checks, Place, checker
 from workbench.codegen.c.index_checks import Early
 from workbench.codegen.c.printer import Printer
+from workbench.codegen.cuda.grid.kernels import KernelNest
 from workbench.codegen.cuda.grid.launches import Amount
-from workbench.codegen.nest.nest import For, Nest
+from workbench.codegen.cuda.mentions import NOTHING, STATUS, Mentioned, Mentions
+from workbench.codegen.nest.nest import Define, For, Local, Nest, Write
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const
@@ -38,6 +40,32 @@ class CudaChecks(Checks):
         code = self.found.index(early.check) + 1
         lines = ["if (*wb_status != 0) return;", "int wb_bad = 0;", *printer.lines(early.nest)]
         return [*lines, f"if (wb_bad) atomicCAS(wb_status, 0, {code});"], blocks, threads
+
+
+    def looks_at(self, array: str, dimension: int) -> bool:
+        """Whether data-dependent subscripts of this dimension are looked at while the kernels run."""
+        return bool(self.late) and self.code(array, dimension) is not None
+
+    def mentioned(self, early: Early, kernel: KernelNest) -> Mentioned:
+        """The names in the lines of a check."""
+        return _CheckMentions(self, early, kernel).nest(early.nest) | STATUS
+
+
+class _CheckMentions(Mentions):
+    """What the walk of a check mentions."""
+
+    def __init__(self, checks: CudaChecks, early: Early, kernel: KernelNest) -> None:
+        super().__init__(kernel, checks.looks_at)
+        self.place = Place(checks._bounds(early), early.check)
+
+    def write(self, write: Write, held: tuple[Local, ...]) -> Mentioned:
+        subscript, guard = write.values
+        if isinstance(guard, Const) and not guard.value:
+            return NOTHING
+        return self.expr(self.place.of(subscript)) | self.expr(self.place.extent) | self.expr(guard)
+
+    def defined(self, node: Define, inside: Mentioned, held: tuple[Local, ...] = ()) -> Mentioned:
+        return inside | self.expr(node.value)
 
 
 class _Checking(Printer):

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.c.names import Names
+from workbench.codegen.c.unit import parameters
 from workbench.codegen.cmath import Helper, conversion, scalar
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import FLOAT32, DType
+from workbench.poly.programs.program import Program
 
 # Functions that CUDA's library does not have, for a type T with suffix S of names and F of library functions.
 OWN: dict[str, str] = {
@@ -57,6 +59,18 @@ class CudaNames(Names):
         if name in TAKEN or base in TAKEN or name.startswith(PREFIXES):
             name = f"{name}_"
         return super()._new(name)
+
+
+def file_names(program: Program) -> CudaNames:
+    """The names of a file before its kernels are printed: the operator's, those of arrays and sizes."""
+    names = CudaNames()
+    names.given[("size", "wb_status")] = "wb_status"
+    names("function", program.name)
+    parameters(program, names)
+    for kind, given in (("size", program.symbols), ("array", program.arrays)):
+        for name in given:
+            names(kind, name)
+    return names
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from workbench.codegen.cuda.grid.launches import Amount, Argument, Buffer, Clear
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, simplify
@@ -38,9 +40,9 @@ def array_bytes(array: Array, alignment: int) -> Expr:
     return simplify(Binary("*", simplify(lines), Const(alignment, INT64), INT64))
 
 
-def shared_of(program: Program, names: list[str], target: Target, kernel: str) -> Shared:
+def shared_of(arrays: Mapping[str, Array], names: Sequence[str], target: Target, kernel: str) -> Shared:
     """The shared memory of a kernel that has these arrays; CodegenError beyond the target's limit."""
-    sizes = [array_bytes(program.arrays[name], ALIGNMENT) for name in names]
+    sizes = [array_bytes(arrays[name], ALIGNMENT) for name in names]
     known = [constant(size) for size in sizes]
     total: Expr = Const(0, INT64)
     offsets: list[Expr] = []
@@ -55,7 +57,7 @@ def shared_of(program: Program, names: list[str], target: Target, kernel: str) -
             f"{target.name}: {each}; stage smaller tiles, or in fewer places"
         )
     if whole is not None and whole <= STATIC_BYTES:
-        return Shared(tuple(names), sum(array_size(program.arrays[n]) for n in names))
+        return Shared(tuple(names), sum(array_size(arrays[n]) for n in names))
     return Shared(tuple(names), 0, tuple(offsets), total if whole is None else whole)
 
 
@@ -69,9 +71,9 @@ def array_size(array: Array) -> int:
     return max(1, constant(elements(array)) or 1) * array.dtype.bytes
 
 
-def fits_static(program: Program, names: list[str]) -> bool:
+def fits_static(arrays: Mapping[str, Array], names: list[str]) -> bool:
     """Whether arrays fit the shared memory that every block may declare."""
-    known = [constant(array_bytes(program.arrays[name], ALIGNMENT)) for name in names]
+    known = [constant(array_bytes(arrays[name], ALIGNMENT)) for name in names]
     return sum(k for k in known if k is not None) <= STATIC_BYTES and None not in known
 
 

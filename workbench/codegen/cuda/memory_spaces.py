@@ -10,7 +10,7 @@ from workbench.codegen.cuda.wide_printing import is_copy
 from workbench.codegen.nest.nest import Nest, Write, writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Read, reads
-from workbench.poly.programs.program import Program
+from workbench.poly.programs.program import Array
 from workbench.poly.programs.tree import Tree, marked
 from workbench.poly.regions.storage import elements
 
@@ -18,18 +18,22 @@ ASYNC = "async"
 THREAD_ELEMENTS = 4096
 
 
-def settle(places: dict[str, str], program: Program, outside: Collection[str], *, alone: bool, blocks: bool) -> None:
-    """What does not fit where it would live goes to the workspace, if no other block or thread needs its own.
+def settled(
+    places: Mapping[str, str], arrays: Mapping[str, Array], outside: Collection[str], *, alone: bool, blocks: bool
+) -> dict[str, str]:
+    """The places, where what does not fit goes to the workspace, if no other block or thread needs its own.
 
     `outside` are arrays placed around kernels; `alone` says that a block has one thread, `blocks` that there are some.
     """
-    for array, where in list(places.items()):
-        large = (constant(elements(program.arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
+    found = dict(places)
+    for array, where in places.items():
+        large = (constant(elements(arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
         if array in outside or (not blocks and where == "thread" and alone and large):
-            places[array] = "workspace"
-    shared = [a for a, where in places.items() if where == "shared"]
-    if not blocks and not fits_static(program, shared):
-        places.update(dict.fromkeys(shared, "workspace"))
+            found[array] = "workspace"
+    shared = [a for a, where in found.items() if where == "shared"]
+    if not blocks and not fits_static(arrays, shared):
+        found.update(dict.fromkeys(shared, "workspace"))
+    return found
 
 
 def late_copies(nest: Nest, tree: Tree, places: Mapping[str, str], by_value: Collection[str]) -> frozenset[str]:

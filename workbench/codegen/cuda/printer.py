@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
-from workbench.codegen.c.lines import indented, unbraced
-from workbench.codegen.c.printer import Printer
+from workbench.codegen.c.lines import begun, braced, indented, owned, unbraced
+from workbench.codegen.c.printer import Printer, guarded
 from workbench.codegen.cuda.atomics import cuda_atomic
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
-from workbench.codegen.cuda.grid.collectives import WARP, collective, combined
-from workbench.codegen.cuda.grid.launch_extents import Extents, axis_number, head
+from workbench.codegen.cuda.grid.collectives import collective, combined
+from workbench.codegen.cuda.grid.kernels import NOWHERE, KernelNest
+from workbench.codegen.cuda.grid.launch_extents import axis_number, head, thread_limit
+from workbench.codegen.cuda.grid.wide_accesses import touched_wide
+from workbench.codegen.cuda.mentions import Mentioned, Mentions
 from workbench.codegen.cuda.warp_printing import warp_call
 from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant
-from workbench.lang.dtypes import INT64, DType
-from workbench.lang.expr import Call, Const, Expr, Read
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Read
 from workbench.lang.operator import Monoid
 from workbench.poly.regions.storage import elements
 from workbench.poly.threads.grid import is_thread
@@ -30,7 +31,6 @@ from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 ZERO = Const(0, INT64)
-COMMENT = re.compile(r"/\*.*?\*/")
 THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 
 
@@ -38,41 +38,27 @@ THREAD_BYTES = 512 << 10  # local memory of one thread, on every GPU
 class CudaPrinter(Printer):
     """Prints the kernels of one file, one at a time.
 
-    `extents` are those of the kernel at hand, `places` say where each local array lives, `late` are the statements that
-    copy asynchronously; `syncs` counts the waits.  `wide_arrays` are those that wide accesses touch, `aligned` the
-    caller's among them, `scratch` the shared arrays of sums over threads, `cleared` the threads' arrays that begin as
-    0; `depth` counts the loops around.
+    `kernel` is the one at hand, `mentions` says what its parts mention.
     """
 
-    extents: Extents = field(default_factory=Extents)
-    places: dict[str, str] = field(default_factory=dict)
-    late: frozenset[str] = frozenset()
-    wide_arrays: set[str] = field(default_factory=set)
-    aligned: dict[str, None] = field(default_factory=dict)
-    scratch: dict[str, tuple[DType, int]] = field(default_factory=dict)
-    cleared: frozenset[str] = frozenset()
-    depth: int = 0
-    syncs: int = 0
+    kernel: KernelNest = field(default_factory=lambda: NOWHERE)
+    mentions: Mentions = field(default_factory=lambda: Mentions(NOWHERE, lambda _array, _dimension: False))
 
-    def begin(self, extents: Extents, places: dict[str, str], late: frozenset[str]) -> None:
+    def begin(self, kernel: KernelNest, mentions: Mentions) -> None:
         """Another kernel."""
-        self.extents, self.places, self.late = extents, places, late
-        self.wide_arrays, self.aligned, self.scratch = set(), {}, {}
+        self.kernel, self.mentions = kernel, mentions
+        self.values.arrays = dict(kernel.arrays)
+        self.values.by_value |= {name for name in kernel.registers if not kernel.arrays[name].rank}
 
     def code(self, code: Code) -> list[str]:
-        """The lines of what a block executes."""
+        """The lines of what a block executes; each knows its statements and loop (`Line`)."""
+        return owned(self.printed_code(code))
+
+    def printed_code(self, code: Code) -> list[str]:
         match code:
             case Parts(parts):
-                lines: list[str] = []
-                for part, following in zip_longest(parts, parts[1:]):
-                    lines += self.code(part)
-                    again = self.depth and isinstance(part, Piece) and collective(part.nest, self.extents, "thread.x")
-                    if again and self.scratch and not isinstance(following, Sync):
-                        self.syncs += 1
-                        lines.append("__syncthreads();")  # the next iteration uses the same scratch
-                return lines
+                return [line for part in parts for line in self.code(part)]
             case Sync(pending):
-                self.syncs += 1
                 waits = [] if pending is None else ["wb_copies_commit();", f"wb_copies_wait({pending});"]
                 return [*waits, "__syncthreads();"]
             case Piece():
@@ -82,48 +68,42 @@ class CudaPrinter(Printer):
 
     def sum(self, loop: For, write: Write) -> list[str]:
         """All threads of the block add up what each of them found."""
-        said, count = self.comment(write), constant(loop.upper) or 0
-        lines, scratch = combined(self.values, loop, write)
-        if scratch:
-            self.scratch[scratch] = write.cells[0].dtype, count // WARP
-            self.syncs += 1
-        return ["{", *indented([*said, *lines]), "}"]
+        said, used = self.comment(write), self.mentions.expr(write.values[0])
+        lines = combined(self.values, loop, write, named=("index", loop.variable) in used)
+        return braced("{", owned([*said, *lines], (write.statement,)))
 
     def piece(self, piece: Piece) -> list[str]:
         """A nest in thread loops; along axes that it does not use only the first threads execute it."""
-        if (found := collective(piece.nest, self.extents, "thread.x")) is not None:
+        if (found := collective(piece.nest, self.kernel.extents, "thread.x")) is not None:
             return self.sum(*found)
         used = {axis_number(kind) for kind in piece.axes}
-        idle = [axis for axis, size in enumerate(self.extents.block) if size > 1 and axis not in used]
+        idle = [axis for axis, size in enumerate(self.kernel.extents.block) if size > 1 and axis not in used]
         lines = self.lines(piece.nest)
         if not idle:
             return lines
         first = " && ".join(f"threadIdx.{'xyz'[axis]} == 0" for axis in idle)
-        return [f"if ({first}) {{", *indented(unbraced(lines)), "}"]
+        return braced(f"if ({first}) {{", unbraced(lines))
 
     def around(self, node: For | If | Define, body: Parts, otherwise: Parts | None) -> list[str]:
         match node:
             case For() if is_block(node.kind):
                 return self.block_loop(node, body)
             case For():
-                self.depth += 1
-                lines = [f"{self.head(node)} {{", *indented(self.known(node, body)), "}"]
-                self.depth -= 1
-                return [f"WB_UNROLL {lines[0]}", *lines[1:]] if self.unrolled(node) else lines
+                written_out = "WB_UNROLL " if self.unrolled(node) else ""
+                return braced(f"{written_out}{self.head(node)} {{", self.known(node, body), node.loop)
             case Define():
-                return self.defined(node, self.code(body))
+                return self.defined(node, self.code(body), self.mentions.code(body))
             case If(condition):
-                lines = [f"if ({self.values.text(condition)}) {{", *indented(unbraced(self.code(body)))]
-                if otherwise is not None:
-                    lines += ["} else {", *indented(unbraced(self.code(otherwise)))]
-                return [*lines, "}"]
+                begins = f"if ({self.values.text(condition)}) {{"
+                then = unbraced(self.code(body))
+                return guarded(begins, then, None if otherwise is None else unbraced(self.code(otherwise)))
 
-    def defined(self, node: Define, inside: list[str]) -> list[str]:
+    def defined(self, node: Define, inside: list[str], mentioned: Mentioned) -> list[str]:
         """The lines inside a definition with the constant, where they use it: compilers warn if they do not."""
         name = self.values.names("index", node.variable)
-        if not mentions(inside, name):
-            return ["{", *indented(unbraced(inside)), "}"]
-        return ["{", *indented([f"const int64_t {name} = {self.values.text(node.value)};", *inside]), "}"]
+        if ("index", node.variable) not in mentioned:
+            return braced("{", unbraced(inside))
+        return braced("{", owned([f"const int64_t {name} = {self.values.text(node.value)};", *inside]))
 
     def unrolled(self, loop: For) -> bool:
         return loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32
@@ -141,11 +121,12 @@ class CudaPrinter(Printer):
     def block_loop(self, loop: For, body: Parts) -> list[str]:
         axis = loop.kind[-1]
         name = self.values.names("index", loop.variable)
-        if head(loop) in self.extents.exact:
-            start = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
+        if head(loop) in self.kernel.extents.exact:
+            text = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
             inside = unbraced(self.known(loop, body))
-            return [start, *inside] if mentions(inside, name) else inside
-        return [f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", *indented(self.known(loop, body)), "}"]
+            start = begun(text, inside, loop.loop)
+            return [start, *inside] if ("index", loop.variable) in self.mentions.code(body) else inside
+        return braced(f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", self.known(loop, body), loop.loop)
 
     def first(self, loop: For, number: str) -> str:
         """The iteration of a block or thread of that number."""
@@ -175,25 +156,19 @@ class CudaPrinter(Printer):
         if not is_thread(loop.kind):
             return super().loop(loop, lane)
         inside = self.scoped(loop.variable, loop.body, lane, loop)
-        if head(loop) not in self.extents.fitting:
-            return [f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", *indented(unbraced(inside)), "}"]
+        if head(loop) not in self.kernel.extents.fitting:
+            return braced(f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", unbraced(inside), loop.loop)
         name = self.values.names("index", loop.variable)
-        start = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
-        if head(loop) in self.extents.full:
-            named = [start] if mentions(inside, name) else []
-            return ["{", *indented([*named, *unbraced(inside)]), "}"]
-        upper = self.values.inside(self.limit(loop), PRECEDENCE["<"] + 1)
-        return ["{", *indented([start, f"if ({name} < {upper}) {{", *indented(unbraced(inside)), "}"]), "}"]
+        text = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
+        start = begun(text, inside, loop.loop)
+        if head(loop) in self.kernel.extents.full:
+            used = ("index", loop.variable) in self.mentions.nest(loop.body, tuple(self.values.held))
+            named = [start] if used else []
+            return braced("{", owned([*named, *unbraced(inside)]))
+        upper = self.values.inside(thread_limit(loop, self.kernel.extents), PRECEDENCE["<"] + 1)
+        return braced("{", owned([start, *braced(f"if ({name} < {upper}) {{", unbraced(inside))]))
 
-    def limit(self, loop: For) -> Expr:
-        """The bound of a loop that begins at 0, without what the number of threads along its axis says already."""
-        size, upper = self.extents.block[axis_number(loop.kind)], loop.upper
-        if loop.lower != ZERO or loop.step != 1 or not (isinstance(upper, Call) and upper.function == "min"):
-            return upper
-        kept = tuple(e for e in upper.arguments if (constant(e) or 0) < size)
-        return kept[0] if len(kept) == 1 else replace(upper, arguments=kept) if kept else upper
-
-    def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
+    def printed(self, nest: Nest, lane: Lane) -> list[str]:
         """As in C; what only processors have is executed plainly."""
         match nest:
             case Invoke() if isinstance(registered(nest.kernel), WarpInstruction):
@@ -201,45 +176,44 @@ class CudaPrinter(Printer):
             case Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body, lane)
             case Define(variable, _, body):
-                return self.defined(nest, self.scoped(variable, body, lane))
-        return super().lines(nest, lane)
+                used = self.mentions.nest(body, tuple(self.values.held))
+                return self.defined(nest, self.scoped(variable, body, lane), used)
+        return super().printed(nest, lane)
 
     def instruction(self, call: Invoke) -> list[str]:
         """What all lanes of a warp execute together."""
-        shared = frozenset(name for name, place in self.places.items() if place == "shared")
-        found = warp_call(self.values, call, self.program.arrays, shared)
-        self.wide_arrays |= found.arrays
-        return [*self.comment(next(writes(call.body))), *found.lines]
+        lines = warp_call(self.values, call, self.values.arrays, self.kernel.shared)
+        write = next(writes(call.body))
+        return owned([*self.comment(write), *lines], (write.statement,))
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
-        if (found := wide_write(self.values, loop, self.late)) is None:
+        if (found := wide_write(self.values, loop, self.kernel.late)) is None:
             raise CodegenError(f"{self.program.name}: loop {loop.loop} has lanes around more than one write")
-        self.wide_arrays |= found.arrays
         write = next(writes(loop.body))
         said = self.comment(write)
-        given = [a for a in found.arrays if self.program.arrays[a].role != "temporary"]
-        if not given:
-            return [*said, *found.lines]
-        self.aligned.update(dict.fromkeys(given))
+        arrays = touched_wide(write, loop, self.values.arrays)
+        if all(self.values.arrays[a].role == "temporary" for a in arrays):
+            return owned([*said, *found], (write.statement,))
         self.commented.add(write.statement)
         one_by_one = super().loop(replace(loop, lanes=1, step=1, kind="unroll"), SCALAR)
-        return [*said, "if (wb_wide) {", *indented(unbraced(found.lines)), "} else {", *indented(one_by_one), "}"]
+        guard = ["if (wb_wide) {", *indented(unbraced(found)), "} else {", *indented(one_by_one), "}"]
+        return owned([*said, *guard], (write.statement,))
 
     def place(self, node: Place, lane: Lane) -> list[str]:
         """Arrays of a thread before the body; the others stand at the kernel's beginning."""
         own: list[str] = []
         nest: Nest = node
         while isinstance(nest, Place):
-            own += [nest.array] if self.places.get(nest.array) == "thread" else []
+            own += [nest.array] if self.kernel.places.get(nest.array) == "thread" else []
             nest = nest.body
         body = self.lines(nest, lane)
         lines = [self.thread_array(name) for name in own]
-        return ["{", *indented([*lines, *body]), "}"] if lines else body
+        return braced("{", owned([*lines, *body])) if lines else body
 
     def thread_array(self, name: str) -> str:
         """`float A_local[8];`."""
-        array = self.program.arrays[name]
+        array = self.values.arrays[name]
         count = constant(elements(array))
         if count is None:
             raise CodegenError(
@@ -252,14 +226,14 @@ class CudaPrinter(Printer):
                 f"{self.program.name}: {name} takes {taken} bytes of each thread, which has at most {THREAD_BYTES}; "
                 "stage smaller tiles, or bind loops inside"
             )
-        align = "__align__(16) " if name in self.wide_arrays else ""
+        align = "__align__(16) " if name in self.kernel.aligned else ""
         extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
-        first = " = {}" if name in self.cleared else ""
+        first = " = {}" if name in self.kernel.cleared else ""
         return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent}{first};"
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         said = self.comment(write)
-        if write.statement in self.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
+        if write.statement in self.kernel.late and is_copy(write) and write.cells[0].dtype.bytes in ASYNC_BYTES:
             source = write.values[0]
             assert isinstance(source, Read)
             cell = cell_text(self.values, write.cells[0])
@@ -272,8 +246,3 @@ class CudaPrinter(Printer):
 
     def operand(self, write: Write) -> str:
         return parenthesised(self.values.text(write.values[0]))
-
-
-def mentions(lines: list[str], name: str) -> bool:
-    """Whether the lines, without their comments, use a name: compilers warn of one that is declared only."""
-    return any(re.search(rf"\b{name}\b", COMMENT.sub("", line)) for line in lines)

@@ -7,7 +7,7 @@ Whole parts of operands in shared memory are loaded by `ldmatrix`; others one el
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.cuda.grid.wide_accesses import begins_at_multiples
@@ -17,34 +17,40 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Expr, conjunction
 from workbench.poly.programs.program import Array
-from workbench.records import record
 from workbench.schedules.kernels.matrix_loads import SIDE, matrix_load
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import Fragment, WarpInstruction
 
+SINGLE = ("wb_pair", "wb_word")
+"""The loads of one element after the other."""
 PAIR_AXES = (1, 0)
 """The axis of each operand that contributions lie along."""
 
 
-@record
-class WarpCall:
-    """The lines, and the arrays that they touch several elements at once."""
+def wide_operands(call: Invoke, stored: Mapping[str, Array], shared: Collection[str]) -> frozenset[str]:
+    """The operands that a call loads several elements at once."""
+    matrices, singles = _loads(call, stored, shared)
+    best = [m or s for m, s in zip(matrices, singles, strict=True)]
+    return frozenset(c.array for (c, _), load in zip(call.arrays, best, strict=True) if load not in SINGLE)
 
-    lines: list[str]
-    arrays: frozenset[str]
 
-
-def warp_call(values: Values, call: Invoke, stored: Mapping[str, Array], shared: frozenset[str]) -> WarpCall:
-    """The call; `stored` are the arrays as they lie in memory, `shared` those in shared memory."""
+def _loads(
+    call: Invoke, stored: Mapping[str, Array], shared: Collection[str]
+) -> tuple[list[Load | None], list[str]]:
+    """How both operands are loaded, where whole fragments can be, and one register after the other."""
     kernel = registered(call.kernel)
     assert isinstance(kernel, WarpInstruction)
     fragments = kernel.left, kernel.right
     matrices = [_matrices(stored, *x, shared) for x in zip(call.arrays, fragments, strict=True)]
-    singles = [_singles(stored, *x, shared) for x in zip(call.arrays, PAIR_AXES, strict=True)]
+    return matrices, [_singles(stored, *x, shared) for x in zip(call.arrays, PAIR_AXES, strict=True)]
+
+
+def warp_call(values: Values, call: Invoke, stored: Mapping[str, Array], shared: Collection[str]) -> list[str]:
+    """The call; `stored` are the arrays as they lie in memory, `shared` those in shared memory."""
+    matrices, singles = _loads(call, stored, shared)
     best = [m or s for m, s in zip(matrices, singles, strict=True)]
     guards = [_whole(left, span) for left, span in zip(call.sizes[3:], call.sizes[:3], strict=True)]
     unsure = [g for g in guards if g is not None]
-    wide = [c.array for (c, _), load in zip(call.arrays, best, strict=True) if load not in ("wb_pair", "wb_word")]
     arguments = _arguments(values, call)
     lines = [] if unsure and not any(matrices) else [_line(values, call, (best[0], best[1]), arguments)]
     if unsure:
@@ -52,11 +58,11 @@ def warp_call(values: Values, call: Invoke, stored: Mapping[str, Array], shared:
         partial = _line(values, call, (singles[0], singles[1]), sizes, whole=False)
         condition = values.text(conjunction(unsure))
         lines = [f"if ({condition}) {{", f"    {lines[0]}", "} else {", f"    {partial}", "}"] if lines else [partial]
-    return WarpCall(lines, frozenset(wide))
+    return lines
 
 
 def _matrices(
-    stored: Mapping[str, Array], operand: tuple[Cell, tuple[Expr, ...]], fragment: Fragment, shared: frozenset[str]
+    stored: Mapping[str, Array], operand: tuple[Cell, tuple[Expr, ...]], fragment: Fragment, shared: Collection[str]
 ) -> Load | None:
     """`ldmatrix` for an operand; None where its rows do not begin at multiples of 16 bytes of shared memory."""
     cell, strides = operand[0], [constant(s) or 0 for s in operand[1]]
@@ -67,7 +73,7 @@ def _matrices(
 
 
 def _singles(
-    stored: Mapping[str, Array], operand: tuple[Cell, tuple[Expr, ...]], pair: int, shared: frozenset[str]
+    stored: Mapping[str, Array], operand: tuple[Cell, tuple[Expr, ...]], pair: int, shared: Collection[str]
 ) -> str:
     """The function that loads one register of an operand."""
     cell, strides = operand[0], [constant(s) or 0 for s in operand[1]]

@@ -8,18 +8,9 @@ from workbench.codegen.nest.nest import Cell, For, Write, writes
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Read, substitute, transform
-from workbench.records import record
 
 ASYNC_BYTES = (4, 8, 16)
 LANES = "xyzw"
-
-
-@record
-class WideLines:
-    """The lines, and the arrays that they touch wide."""
-
-    lines: list[str]
-    arrays: frozenset[str]
 
 
 def is_copy(write: Write) -> bool:
@@ -27,32 +18,31 @@ def is_copy(write: Write) -> bool:
     return len(write.values) == 1 and write.reduction is None and is_move(write)
 
 
-def wide_write(values: Values, loop: For, late: frozenset[str]) -> WideLines | None:
+def wide_write(values: Values, loop: For, late: frozenset[str]) -> list[str] | None:
     """The lines of a vector loop around one write; `late` are the statements that copy asynchronously."""
     found = list(writes(loop.body))
     if len(found) != 1:
         return None
     write, length = found[0], constant(loop.upper) or loop.lanes
     once = length == loop.lanes
-    lines, arrays = _lines(values, write, loop, {loop.variable: Const(0, INT64)} if once else {}, late)
+    lines = _lines(values, write, loop, {loop.variable: Const(0, INT64)} if once else {}, late)
     if once:
-        return WideLines(lines, arrays)
+        return lines
     name = values.names("index", loop.variable)
     head = f"WB_UNROLL for (int64_t {name} = 0; {name} < {length}; {name} += {loop.lanes}) {{"
-    return WideLines([head, *(f"    {line}" for line in lines), "}"], arrays)
+    return [head, *(f"    {line}" for line in lines), "}"]
 
 
 def _lines(
     values: Values, write: Write, loop: For, names: dict[str, Expr], late: frozenset[str]
-) -> tuple[list[str], frozenset[str]]:
+) -> list[str]:
     cell, loaded = write.cells[0], _loaded(values, write, loop)
     stored = is_wide(cell, loop.variable, loop.lanes, values.arrays)
-    arrays = frozenset((*((cell.array,) if stored else ()), *(r.tensor for r in loaded)))
     source = write.values[0]
     size = write.cells[0].dtype.bytes * (loop.lanes if stored and loaded else 1)
     begun = write.statement in late and size in ASYNC_BYTES
     if is_move(write) and isinstance(source, Read) and (begun or (stored and loaded)):
-        return _moved(values, write, source, loop, names, begun), arrays
+        return _moved(values, write, source, loop, names, begun)
     lines = []
     for read, name in loaded.items():
         own, text = vector_type(read.dtype, loop.lanes), _element(values, _cell(read), names)
@@ -64,7 +54,7 @@ def _lines(
         target = f"{result}.{LANES[lane]}" if stored else _element(values, cell, at)
         lines.append(f"{target} = {_lane_value(values, source, loaded, lane, at)};")
     lines += [f"*({kind} *)&{_element(values, cell, names)} = {result};"] if stored else []
-    return ["{", *(f"    {line}" for line in lines), "}"], arrays
+    return ["{", *(f"    {line}" for line in lines), "}"]
 
 
 def _moved(values: Values, write: Write, source: Read, loop: For, names: dict[str, Expr], late: bool) -> list[str]:

@@ -15,6 +15,7 @@ from workbench.codegen.passes.register_tiles.tiles import bound
 from workbench.lang.algebra.normal_form import mentions
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, conjunction
+from workbench.poly.programs.tree import at_once
 
 MOST_COPIES = 32  # longer loops are not written out
 
@@ -57,7 +58,7 @@ def _apart(body: Nest, found: list[tuple[For, Expr]]) -> Nest:
 
 
 def _copyable(node: Nest) -> bool:
-    return not isinstance(node, Place | Invoke) and not (isinstance(node, For) and node.kind == "parallel")
+    return not isinstance(node, Place | Invoke) and not (isinstance(node, For) and at_once(node.kind))
 
 
 def _cut_short(body: Nest) -> list[tuple[For, Expr]]:

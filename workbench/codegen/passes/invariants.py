@@ -31,6 +31,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, Select, 
 from workbench.lang.expr import children as operands
 from workbench.lang.expr import rebuild as rebuild_expr
 from workbench.lang.expr import walk as walk_expr
+from workbench.poly.programs.tree import at_once
 from workbench.target import Target
 
 
@@ -55,7 +56,7 @@ def _visit(nest: Nest, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest
 
 def innermost(loop: For) -> bool:
     """A loop that is executed iteration by iteration around nothing but writes, unrolled loops and requests."""
-    if loop.kind in ("unroll", "parallel"):
+    if loop.kind == "unroll" or at_once(loop.kind):
         return False
     inside = [node for node in walk(loop.body) if not isinstance(node, Write | Block | Prefetch)]
     return all(isinstance(node, For) and node.kind == "unroll" for node in inside)

@@ -12,7 +12,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.program import Program
-from workbench.poly.programs.tree import Tree, path
+from workbench.poly.programs.tree import Tree, at_once, path
 from workbench.poly.regions.boxes import coordinate
 from workbench.poly.regions.storage import Storage, contracted
 from workbench.poly.time.concurrency import on_processors
@@ -154,7 +154,7 @@ def _parted(parts: tuple[Nest, ...], storage: Storage) -> bool:
     name, inside = storage.array.name, []
     for part in parts:
         if touches(part, name):
-            if any(isinstance(n, For) and n.kind == "parallel" and _is_home(n, storage.home) for n in walk(part)):
+            if any(isinstance(n, For) and at_once(n.kind) and _is_home(n, storage.home) for n in walk(part)):
                 return False
             inside.append({n.statement for n in walk(part) if isinstance(n, Write) and touches(n, name)})
     return any(own != inside[0] for own in inside)

@@ -36,6 +36,7 @@ from workbench.lang.expr import rebuild as rebuild_expr
 from workbench.lang.operator import Role
 from workbench.poly.programs.accumulating import as_written
 from workbench.poly.programs.program import Array, Program
+from workbench.poly.programs.tree import at_once
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Scalars:
             case For():
                 inner = Lane(nest.variable, nest.lanes, nest.limit) if nest.lanes > 1 else lane
                 body = self.visit(nest.body, inner)
-                if nest.kind == "parallel":
+                if at_once(nest.kind):
                     body = Block((self.claim(_made("claim_parallel", INT32, [], [], "output")), body))
                 return replace(nest, kind="serial", lanes=1, limit=None, body=body)
             case Invoke(_, _, _, body) | Prefetch(_, body):

@@ -30,6 +30,7 @@ from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr
+from workbench.poly.programs.tree import at_once
 from workbench.target import Target
 
 
@@ -55,7 +56,7 @@ class _Rewriter:
             return self.sequence(tuple(_one_by_one(nest)))
         if not isinstance(nest, For):
             return rebuild(nest, tuple(self.visit(child, lane) for child in parts_of(nest)))
-        if nest.kind != "parallel":
+        if not at_once(nest.kind):
             tile = match_tile(nest)
             if tile is not None and self.fits(tile, lane):
                 return emit_tile(tile, self.lanes, lane, self.used)
@@ -82,7 +83,7 @@ class _Rewriter:
     def accompanied(self, parts: tuple[Nest, ...], at: int) -> Tile | None:
         """The tile at a place among nests, with all the others, if that is possible."""
         own = parts[at]
-        tile = match_tile(own) if isinstance(own, For) and own.kind != "parallel" else None
+        tile = match_tile(own) if isinstance(own, For) and not at_once(own.kind) else None
         if tile is None or not self.fits(tile, SCALAR) or any(x.kind == "vector" for x in tile.reductions):
             return None
         found = with_company(parts[0] if at else None, tile, parts[at + 1] if at + 1 < len(parts) else None)
@@ -116,7 +117,7 @@ class _Rewriter:
                     return False
                 case Invoke():
                     return False
-                case For() if node.kind == "parallel":
+                case For() if at_once(node.kind):
                     return False
                 case For() if depends(node.lower, loop.variable) or depends(node.upper, loop.variable):
                     return False

@@ -9,6 +9,7 @@ from workbench.codegen.c.expressions.partial_vectors import put_first
 from workbench.codegen.c.expressions.transposed_stores import along_memory, at_row, put_four, register_at, rows_of
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.expressions.writes import joined_tuple
+from workbench.codegen.c.lines import Line, executed, rewritten_line
 from workbench.codegen.nest.nest import Accumulate, For, Local
 from workbench.codegen.passes.register_tiles.accumulators import Lane
 from workbench.lang.algebra.normal_form import constant, depends
@@ -178,17 +179,16 @@ def tree(items: list[str], join: Callable[[str, str], str]) -> str:
 
 def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:
     """`body` inside the unrolled loops `dims`."""
-    lines = []
+    lines: list[str] = []
     for depth, loop in enumerate(dims):
         name = values.names("index", loop.variable)
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
-        lines.append(
-            f"{'    ' * depth}WB_UNROLL for (int64_t {name} = 0; {name} < {constant(loop.upper)}; {step})"
-            + (" {" if depth == len(dims) - 1 else "")
-        )
+        head = f"WB_UNROLL for (int64_t {name} = 0; {name} < {constant(loop.upper)}; {step})"
+        opened = " {" if depth == len(dims) - 1 else ""
+        lines.append(Line(f"{'    ' * depth}{head}{opened}", executed(body), loop.loop))
     indent = "    " * len(dims)
     closing = [f"{'    ' * (len(dims) - 1)}}}"] if dims else []
-    return lines + [indent + line for line in body] + closing
+    return lines + [rewritten_line(line, indent + line) for line in body] + closing
 
 
 # -- The lanes of a vector combined into one value --

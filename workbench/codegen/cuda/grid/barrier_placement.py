@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
+from workbench.codegen.cuda.grid.collectives import sum_of_warps
+from workbench.codegen.cuda.grid.launch_extents import Extents
 from workbench.codegen.nest.nest import For
 from workbench.poly.threads.cross_thread_dependences import Crossing
 from workbench.poly.time.concurrency import is_block
@@ -68,6 +70,30 @@ def with_syncs(code: Parts, found: frozenset[Crossing], late: frozenset[str], *,
             before = pending[gap]
             pending[gap] = own if before is None else min(before, own)
     return _inserted(code, (), pending, repeated)
+
+
+def behind_sums(code: Parts, extents: Extents, *, again: bool = False) -> Parts:
+    """The code where threads wait behind sums of several warps in loops: the next one uses the same scratch.
+
+    `again`: the code is in such a loop.
+    """
+    parts: list[Code] = []
+    for part, following in zip_longest(code.parts, code.parts[1:]):
+        parts.append(_behind_sums(part, extents, again))
+        if again and not isinstance(following, Sync) and sum_of_warps(part, extents):
+            parts.append(Sync())
+    return Parts(tuple(parts))
+
+
+def _behind_sums(code: Code, extents: Extents, again: bool) -> Code:
+    match code:
+        case Parts():
+            return behind_sums(code, extents, again=again)
+        case Around(node, body, otherwise):
+            inside = again or (isinstance(node, For) and not is_block(node.kind))
+            other = None if otherwise is None else behind_sums(otherwise, extents, again=inside)
+            return replace(code, body=behind_sums(body, extents, again=inside), otherwise=other)
+    return code
 
 
 def _spots(

@@ -8,11 +8,11 @@ in shared memory, and the first warp combines these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.codegen.c.expressions.values import Values, cell_text
+from workbench.codegen.cuda.grid.block_code import Code, Piece
 from workbench.codegen.cuda.grid.launch_extents import Extents
 from workbench.codegen.nest.nest import For, Nest, Write, children, only, rebuild, writes
 from workbench.codegen.passes.register_tiles.accumulators import independent
@@ -74,19 +74,38 @@ def tree_on_threads(tree: Tree, found: frozenset[tuple[str, str]]) -> Tree:
     return tree
 
 
-def combined(values: Values, loop: For, write: Write) -> tuple[list[str], str]:
-    """The lines that all threads execute, and the shared array that they need, empty for a single warp."""
+def sum_of_warps(code: Code, extents: Extents) -> tuple[For, Write] | None:
+    """The sum that a piece is, if warps leave their results in shared memory for it."""
+    found = collective(code.nest, extents, "thread.x") if isinstance(code, Piece) else None
+    return found if found is not None and extents.block[0] > WARP else None
+
+
+def scratch_of(nest: Nest, extents: Extents) -> dict[str, tuple[DType, int]]:
+    """The arrays whose sums need shared memory, where each of several warps leaves its result: its type, how many."""
+    return {
+        write.cells[0].array: (write.cells[0].dtype, extents.block[0] // WARP)
+        for _, write in collectives(nest, extents)
+        if extents.block[0] > WARP
+    }
+
+
+def scratch_name(values: Values, array: str) -> str:
+    """The shared array in which warps leave their results."""
+    return values.names("register", f"{array}.warps")
+
+
+def combined(values: Values, loop: For, write: Write, *, named: bool) -> list[str]:
+    """The lines that all threads execute; `named`: the value uses the number of the thread."""
     assert isinstance(write.reduction, str)
     cell, reduction, count = write.cells[0], write.reduction, constant(loop.upper) or 0
     dtype, value = cell.dtype, values.names("register", f"{cell.array}.all")
     index = values.names("index", loop.variable)
     helper = warp_helper(values, reduction, dtype, min(WARP, count))
     own = values.text(write.values[0])
-    lines = [f"const int64_t {index} = threadIdx.x;"] if re.search(rf"\b{index}\b", own) else []
+    lines = [f"const int64_t {index} = threadIdx.x;"] if named else []
     lines.append(f"{dtype.c_name} {value} = {helper}({own});")
-    scratch = ""
     if count > WARP:
-        scratch = values.names("register", f"{cell.array}.warps")
+        scratch = scratch_name(values, cell.array)
         other = values.identity(reduction, 0, dtype)
         lines += [
             f"if (threadIdx.x % {WARP} == 0) {scratch}[threadIdx.x / {WARP}] = {value};",
@@ -95,7 +114,7 @@ def combined(values: Values, loop: For, write: Write) -> tuple[list[str], str]:
             f"{value} = {helper}(threadIdx.x < {count // WARP} ? {scratch}[threadIdx.x] : {other});",
         ]
     last = values.combine(reduction, cell_text(values, cell), value, dtype)
-    return [*lines, f"if (threadIdx.x == 0) {last}"], scratch
+    return [*lines, f"if (threadIdx.x == 0) {last}"]
 
 
 def warp_helper(values: Values, reduction: str, dtype: DType, lanes: int) -> str:

@@ -19,6 +19,7 @@ from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, substitute, transform
 from workbench.lang.expr import children as operands
 from workbench.lang.expr import rebuild as rebuild_expr
+from workbench.poly.programs.tree import at_once
 
 ZERO = Const(0, INT64)
 
@@ -52,7 +53,7 @@ class _Counting:
 
     def loop(self, loop: For, names: dict[str, Expr], ranges: Ranges) -> For:
         own = replace(loop, lower=_plain(loop.lower, names, ranges), upper=_plain(loop.upper, names, ranges))
-        plain = own.step == 1 and constant(own.lower) is not None and own.kind != "parallel"
+        plain = own.step == 1 and constant(own.lower) is not None and not at_once(own.kind)
         if not plain and (own.step != 1 or own.lower != ZERO) and not self.outside(loop):
             upper = _iterations(own, ranges)
             if own.step == 1 or _ends(upper):

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
 
-from workbench import poly
-from workbench.codegen.cuda.grid.counting_loops import counting
-from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces
-from workbench.codegen.cuda.grid.thread_arrays import in_registers, plain
-from workbench.codegen.cuda.grid.unit_block_loops import with_lost_blocks
-from workbench.codegen.cuda.grid.wide_accesses import wide
-from workbench.codegen.nest.from_program import atomic, nest_of
-from workbench.codegen.nest.nest import Block, Define, For, If, Nest, Place, transform, walk, writes
-from workbench.codegen.passes.known_guards import without_known
-from workbench.codegen.passes.pipeline import REWRITES, Lowering
+from workbench.codegen.cuda.grid.block_code import Parts
+from workbench.codegen.cuda.grid.launch_extents import Extents
+from workbench.codegen.nest.nest import Block, Define, For, If, Nest, Place, walk, writes
 from workbench.codegen.passes.register_tiles.accumulators import inlined
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Unary, index_names, substitute
 from workbench.poly.programs.program import Array, Program
-from workbench.poly.programs.tree import AXES, LoopKind, Tree, path
-from workbench.poly.threads.grid import Region, is_thread, on_grid, regions
-from workbench.poly.time.concurrency import atomic_statements, is_block
+from workbench.poly.programs.tree import AXES, Leaf, LoopKind, Tree, path
+from workbench.poly.threads.grid import Region, is_thread
 from workbench.records import record
 from workbench.target import Target
-
-# The rewrites of the road to C that know nothing of processors.
-PLACED = ("storage of local arrays", "subscripts of collapsed loops")
-KEPT = ("vector loops and register tiles", "full blocks", "invariant values")
-
 
 Starts = Mapping[tuple[str, LoopKind], Expr]
 
 
 @record
 class KernelNest:
-    """What one kernel executes: the nest, with loops of block and thread kinds, and its region."""
+    """What one kernel executes, on its way to text: a pass gives another one.
+
+    First it is a nest, with loops of block and thread kinds, of a `region`; `host` are the variables of the host's
+    loops around, `name` is that of its function.  `tree` is the order of its statements, with sums over threads bound.
+    `arrays` are all arrays as this kernel stores them, `places` says where its local ones live: "workspace", "shared"
+    or "thread"; `shared` and `registers` are those of the block and of the threads that stand at its beginning,
+    `cleared` those of threads that begin as 0, `aligned` those that wide accesses touch.  `late` are the statements
+    (ids) that copy asynchronously.  In the end it is `code`: parts, and the places where threads wait.
+    """
 
     region: Region
     nest: Nest
+    host: tuple[str, ...] = ()
+    name: str = ""
+    tree: Tree = Leaf("")
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    extents: Extents = Extents()
+    places: Mapping[str, str] = field(default_factory=dict)
+    late: frozenset[str] = frozenset()
+    registers: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    cleared: frozenset[str] = frozenset()
+    aligned: frozenset[str] = frozenset()
+    code: Parts | None = None
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The arrays that each thread has for itself."""
+        return frozenset(name for name, place in self.places.items() if place == "thread")
+
+
+NOWHERE = KernelNest(Region((), (), ()), Block(()))
+"""A kernel without statements."""
 
 
 @record
@@ -56,32 +72,57 @@ HostNode = KernelNest | HostLoop
 
 @record
 class Grid:
-    """A program as a grid executes it: the tree, the host's steps, and local arrays that live outside of kernels.
+    """A program as a grid executes it, on its way to text: a pass gives another one.
 
-    `starts` are the iterations of thread loops that thread 0 executes, by statement and axis, in terms of the loops
-    around, where they are not 0; of statements in `shifted`, which thread executes an iteration is not known.
+    `tree` is its order and `stored` the program with its arrays as they are stored.  First there is one `nest` of all,
+    then one for each kernel, in the host's `steps`.  `outside` are local arrays that live outside of kernels.  `starts`
+    are the iterations of thread loops that thread 0 executes, by statement and axis, in terms of the loops around,
+    where they are not 0; of statements in `shifted`, which thread executes an iteration is not known.
     """
 
+    program: Program
+    stored: Program
     tree: Tree
-    steps: tuple[HostNode, ...]
-    outside: frozenset[str]
-    shifted: frozenset[str]
-    starts: Starts
+    target: Target
+    regions: tuple[Region, ...]
+    nest: Nest
+    steps: tuple[HostNode, ...] = ()
+    outside: frozenset[str] = frozenset()
+    shifted: frozenset[str] = frozenset()
+    starts: Starts = field(default_factory=dict)
+
+    @property
+    def nests(self) -> tuple[Nest, ...]:
+        """The nest of all kernels, or that of each."""
+        return tuple(k.nest for k in self.kernels) if self.steps else (self.nest,)
+
+    @property
+    def kernels(self) -> tuple[KernelNest, ...]:
+        """Every kernel, in textual order."""
+        return tuple(_kernels(self.steps))
 
 
-def grid_of(program: Program, tree: Tree, target: Target) -> Grid:
-    """The kernels of a schedule; CodegenError if one has loops of which none is bound."""
-    order = on_grid(tree)
-    found = regions(order)
-    for region in found:
-        _refuse_unbound(program, region)
-    nest, shifted, starts = _rewritten(program, order, target, found)
-    outside: set[str] = set()
-    steps = tuple(_steps(nest, found, (), outside))
-    return Grid(order, steps, frozenset(outside), shifted, starts)
+def _kernels(nodes: tuple[HostNode, ...]) -> Iterator[KernelNest]:
+    for node in nodes:
+        if isinstance(node, KernelNest):
+            yield node
+        else:
+            yield from _kernels(node.body)
 
 
-def _refuse_unbound(program: Program, region: Region) -> None:
+def each_kernel(grid: Grid, change: Callable[[KernelNest], KernelNest]) -> Grid:
+    """The grid with every kernel changed."""
+
+    def visit(node: HostNode) -> HostNode:
+        if isinstance(node, KernelNest):
+            return change(node)
+        return HostLoop(node.loop, tuple(map(visit, node.body)))
+
+    return replace(grid, steps=tuple(map(visit, grid.steps)))
+
+
+def refuse_unbound(program: Program, region: Region) -> None:
+    """CodegenError if a kernel has loops of which none is bound."""
     if region.bound or not region.loops:
         return
     name = program.statement(region.statements[0]).name
@@ -94,76 +135,44 @@ def _refuse_unbound(program: Program, region: Region) -> None:
     )
 
 
-def _rewritten(
-    program: Program, tree: Tree, target: Target, found: tuple[Region, ...]
-) -> tuple[Nest, frozenset[str], Starts]:
-    nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
-    nest = with_lost_blocks(transform(nest, lambda n: _looped(n, tree)), program, tree, found)
-    given = Lowering(program, tree, target)
-    nest = _applied(PLACED, nest, given)
-    shifted, starts = _numbered(nest, tree)
-    nest = counting(nest, lambda x: any(isinstance(n, For) and is_block(_axis(n, tree)) for n in walk(x.body)))
-    return in_whole_pieces(transform(nest, lambda n: _with_axis(n, tree))), shifted, starts
-
-
-def _numbered(nest: Nest, tree: Tree) -> tuple[frozenset[str], Starts]:
-    """`shifted` and `starts` of a `Grid`, from the nest before its loops count from 0."""
-    loops = [n for n in walk(nest) if isinstance(n, For)]
-    uneven = [n for n in loops if n.step != 1 or (n.kind == "vector" and constant(n.lower) != 0)]
-    shifted = {w.statement for n in uneven if n.kind == "vector" or is_thread(_axis(n, tree)) for w in writes(n)}
-    even = {(n.variable, n.loop) for n in walk(nest) if isinstance(n, For | Define) and n.loop and n not in uneven}
-    names: dict[str, Expr] = {variable: Index(loop, INT64) for variable, loop in even}
-    starts: dict[tuple[str, LoopKind], Expr] = {}
-    for loop in (n for n in loops if is_thread(_axis(n, tree))):
-        start = simplify(substitute(loop.lower, names))
-        known = index_names(loop.lower) <= {*names}
-        for statement in {w.statement for w in writes(loop)}:
-            if not known or starts.setdefault((statement, _axis(loop, tree)), start) != start:
-                shifted.add(statement)
-    return frozenset(shifted), {key: start for key, start in starts.items() if constant(start) != 0}
-
-
-def finished(nest: Nest, given: Lowering, arrays: Mapping[str, Array], own: frozenset[str]) -> Nest:
-    """The nest of one kernel after the other rewrites.
-
-    `arrays` are those that wide accesses may touch, as they are stored; `own` those that each thread has for itself.
-    """
-    nest = plain(nest, own)
-    nest = transform(nest, lambda n: replace(n, kind="parallel") if isinstance(n, For) and n.kind in AXES else n)
-    nest = in_registers(_applied(KEPT, wide(nest, arrays, own), given), own)
-    return without_known(transform(nest, lambda n: _with_axis(n, given.tree)))
-
-
-def _applied(names: tuple[str, ...], nest: Nest, given: Lowering) -> Nest:
-    for rewrite in REWRITES:
-        if rewrite.name in names:
-            nest = rewrite.apply(nest, given)
-    return nest
-
-
-def _looped(node: Nest, tree: Tree) -> Nest:
-    """Bound loops as loops that rewrites leave alone, also those of one iteration."""
+def bound_loop(node: Nest, tree: Tree) -> Nest:
+    """A bound loop of one iteration as a loop; other nodes as they are."""
     match node:
-        case Define(variable, value, body, loop) if loop and _axis(node, tree) in AXES:
-            return For(variable, loop, value, simplify(Binary("+", value, Const(1, INT64), INT64)), body, 1, "parallel")
-        case For() if node.kind in AXES:
-            return replace(node, kind="parallel")
+        case Define(variable, value, body, loop) if loop and (kind := _kind(node, tree)) in AXES:
+            return For(variable, loop, value, simplify(Binary("+", value, Const(1, INT64), INT64)), body, 1, kind)
     return node
 
 
-def _with_axis(node: Nest, tree: Tree) -> Nest:
-    if isinstance(node, For) and node.kind == "parallel":
-        return replace(node, kind=_axis(node, tree))
-    return node
-
-
-def _axis(node: For | Define, tree: Tree) -> LoopKind:
+def _kind(node: Define, tree: Tree) -> LoopKind:
     """The kind that the schedule gave to a loop."""
     inside = next(writes(node.body), None)
     if inside is None:
         return "serial"
     kinds: list[LoopKind] = [x.kind for x in path(tree, inside.statement) if x.name == node.loop]
     return kinds[0] if kinds else "serial"
+
+
+def numbered(nest: Nest) -> tuple[frozenset[str], Starts]:
+    """`shifted` and `starts` of a `Grid`, from the nest before its loops count from 0."""
+    loops = [n for n in walk(nest) if isinstance(n, For)]
+    uneven = [n for n in loops if n.step != 1 or (n.kind == "vector" and constant(n.lower) != 0)]
+    shifted = {w.statement for n in uneven if n.kind == "vector" or is_thread(n.kind) for w in writes(n)}
+    even = {(n.variable, n.loop) for n in walk(nest) if isinstance(n, For | Define) and n.loop and n not in uneven}
+    names: dict[str, Expr] = {variable: Index(loop, INT64) for variable, loop in even}
+    starts: dict[tuple[str, LoopKind], Expr] = {}
+    for loop in (n for n in loops if is_thread(n.kind)):
+        start = simplify(substitute(loop.lower, names))
+        known = index_names(loop.lower) <= {*names}
+        for statement in {w.statement for w in writes(loop)}:
+            if not known or starts.setdefault((statement, loop.kind), start) != start:
+                shifted.add(statement)
+    return frozenset(shifted), {key: start for key, start in starts.items() if constant(start) != 0}
+
+
+def divided(nest: Nest, found: tuple[Region, ...]) -> tuple[tuple[HostNode, ...], frozenset[str]]:
+    """The host's steps, and the local arrays that are placed around kernels."""
+    outside: set[str] = set()
+    return tuple(_steps(nest, found, (), outside)), frozenset(outside)
 
 
 def _steps(nest: Nest, found: tuple[Region, ...], host: tuple[str, ...], outside: set[str]) -> Iterator[HostNode]:

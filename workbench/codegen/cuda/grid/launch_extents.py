@@ -19,6 +19,7 @@ from workbench.target import Target
 
 Head = tuple[str, LoopKind, Expr, Expr, int]
 
+ZERO = Const(0, INT64)
 BLOCK_LIMITS = (1024, 1024, 64)
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
 SYMBOLIC_THREADS = 256  # threads of a block whose loops have extents that only the call knows
@@ -59,6 +60,15 @@ def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> E
         if constant(count_of(loop)) == size and loop.step == 1:
             full.add(head(loop))
     return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
+
+
+def thread_limit(loop: For, extents: Extents) -> Expr:
+    """The bound of a loop over threads that begins at 0, without what the number of threads says already."""
+    size, upper = extents.block[axis_number(loop.kind)], loop.upper
+    if loop.lower != ZERO or loop.step != 1 or not (isinstance(upper, Call) and upper.function == "min"):
+        return upper
+    kept = tuple(e for e in upper.arguments if (constant(e) or 0) < size)
+    return kept[0] if len(kept) == 1 else replace(upper, arguments=kept) if kept else upper
 
 
 def head(loop: For) -> Head:

@@ -85,8 +85,8 @@ class Launch:
         return self.block[0] * self.block[1] * self.block[2]
 
     def __str__(self) -> str:
-        grid, block = (" x ".join(map(_shown, extents)) for extents in (self.grid, self.block))
-        shared = f", {_shown(self.shared_bytes)} B of dynamic shared memory" if self.shared_bytes != 0 else ""
+        grid, block = (" x ".join(map(shown_amount, extents)) for extents in (self.grid, self.block))
+        shared = f", {shown_amount(self.shared_bytes)} B of dynamic shared memory" if self.shared_bytes != 0 else ""
         return f"{self.name}({', '.join(a.c_name for a in self.arguments)}): {grid} blocks of {block} threads{shared}"
 
 
@@ -98,7 +98,7 @@ class Clear:
     bytes: Amount
 
     def __str__(self) -> str:
-        return f"{self.array}: {_shown(self.bytes)} B become 0"
+        return f"{self.array}: {shown_amount(self.bytes)} B become 0"
 
 
 @record(slots=True)
@@ -113,7 +113,7 @@ class Repeat:
 
     def __str__(self) -> str:
         step = "" if self.step == 1 else f" by {self.step}"
-        head = f"for {self.variable} from {_shown(self.lower)} below {_shown(self.upper)}{step}"
+        head = f"for {self.variable} from {shown_amount(self.lower)} below {shown_amount(self.upper)}{step}"
         return "\n".join([head, *(f"  {line}" for part in self.body for line in str(part).splitlines())])
 
 
@@ -130,7 +130,8 @@ class Buffer:
     bytes: Amount
 
 
-def _shown(value: Amount) -> str:
+def shown_amount(value: Amount) -> str:
+    """An extent as text."""
     return str(value) if isinstance(value, int) else show(value)
 
 

@@ -21,6 +21,7 @@ from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, index_na
 from workbench.lang.expr import transform as transform_expr
 from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.program import Array
+from workbench.poly.programs.tree import at_once
 from workbench.poly.regions.storage import elements
 from workbench.poly.threads.grid import is_thread
 from workbench.records import record
@@ -102,8 +103,8 @@ def _written_out(touch: Touch, positions: tuple[int, ...]) -> bool:
 def copies(loop: For) -> int | None:
     """How often the body of a loop is written out, None if not at all."""
     limits = bound(loop)
-    bound_loop = is_thread(loop.kind) or loop.kind.startswith("block.") or loop.kind == "parallel"  # bound: `finished`
-    return limits[0] if limits is not None and not bound_loop and loop.step == 1 and limits[0] <= MOST_COPIES else None
+    serial = not at_once(loop.kind) and loop.step == 1
+    return limits[0] if limits is not None and serial and limits[0] <= MOST_COPIES else None
 
 
 def _small(array: Array, positions: tuple[int, ...]) -> bool:

@@ -78,7 +78,7 @@ def _within(nest: Nest, region: _Region, around: tuple[str, ...]) -> Nest:
     if lost is not None:
         loop, value = lost
         after = simplify(Binary("+", value, Const(1, INT64), INT64), INT64)
-        return For(loop.name, loop.name, value, after, _within(nest, region, (*around, loop.name)), 1, "parallel")
+        return For(loop.name, loop.name, value, after, _within(nest, region, (*around, loop.name)), 1, loop.kind)
     inner = (*around, nest.loop) if _is_loop(nest) else around
     return rebuild(nest, tuple(_within(child, region, inner) for child in children(nest)))
 

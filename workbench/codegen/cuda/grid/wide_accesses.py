@@ -74,6 +74,12 @@ def _fits(write: Write, variable: str, count: int, arrays: Mapping[str, Array], 
     return any(c.array not in own and is_wide(c, variable, count, arrays) for c in touched)
 
 
+def touched_wide(write: Write, loop: For, arrays: Mapping[str, Array]) -> frozenset[str]:
+    """The arrays that the write of a loop with lanes touches several elements at once."""
+    cells = [write.cells[0], *(Cell(r.tensor, r.subscripts, r.dtype) for r in certain_reads(write.values[0]))]
+    return frozenset(c.array for c in cells if is_wide(c, loop.variable, loop.lanes, arrays))
+
+
 def certain_reads(expr: Expr) -> Iterator[Read]:
     """The reads that evaluating an expression makes in any case: not those under conditions."""
     match expr:

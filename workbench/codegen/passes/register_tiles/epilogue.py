@@ -17,6 +17,7 @@ from workbench.codegen.passes.register_tiles.tiles import Tile
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Expr, Index, Read, reads, substitute, transform
+from workbench.poly.programs.tree import at_once
 
 MOST_LOOPS = 3  # of a tile: loops are matched in every order
 
@@ -54,7 +55,7 @@ def _writes(nest: Nest) -> tuple[list[For], tuple[Write, ...]] | None:
     loops: list[For] = []
     while True:
         match nest:
-            case For() if nest.step == 1 and nest.kind != "parallel":
+            case For() if nest.step == 1 and not at_once(nest.kind):
                 loops.append(nest)
                 nest = nest.body
             case Define(variable, value, body):

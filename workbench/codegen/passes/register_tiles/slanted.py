@@ -22,6 +22,7 @@ from workbench.codegen.passes.register_tiles.accumulators import alone, chain, c
 from workbench.lang.algebra.normal_form import constant, depends, growth, is_index_arithmetic, simplify
 from workbench.lang.dtypes import BOOL, INT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Index, Read, conjunction, substitute, transform
+from workbench.poly.programs.tree import at_once
 from workbench.records import record
 
 WIDEST = 64  # cells of a box along one loop
@@ -47,7 +48,7 @@ class Slanted:
 
 def slanted_tiles(nest: Nest) -> Nest:
     """The nest with a box of its own for every tile that may be one."""
-    if isinstance(nest, For) and nest.kind != "parallel":
+    if isinstance(nest, For) and not at_once(nest.kind):
         found = match_slanted(nest)
         if found is not None:
             return _divided(found) or nest
@@ -64,7 +65,7 @@ def match_slanted(nest: For) -> Slanted | None:
     reductions, cells = tuple(loops[: sum(fixed)]), tuple(loops[sum(fixed) :])
     if not reductions or not cells or not all(fixed[: sum(fixed)]):
         return None
-    if any(x.kind == "parallel" or x.step != 1 for x in loops) or any(x.kind not in TILE for x in cells):
+    if any(at_once(x.kind) or x.step != 1 for x in loops) or any(x.kind not in TILE for x in cells):
         return None
     if not _movable(reductions, cells, write) or not any(_slants(x, loops) for x in cells):
         return None

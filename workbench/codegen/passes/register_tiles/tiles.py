@@ -17,6 +17,7 @@ from workbench.codegen.passes.register_tiles.accumulators import alone, chain, c
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
+from workbench.poly.programs.tree import at_once
 from workbench.records import record
 
 
@@ -45,7 +46,7 @@ def match_tile(nest: Nest) -> Tile | None:
     fixed = [all(independent(c, x.variable) for c in write.cells) for x in loops]
     reductions = tuple(x for x, f in zip(loops, fixed, strict=True) if f)
     cells = tuple(x for x, f in zip(loops, fixed, strict=True) if not f)
-    if not fixed or not fixed[0] or any(x.kind == "parallel" for x in loops):
+    if not fixed or not fixed[0] or any(at_once(x.kind) for x in loops):
         return None
     if any(x.step != 1 for x in loops) or not alone(write, loops) or not computable(write):
         return None

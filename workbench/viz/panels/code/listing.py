@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from workbench.codegen import generate
-from workbench.codegen.kernel import Kernel
+from workbench.codegen.kernel import Kernel, Origin
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.programs.tree import loops
 from workbench.runtime import this_machine
@@ -14,13 +13,7 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
-from workbench.viz.views.program.c_tokens import CodeLine, code_lines
-from workbench.viz.views.program.code_view import body_start
-
-_FOR = re.compile(r"\bfor \(\w+ (\w+) = ")
-_BOUND = re.compile(r"\bint\w* (\w+) = [^;]*\b(?:block|thread)Idx\.")
-_ABOUT = re.compile(r"/\* ([\w.]+): ")
-
+from workbench.viz.views.program.c_tokens import code_lines
 
 LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX", "SASS")
 
@@ -60,9 +53,8 @@ def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
     names = [loop.name for loop in loops(schedule.tree)]
     roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
     lines = code_lines(kernel.source, names, roles)
-    start = body_start(kernel)
-    start -= bool(start) and _text(lines[start - 1]).startswith("extern")
-    about = belonging([_text(line) for line in lines], start, set(names), list(roles))
+    start = kernel.start - bool(kernel.launches)  # what stands before the name of a kernel for a GPU belongs to it
+    about = belonging(kernel, schedule)
     return {
         "lines": [
             {"number": line.number, "runs": [[r.text, r.role, r.bold] for r in line.runs], **owner}
@@ -75,55 +67,12 @@ def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _text(line: CodeLine) -> str:
-    return "".join(run.text for run in line.runs)
-
-
-def belonging(texts: list[str], start: int, loops: set[str], statements: list[str]) -> list[dict[str, Any]]:
-    """For each line the statements executed on it or inside its braces, and the schedule's loop it begins.
-
-    The generator writes a comment before each statement; a block belongs to every statement in it.
-    """
-    found: list[dict[str, Any]] = [{"statements": [], "loop": ""} for _ in texts]
-    inside: dict[int, int] = {}
-    open_blocks: list[int] = []
-    threads: list[tuple[int, int]] = []  # lines that say which iteration a thread has, with the depth of their block
-    current = ""
-    for i in range(start, len(texts)):
-        text = texts[i]
-        about = _ABOUT.search(text)
-        if about and about[1] in statements:
-            current = about[1]
-            for line in (*open_blocks[1:], i, *(line for line, _ in threads)):
-                _add(found[line], current)
-        elif current and text.strip(" {}"):
-            _add(found[i], current)
-        elif len(open_blocks) > 1:
-            inside[i] = open_blocks[-1]
-        loop = _FOR.search(text) or _BOUND.search(text)
-        found[i]["loop"] = _loop_of(loop[1], loops) if loop else ""
-        if found[i]["loop"] and _BOUND.search(text):
-            threads.append((i, len(open_blocks)))
-        for bracket in re.findall(r"[{}]", re.sub(r"/\*.*?\*/", "", text)):
-            if bracket == "{":
-                open_blocks.append(i)
-                current = ""
-            elif open_blocks:
-                open_blocks.pop()
-                current = ""
-                threads = [(line, depth) for line, depth in threads if depth <= len(open_blocks)]
-    for line, block in inside.items():  # what surrounds one statement only, such as its registers, is that statement's
-        if not found[line]["statements"] and len(found[block]["statements"]) == 1:
-            found[line]["statements"] = list(found[block]["statements"])
-    return found
-
-
-def _add(owner: dict[str, Any], statement: str) -> None:
-    if statement not in owner["statements"]:
-        owner["statements"].append(statement)
-
-
-def _loop_of(variable: str, loops: set[str]) -> str:
-    """The loop that a variable counts: its own name, or that with a number that keeps variables apart."""
-    bare = re.sub(r"_\d+$", "", variable)
-    return variable if variable in loops else bare if bare in loops else ""
+def belonging(kernel: Kernel, schedule: Schedule) -> list[dict[str, Any]]:
+    """For each line the statements executed on it or inside its block, and the schedule's loop it begins."""
+    names = {s.id: s.name for s in schedule.program.statements}
+    known = {loop.name for loop in loops(schedule.tree)}
+    before = [Origin()] * kernel.start
+    return [
+        {"statements": [names[s] for s in own.statements if s in names], "loop": own.loop if own.loop in known else ""}
+        for own in (*before, *kernel.origins)
+    ]

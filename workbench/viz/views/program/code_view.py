@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError, shown
@@ -38,7 +36,7 @@ def code(value: Schedule | Kernel | CompiledKernel, target: str | Target = "c") 
         raise WorkbenchError(f"code shows a Schedule or a Kernel, as wb.generate makes it, not {shown(value)}")
     schedule = kernel.schedule if isinstance(kernel.schedule, Schedule) else None
     lines = code_lines(kernel.source, _loop_names(schedule), _comments(schedule))
-    start = body_start(kernel)
+    start = kernel.start
     body = element(
         "div",
         *([element("div", svg_text(_domain(schedule), styled=False))] if schedule else []),
@@ -46,14 +44,6 @@ def code(value: Schedule | Kernel | CompiledKernel, target: str | Target = "c") 
         class_="wb-side",
     )
     return Picture(kernel.source.rstrip("\n"), code_scene(lines, start, kernel.name), body, data=lines)
-
-
-def body_start(kernel: Kernel) -> int:
-    """Index of the line on which the kernel's function begins, or the first of several (0 when it is not found)."""
-    several = r"(?:_\w+)?" if kernel.launches else ""
-    begin = re.compile(rf"^[\w* ]*\b{re.escape(kernel.signature.function)}{several}\(")
-    lines = kernel.source.split("\n")
-    return next((i for i, line in enumerate(lines) if begin.match(line) and not line.rstrip().endswith(";")), 0)
 
 
 def code_scene(lines: tuple[CodeLine, ...], start: int, label: str) -> Scene:

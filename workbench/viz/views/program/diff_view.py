@@ -21,7 +21,6 @@ from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Scene, Text, a
 from workbench.viz.draw.table_scene import table_scene
 from workbench.viz.draw.tables import Table
 from workbench.viz.views.program.c_tokens import Run, code_lines
-from workbench.viz.views.program.code_view import body_start
 
 FONT, LINE = 11.5, 16.5
 LONGEST = 76
@@ -74,7 +73,7 @@ def _heads(found: Comparison) -> tuple[str, str]:
 
 def _function(schedule: Schedule, target: str | Target) -> list[str]:
     kernel = generate(schedule, target, unsafe=True)
-    return kernel.source.rstrip().split("\n")[body_start(kernel) :]
+    return kernel.source.rstrip().split("\n")[kernel.start :]
 
 
 def _scene(found: Difference, before: Schedule, after: Schedule) -> Scene:
