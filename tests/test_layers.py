@@ -44,8 +44,8 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "viz": "draw frames views.domain views.program views.gpu panels.code views.performance notebook panels.domain"
-    " panels",
+    "viz": "messages draw frames views.domain views.program views.gpu panels.code views.performance notebook"
+    " panels.domain panels",
 }
 LATE = {
     ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
