@@ -34,6 +34,7 @@ lab: setup       ## JupyterLab, opened at the first notebook
 
 test: setup      ## every test, of one with many cases a quarter; no GPU, browser or torch needed
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest $(SHARED) --sample 4 $(TEST_FLAGS)
+	@sh tools/front_end.sh test
 
 quick: setup     ## what to run while writing, of a test with many cases a twelfth: under three minutes
 	HYPOTHESIS_PROFILE=quick $(RUN) pytest $(SHARED) -m "not slow and not gpu" --sample 12 $(TEST_FLAGS)
@@ -59,10 +60,11 @@ gpu-bundle:      ## with network: what a machine with a GPU lacks, into .gpu-bun
 gpu:             ## on a machine with a GPU, without network: its tests and benchmark, results into OUT or bench/results
 	$(PYTHON) -m bench.gpu $(GPU_FLAGS)
 
-lint: setup      ## ruff, pyright, and the size table
+lint: setup      ## ruff, pyright, the size table; eslint and prettier where node is
 	$(RUN) ruff check .
 	$(RUN) pyright
 	.venv/bin/python tools/sizes.py
+	@sh tools/front_end.sh lint
 
 format: setup    ## let ruff repair what it can
 	$(RUN) ruff check --fix .

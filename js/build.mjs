@@ -6,11 +6,22 @@ import { build } from 'esbuild';
 const here = new URL('.', import.meta.url).pathname;
 const out = `${here}../workbench/viz/panels/static/`;
 const { metafile } = await build({
-  entryPoints: [`${here}src/index.ts`], outfile: `${out}panel.js`, bundle: true, format: 'esm', minify: true, target: 'es2022',
-  charset: 'utf8', legalComments: 'none', metafile: true,
+  entryPoints: [`${here}src/index.ts`],
+  outfile: `${out}panel.js`,
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  target: 'es2022',
+  charset: 'utf8',
+  legalComments: 'none',
+  metafile: true,
 });
 
-const packages = new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean));
+const packages = new Set(
+  Object.keys(metafile.inputs)
+    .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1])
+    .filter(Boolean),
+);
 const licences = [...packages].sort().map((name) => {
   const folder = `${here}node_modules/${name}/`;
   const { version, license } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
@@ -19,7 +30,17 @@ const licences = [...packages].sort().map((name) => {
 });
 writeFileSync(`${out}panel.licences.txt`, licences.join('\n'));
 
-const sources = [...readdirSync(`${here}src`).map((name) => `src/${name}`), 'build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const sources = [
+  ...readdirSync(`${here}src`).map((name) => `src/${name}`),
+  'build.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 const hash = createHash('sha256');
-for (const name of sources.sort()) hash.update(`${name}\n`).update(readFileSync(here + name)).update('\n');
+for (const name of sources.sort())
+  hash
+    .update(`${name}\n`)
+    .update(readFileSync(here + name))
+    .update('\n');
 writeFileSync(`${out}panel.sha256`, `${hash.digest('hex')}\n`);

@@ -45,7 +45,7 @@ WITHIN = {
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
     "graph": "terms typing.datatypes forms text forms.keys typing evaluation memory",
-    "viz": "draw frames views.domain views.program views.gpu views.models panels.code views.performance notebook"
+    "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance notebook"
     " panels.domain panels",
 }
 LATE = {

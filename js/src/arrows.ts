@@ -1,11 +1,12 @@
 // Dependences between visible points, and the pairs that a refused step would put into the wrong order.
 
 import { h } from './dom';
-import { XY, gcd } from './geometry';
-import type { Plot } from './plot';
+import type { Frame } from './frame';
+import { gcd } from './geometry';
+import type { XY } from './geometry';
+import type { Kind, Wrong } from './messages';
 import type { Mark } from './scene';
 import type { State } from './state';
-import type { Kind } from './types';
 
 const MOST = 1500;
 const KINDS = ['flow', 'anti', 'output', 'reduction'];
@@ -13,20 +14,36 @@ const KINDS = ['flow', 'anti', 'output', 'reduction'];
 /** Which arrows are drawn: a switch for each kind, and for each array where there are several. */
 export function toggles(state: State, draw: () => void): HTMLElement[] {
   const { arrows } = state.data.domain;
-  const made = (set: Set<string>, hides: boolean, name: string, content: (HTMLElement | string)[], more: Record<string, string>) => h('label', more,
-    h('input', {
-      type: 'checkbox', checked: set.has(name) !== hides,
-      change: (event: Event) => {
-        if ((event.target as HTMLInputElement).checked !== hides) set.add(name);
-        else set.delete(name);
-        draw();
-      },
-    }), ...content);
+  const made = (set: Set<string>, hides: boolean, name: string, content: (HTMLElement | string)[], more: Record<string, string>) =>
+    h(
+      'label',
+      more,
+      h('input', {
+        type: 'checkbox',
+        checked: set.has(name) !== hides,
+        change: (event: Event) => {
+          if ((event.target as HTMLInputElement).checked !== hides) set.add(name);
+          else set.delete(name);
+          draw();
+        },
+      }),
+      ...content,
+    );
   const kinds = KINDS.filter((kind) => arrows.some((a) => a.kind === kind));
   const arrays = [...new Set(arrows.map((a) => a.array))];
   return [
-    ...kinds.map((kind) => made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` })),
-    ...(arrays.length > 1 ? arrays.map((name) => made(state.hiddenArrays, true, name, [h('code', {}, name)], { class: 'of-array', 'data-array': name, title: `dependences through ${name}` })) : []),
+    ...kinds.map((kind) =>
+      made(state.shownKinds, false, kind, [h('i', { class: `sample ${kind}`, 'aria-hidden': 'true' }), kind], { class: `kind ${kind}` }),
+    ),
+    ...(arrays.length > 1
+      ? arrays.map((name) =>
+          made(state.hiddenArrays, true, name, [h('code', {}, name)], {
+            class: 'of-array',
+            'data-array': name,
+            title: `dependences through ${name}`,
+          }),
+        )
+      : []),
   ];
 }
 
@@ -39,13 +56,14 @@ export interface Arrow {
   bend: number;
 }
 
-export function arrowsOf(plot: Plot): Arrow[] {
-  const { data, shownKinds, hiddenArrays } = plot.state;
+/** The dependences between shown instances, of the chosen kinds and arrays. */
+export function arrowsOf(frame: Frame, { shownKinds, hiddenArrays }: Pick<State, 'shownKinds' | 'hiddenArrays'>): Arrow[] {
+  const { data } = frame;
   const seen = new Set<string>();
   const found: Arrow[] = [];
   for (const { kind, array, source, target, pairs } of data.domain.arrows) {
     if (!shownKinds.has(kind) || hiddenArrays.has(array)) continue;
-    const [sources, targets] = [plot.scene.byRow[source], plot.scene.byRow[target]];
+    const [sources, targets] = [frame.scene.byRow[source], frame.scene.byRow[target]];
     for (let i = 0; i < pairs[1] && found.length < MOST; i += 1) {
       const [a, b] = [sources.get(data.at(pairs, i, 0)), targets.get(data.at(pairs, i, 1))];
       if (!a || !b || a === b) continue;
@@ -53,7 +71,7 @@ export function arrowsOf(plot: Plot): Arrow[] {
       if (seen.has(key)) continue;
       seen.add(key);
       const nth = countBetween(seen, key, kind);
-      found.push(arrow(plot, kind, a, b, nth));
+      found.push(arrow(frame, kind, a, b, nth));
     }
   }
   return found;
@@ -62,28 +80,29 @@ export function arrowsOf(plot: Plot): Arrow[] {
 /** How many arrows of other kinds connect the same two points already. */
 function countBetween(seen: Set<string>, key: string, kind: string): number {
   const rest = key.slice(kind.length);
-  return ['flow', 'anti', 'output', 'reduction'].filter((k) => k !== kind && seen.has(k + rest)).length;
+  return KINDS.filter((k) => k !== kind && seen.has(k + rest)).length;
 }
 
-export function redOf(plot: Plot): Arrow[] {
-  const { data, refusal } = plot.state;
+/** The pairs in the wrong order whose instances are shown. */
+export function redOf(frame: Frame, pairs: Wrong[]): Arrow[] {
+  const { data } = frame;
   const found: Arrow[] = [];
-  for (const wrong of refusal.pairs ?? []) {
+  for (const wrong of pairs) {
     const [source, target] = [data.statement(wrong.source), data.statement(wrong.target)];
     if (source < 0 || target < 0) continue;
     for (const [p, q] of wrong.pairs) {
-      const a = plot.scene.byRow[source].get(data.find(source, p));
-      const b = plot.scene.byRow[target].get(data.find(target, q));
-      if (a && b && a !== b) found.push(arrow(plot, 'bad', a, b, 0));
+      const a = frame.scene.byRow[source].get(data.find(source, p));
+      const b = frame.scene.byRow[target].get(data.find(target, q));
+      if (a && b && a !== b) found.push(arrow(frame, 'bad', a, b, 0));
     }
   }
   return found;
 }
 
-function arrow(plot: Plot, kind: Kind | 'bad', source: Mark, target: Mark, nth: number): Arrow {
-  const [from, to] = [plot.place(source), plot.place(target)];
+function arrow(frame: Frame, kind: Kind | 'bad', source: Mark, target: Mark, nth: number): Arrow {
+  const [from, to] = [frame.place(source), frame.place(target)];
   const over = source.shift === target.shift && gcd(target.x - source.x, target.y - source.y) > 1;
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
-  const bend = (over ? Math.min(length * 0.3, plot.unit * 1.2) : 0) + nth * Math.max(8, 0.16 * length) * (nth % 2 ? 1 : -1);
+  const bend = (over ? Math.min(length * 0.3, frame.unit * 1.2) : 0) + nth * Math.max(8, 0.16 * length) * (nth % 2 ? 1 : -1);
   return { kind, source, target, from, to, bend };
 }

@@ -8,8 +8,20 @@ const SIZES = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 const LINES = [8, 16, 32, 64];
 const MOST_CELLS = 4096;
 
-interface Shape { name: string; low: number[]; extent: number[]; start: number; bytes: number; cells: number }
-interface Event { shape: number; element: number; writes: boolean; when: number }
+interface Shape {
+  name: string;
+  low: number[];
+  extent: number[];
+  start: number;
+  bytes: number;
+  cells: number;
+}
+interface Event {
+  shape: number;
+  element: number;
+  writes: boolean;
+  when: number;
+}
 
 export class CachePane {
   readonly element = h('section', { class: 'pane cache', 'aria-label': 'Cache lines' });
@@ -29,15 +41,47 @@ export class CachePane {
     [this.read, this.together] = [this.state.data, this.state.together];
     this.squares = this.shapes.map((shape) => Array.from({ length: shape.cells }, (_, i) => this.square(shape, i)));
     const grids = this.shapes.map((shape, i) => this.grid(shape, this.squares[i]));
-    const choose = (label: string, values: number[], now: number, take: (n: number) => void) => h('label', { class: 'dial' }, h('span', { class: 'soft' }, label), h('select', {
-      change: (event: Event_) => { take(Number((event.target as HTMLSelectElement).value)); this.draw(); },
-    }, ...values.map((n) => h('option', { value: n, selected: n === now }, bytes(n)))));
+    const choose = (label: string, values: number[], now: number, take: (n: number) => void) =>
+      h(
+        'label',
+        { class: 'dial' },
+        h('span', { class: 'soft' }, label),
+        h(
+          'select',
+          {
+            change: (event: Event_) => {
+              take(Number((event.target as HTMLSelectElement).value));
+              this.draw();
+            },
+          },
+          ...values.map((n) => h('option', { value: n, selected: n === now }, bytes(n))),
+        ),
+      );
     this.element.replaceChildren(
       h('h3', {}, 'Cache lines while it runs'),
-      h('div', { class: 'machine' }, choose('cache', SIZES, this.size, (n) => { this.size = n; }), choose('line', LINES, this.line, (n) => { this.line = n; }), this.told),
-      h('div', { class: 'legend' }, ...['held', 'hit', 'miss'].map((name) => h('span', { class: 'key' }, h('i', { class: `cell-key ${name}` }), KEYS[name]))),
+      h(
+        'div',
+        { class: 'machine' },
+        choose('cache', SIZES, this.size, (n) => {
+          this.size = n;
+        }),
+        choose('line', LINES, this.line, (n) => {
+          this.line = n;
+        }),
+        this.told,
+      ),
+      h(
+        'div',
+        { class: 'legend' },
+        ...['held', 'hit', 'miss'].map((name) => h('span', { class: 'key' }, h('i', { class: `cell-key ${name}` }), KEYS[name])),
+      ),
       h('div', { class: 'grids' }, ...grids),
-      h('p', { class: 'note' }, 'Fully associative, what was used least recently leaves; all threads share it. Move the time slider of the domain.'));
+      h(
+        'p',
+        { class: 'note' },
+        'Fully associative, what was used least recently leaves; all threads share it. Move the time slider of the domain.',
+      ),
+    );
     this.light();
   }
 
@@ -52,7 +96,7 @@ export class CachePane {
     for (const own of data.domain.statements) {
       for (const { array, cells } of own.accesses) {
         if (!cells) continue;
-        const known = found.get(array) ?? { low: Array(cells[2]).fill(Infinity), high: Array(cells[2]).fill(-Infinity) };
+        const known = found.get(array) ?? { low: Array<number>(cells[2]).fill(Infinity), high: Array<number>(cells[2]).fill(-Infinity) };
         for (let row = 0; row < cells[1]; row += 1) {
           for (let d = 0; d < cells[2]; d += 1) {
             const value = data.at(cells, row, d);
@@ -66,7 +110,7 @@ export class CachePane {
     let start = 0;
     this.shapes = [...found].map(([name, { low, high }]) => {
       const extent = low.map((v, d) => Math.max(0, high[d] - v + 1));
-      const shape = { name, low, extent, start, bytes: data.domain.arrays?.[name] ?? 4, cells: extent.reduce((a, b) => a * b, 1) };
+      const shape = { name, low, extent, start, bytes: data.domain.arrays[name] ?? 4, cells: extent.reduce((a, b) => a * b, 1) };
       start += Math.ceil((shape.cells * shape.bytes) / 64) * 64;
       return shape;
     });
@@ -81,7 +125,8 @@ export class CachePane {
         const shape = this.shapes.findIndex((one) => one.name === array);
         for (let row = 0; cells && row < cells[1]; row += 1) {
           let element = 0;
-          for (let d = 0; d < cells[2]; d += 1) element = element * this.shapes[shape].extent[d] + data.at(cells, row, d) - this.shapes[shape].low[d];
+          for (let d = 0; d < cells[2]; d += 1)
+            element = element * this.shapes[shape].extent[d] + data.at(cells, row, d) - this.shapes[shape].low[d];
           found.push({ shape, element, writes: kind === 'write', when: this.state.when(statement, row) });
         }
       }
@@ -94,7 +139,14 @@ export class CachePane {
     const down = shape.extent.at(-2) ?? 1;
     const block = Math.floor(i / (across * down));
     const [x, y] = [i % across, Math.floor(i / across) % down];
-    return s('rect', { class: 'mem', x: x * 12 + (block % 4) * (across * 12 + 8), y: y * 12 + Math.floor(block / 4) * (down * 12 + 8), width: 11, height: 11, rx: 1.5 });
+    return s('rect', {
+      class: 'mem',
+      x: x * 12 + (block % 4) * (across * 12 + 8),
+      y: y * 12 + Math.floor(block / 4) * (down * 12 + 8),
+      width: 11,
+      height: 11,
+      rx: 1.5,
+    });
   }
 
   private grid(shape: Shape, squares: SVGElement[]): HTMLElement {
@@ -102,8 +154,18 @@ export class CachePane {
     const blocks = shape.cells / Math.max(1, across * down);
     const [wide, high] = [Math.min(4, blocks) * (across * 12 + 8), Math.ceil(blocks / 4) * (down * 12 + 8)];
     const head = h('b', {}, `${shape.name}(${shape.extent.join(' × ')})`);
-    if (shape.cells > MOST_CELLS) return h('div', { class: 'grid-of' }, head, h('p', { class: 'note' }, `${shape.cells} cells are too many to draw`));
-    return h('div', { class: 'grid-of' }, head, s('svg', { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `cells of ${shape.name}` }, ...squares));
+    if (shape.cells > MOST_CELLS)
+      return h('div', { class: 'grid-of' }, head, h('p', { class: 'note' }, `${shape.cells} cells are too many to draw`));
+    return h(
+      'div',
+      { class: 'grid-of' },
+      head,
+      s(
+        'svg',
+        { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `cells of ${shape.name}` },
+        ...squares,
+      ),
+    );
   }
 
   /** The cache after what has run: everything, or up to the time slider. */
@@ -120,17 +182,21 @@ export class CachePane {
       const line = this.lineOf(event);
       const hit = held.delete(line);
       held.set(line, true);
-      if (held.size > most) held.delete(held.keys().next().value!);
+      const [oldest] = held.keys();
+      if (held.size > most) held.delete(oldest);
       hits += Number(hit);
       touches += 1;
       if (last.length && last[0][0].when !== event.when) last = [];
       last.push([event, hit]);
     }
     this.told.textContent = `${touches} touches, ${touches - hits} misses (${touches ? Math.round((100 * hits) / touches) : 0} % found), ${bytes((touches - hits) * this.line)} brought in`;
-    this.shapes.forEach((_, i) => this.squares[i]?.forEach((square, element) => {
-      square.setAttribute('class', `mem${held.has(this.lineOf({ shape: i, element } as Event)) ? ' held' : ''}`);
-    }));
-    if (this.state.time !== null) for (const [event, hit] of last) this.squares[event.shape]?.[event.element]?.classList.add(hit ? 'hit' : 'miss');
+    this.shapes.forEach((_, i) =>
+      this.squares[i]?.forEach((square, element) => {
+        square.setAttribute('class', `mem${held.has(this.lineOf({ shape: i, element } as Event)) ? ' held' : ''}`);
+      }),
+    );
+    if (this.state.time !== null)
+      for (const [event, hit] of last) this.squares[event.shape]?.[event.element]?.classList.add(hit ? 'hit' : 'miss');
   }
 
   private lineOf({ shape, element }: Event): number {

@@ -1,8 +1,8 @@
 // Many points of a plot, on a canvas below its SVG; of very many, how many there are in each square.
 
 import { h } from './dom';
-import { MARGIN } from './plot';
-import type { Plot } from './plot';
+import { MARGIN, WHOLE } from './frame';
+import type { Frame, View } from './frame';
 
 const SHARP = 2; // pixels of the canvas for one of the page
 export const DENSE = 100_000; // instances beyond which squares say how many there are
@@ -17,28 +17,33 @@ export class PointCanvas {
   private whole: HTMLCanvasElement | null = null;
   private gliding = false;
   private rest = 0;
+  private view = WHOLE;
 
-  constructor(private readonly plot: Plot) {
-    const { width, height } = plot;
+  constructor(private readonly frame: Frame) {
+    const { width, height } = frame;
     this.element = this.blank();
     this.element.style.cssText = `width:${width}px;height:${height}px`;
   }
 
   private blank(): HTMLCanvasElement {
-    return h('canvas', { width: this.plot.width * SHARP, height: this.plot.height * SHARP });
+    return h('canvas', { width: this.frame.width * SHARP, height: this.frame.height * SHARP });
   }
 
   /** Colours are those of the page, which are known once the canvas stands in it. */
-  paint(): void {
-    if (this.element.isConnected) this.fill(this.element, this.plot.view);
-    else requestAnimationFrame(() => { if (this.element.isConnected) this.paint(); });
+  paint(view: View): void {
+    this.view = view;
+    if (this.element.isConnected) this.fill(this.element, view);
+    else
+      requestAnimationFrame(() => {
+        if (this.element.isConnected) this.paint(this.view);
+      });
   }
 
-  private fill(canvas: HTMLCanvasElement, { k, x, y }: { k: number; x: number; y: number }): void {
+  private fill(canvas: HTMLCanvasElement, { k, x, y }: View): void {
     const context = canvas.getContext('2d');
     if (!context) return;
-    const { scene, unit, width, height, nest } = this.plot;
-    const style = getComputedStyle(this.plot.element);
+    const { scene, unit, width, height, nest } = this.frame;
+    const style = getComputedStyle(this.element);
     const colours = [0, 1, 2, 3, 4, 5].map((n) => style.getPropertyValue(`--wb-s${n}`) || '#0067a8');
     this.cleared(context, k > 1);
     context.setTransform(SHARP * k, 0, 0, SHARP * k, SHARP * x, SHARP * y);
@@ -64,34 +69,48 @@ export class PointCanvas {
 
   /** Whether points would hide how many they are: too small, or several at one place. */
   private dense(k: number): boolean {
-    const { marks, byRow } = this.plot.scene;
-    const instances = byRow.reduce((sum, rows) => sum + rows.size, 0);
-    return instances > DENSE && (this.plot.unit * k < SINGLE || instances > marks.length);
+    const { instances, unit, scene } = this.frame;
+    return instances > DENSE && (unit * k < SINGLE || instances > scene.marks.length);
   }
 
   /** Squares of whole cells, the fuller the stronger. */
   private density(context: CanvasRenderingContext2D, k: number, colours: string[]): void {
-    const { scene: { marks, low, high }, unit, nest } = this.plot;
+    const {
+      scene: { marks, low, high },
+      unit,
+      nest,
+    } = this.frame;
     const cells = unit * k < SINGLE ? Math.ceil(SQUARE / (unit * k)) : 1;
     const [wide, tall] = [high[0] - low[0] + 1, high[1] - low[1] + 1];
     const columns = Math.ceil(wide / cells);
     const counts = new Map(nest.statements.map((n) => [n, new Float64Array(columns * Math.ceil(tall / cells))]));
     for (const mark of marks) {
-      counts.get(mark.statement)![Math.floor((high[1] - mark.y) / cells) * columns + Math.floor((mark.x - low[0]) / cells)] += mark.rows.length;
+      counts.get(mark.statement)![Math.floor((high[1] - mark.y) / cells) * columns + Math.floor((mark.x - low[0]) / cells)] +=
+        mark.rows.length;
     }
     const inside = (at: number, count: number) => Math.min(cells, count - at * cells);
     const whole = (at: number) => Math.round(at * SHARP * k) / (SHARP * k); // or seams are seen between squares
     let most = 0;
-    const each = (action: (number: number, column: number, row: number, count: number) => void) => counts.forEach((found, number) => found.forEach((count, at) => {
-      if (count) action(number, at % columns, Math.floor(at / columns), count);
-    }));
-    each((_, column, row, count) => { most = Math.max(most, count / (inside(column, wide) * inside(row, tall))); });
+    const each = (action: (number: number, column: number, row: number, count: number) => void) =>
+      counts.forEach((found, number) =>
+        found.forEach((count, at) => {
+          if (count) action(number, at % columns, Math.floor(at / columns), count);
+        }),
+      );
+    each((_, column, row, count) => {
+      most = Math.max(most, count / (inside(column, wide) * inside(row, tall)));
+    });
     each((number, column, row, count) => {
       const [w, t] = [inside(column, wide), inside(row, tall)];
       context.globalAlpha = PALEST + (1 - PALEST) * (count / (w * t * most));
       context.fillStyle = colours[number % 6];
       const [left, top] = [whole(MARGIN.left + column * cells * unit), whole(MARGIN.top + row * cells * unit)];
-      context.fillRect(left, top, whole(MARGIN.left + (column * cells + w) * unit) - left, whole(MARGIN.top + (row * cells + t) * unit) - top);
+      context.fillRect(
+        left,
+        top,
+        whole(MARGIN.left + (column * cells + w) * unit) - left,
+        whole(MARGIN.top + (row * cells + t) * unit) - top,
+      );
     });
     context.globalAlpha = 1;
     const many = Math.round(most * 10) / 10;
@@ -102,29 +121,33 @@ export class PointCanvas {
   private cleared(context: CanvasRenderingContext2D, zoomed: boolean): void {
     context.save();
     context.setTransform(SHARP, 0, 0, SHARP, 0, 0);
-    context.clearRect(0, 0, this.plot.width, this.plot.height);
+    context.clearRect(0, 0, this.frame.width, this.frame.height);
     if (!zoomed) return;
-    const { x, y, width, height } = this.plot.box();
+    const { x, y, width, height } = this.frame.box();
     context.beginPath();
     context.rect(x, y, width, height);
     context.clip();
   }
 
   /** While many points move, their finished picture moves; they are drawn anew when they rest. */
-  glide(): void {
+  glide(view: View): void {
+    this.view = view;
     if (this.gliding) return;
     this.gliding = true;
     window.clearTimeout(this.rest);
     requestAnimationFrame(() => {
       this.gliding = false;
       this.move();
-      this.rest = window.setTimeout(() => this.paint(), RESTS);
+      this.rest = window.setTimeout(() => this.paint(this.view), RESTS);
     });
   }
 
   private move(): void {
-    const { width, height, view: { k, x, y } } = this.plot;
-    if (!this.whole) this.fill((this.whole = this.blank()), { k: 1, x: 0, y: 0 });
+    const {
+      frame: { width, height },
+      view: { k, x, y },
+    } = this;
+    if (!this.whole) this.fill((this.whole = this.blank()), WHOLE);
     const context = this.element.getContext('2d');
     if (!context) return;
     this.cleared(context, k > 1);

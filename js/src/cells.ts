@@ -27,19 +27,27 @@ export class CellsPane {
       const cell = access.cells && data.row(access.cells, row);
       const name = cell ? cellName(access.array, cell) : `${access.array}(…)`;
       return button(name, () => cell && this.state.select({ array: access.array, cell }), {
-        class: `cell ${access.kind}`, 'data-cell': name, title: cell ? `light everything that touches ${name}` : 'data decide which cell',
+        class: `cell ${access.kind}`,
+        'data-cell': name,
+        title: cell ? `light everything that touches ${name}` : 'data decide which cell',
       });
     });
     const part = (kind: string, verb: string) => {
       const mine = chips.filter((_, i) => own.accesses[i].kind === kind);
       return mine.length ? [h('span', { class: 'soft' }, verb), ...mine] : [];
     };
-    const names = (kind: string) => chips.filter((_, i) => own.accesses[i].kind === kind).map((chip) => chip.textContent).join(', ');
+    const names = (kind: string) =>
+      chips
+        .filter((_, i) => own.accesses[i].kind === kind)
+        .map((chip) => chip.textContent)
+        .join(', ');
     if (!hovered) this.tell(`${data.named(number, row)}: writes ${names('write')}, reads ${names('read') || 'nothing'}`);
     this.element.replaceChildren(
       h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
-      ...part('write', 'writes'), ...part('read', 'reads'),
-      h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`));
+      ...part('write', 'writes'),
+      ...part('read', 'reads'),
+      h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`),
+    );
   }
 
   /** What was selected is said once, for who cannot see it; what the mouse passes over is not. */

@@ -14,21 +14,43 @@ const theme = EditorView.theme({
   '.cm-content': { caretColor: 'var(--wb-ink)', padding: '2px 0' },
   '.cm-line': { padding: '0 2px' },
   '.cm-cursor': { borderLeftColor: 'var(--wb-ink)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'color-mix(in srgb, var(--wb-s0) 26%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--wb-s0) 26%, transparent)',
+  },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--wb-soft)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
-  '.cm-tooltip, .cm-panels': { backgroundColor: 'var(--wb-panel)', color: 'var(--wb-ink)', border: '1px solid var(--wb-grid)', fontSize: '12px' },
+  '.cm-tooltip, .cm-panels': {
+    backgroundColor: 'var(--wb-panel)',
+    color: 'var(--wb-ink)',
+    border: '1px solid var(--wb-grid)',
+    fontSize: '12px',
+  },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--wb-s0)', color: 'var(--wb-ground)' },
-  '.cm-panels input, .cm-panels button': { color: 'var(--wb-ink)', backgroundColor: 'var(--wb-ground)', backgroundImage: 'none', border: '1px solid var(--wb-grid)' },
+  '.cm-panels input, .cm-panels button': {
+    color: 'var(--wb-ink)',
+    backgroundColor: 'var(--wb-ground)',
+    backgroundImage: 'none',
+    border: '1px solid var(--wb-grid)',
+  },
   '.cm-searchMatch': { backgroundColor: 'color-mix(in srgb, var(--wb-s1) 40%, transparent)' },
   '.cm-diagnostic-error': { borderLeft: '4px solid var(--wb-bad)' },
-  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--wb-bad)', textDecorationSkipInk: 'none', textUnderlineOffset: '3px' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--wb-bad)',
+    textDecorationSkipInk: 'none',
+    textUnderlineOffset: '3px',
+  },
   '.cm-matchingBracket': { backgroundColor: 'color-mix(in srgb, var(--wb-s2) 25%, transparent) !important' },
 });
 
 const ROLES: [Tag, string][] = [
-  [tags.keyword, 'keyword'], [tags.typeName, 'type'], [tags.comment, 'comment'], [tags.number, 'number'],
-  [tags.string, 'number'], [tags.meta, 'directive'], [tags.definition(tags.variableName), 'loop'],
+  [tags.keyword, 'keyword'],
+  [tags.typeName, 'type'],
+  [tags.comment, 'comment'],
+  [tags.number, 'number'],
+  [tags.string, 'number'],
+  [tags.meta, 'directive'],
+  [tags.definition(tags.variableName), 'loop'],
 ];
 const colours = syntaxHighlighting(HighlightStyle.define(ROLES.map(([tag, role]) => ({ tag, color: `var(--wb-${role})` }))));
 
@@ -64,17 +86,30 @@ function language(keywords: RegExp, types: RegExp, comment: RegExp): StreamLangu
 }
 
 export const c = language(
-  WORDS('break case const continue default do else enum extern for goto if inline restrict return sizeof static struct switch typedef union volatile while __global__ __device__ __shared__ __restrict__'),
-  /^(?:void|char|short|int|long|float|double|size_t|bool|half|u?int\d+_t|wb_v\d+\w+)\b/, /^\/\/.*/);
+  WORDS(
+    'break case const continue default do else enum extern for goto if inline restrict return sizeof static struct switch typedef union volatile while __global__ __device__ __shared__ __restrict__',
+  ),
+  /^(?:void|char|short|int|long|float|double|size_t|bool|half|u?int\d+_t|wb_v\d+\w+)\b/,
+  /^\/\/.*/,
+);
 
 export const operatorText = language(
   WORDS('def where in for monoid identity combine'),
-  /^(?:float(?:16|32|64)?|double|half|bfloat16|bool|u?int(?:8|16|32|64)?)\b/, /^#.*/);
+  /^(?:float(?:16|32|64)?|double|half|bfloat16|bool|u?int(?:8|16|32|64)?)\b/,
+  /^#.*/,
+);
 
 const python = language(
-  WORDS('and as assert break class continue def del elif else except finally for from global if import in is lambda None not or pass raise return True False try while with yield'),
-  /^(?:bool|bytes|dict|float|int|list|object|set|str|tuple)\b/, /^#.*/);
-const LANGUAGES: [RegExp, Extension][] = [[/\.(?:c|h|cu|cpp)$/, c], [/\.py$/, python]];
+  WORDS(
+    'and as assert break class continue def del elif else except finally for from global if import in is lambda None not or pass raise return True False try while with yield',
+  ),
+  /^(?:bool|bytes|dict|float|int|list|object|set|str|tuple)\b/,
+  /^#.*/,
+);
+const LANGUAGES: [RegExp, Extension][] = [
+  [/\.(?:c|h|cu|cpp)$/, c],
+  [/\.py$/, python],
+];
 
 /** The language of a file, by its name; none where there is no colouring for it. */
 export function textOf(file: string): Extension {

@@ -8,16 +8,15 @@ import { ColoursBar } from './colours';
 import { button, h } from './dom';
 import { Listing } from './listing';
 import { bodyOf } from './state';
-import type { Compared, Pinned, State } from './state';
-import type { StudyData } from './types';
+import type { Compared, Language, Pinned, State } from './state';
 
-const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX', 'SASS'] as const;
+const LANGUAGES: Language[] = ['C', 'CUDA', 'assembly', 'PTX', 'SASS'];
 const FOLDED = { margin: 3, minSize: 4 };
 
 export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
   private readonly listings = new Map<string, Listing>();
-  private chosen: string[];
+  private chosen: Language[];
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
@@ -26,7 +25,11 @@ export class CodePane {
 
   constructor(private readonly state: State) {
     this.chosen = [this.usual];
-    this.colours = new ColoursBar(state.colours, () => state.colour(state.selection), (kept) => state.uncolour(kept));
+    this.colours = new ColoursBar(
+      state.colours,
+      () => state.colour(state.selection),
+      (kept) => state.uncolour(kept),
+    );
   }
 
   draw(): void {
@@ -44,10 +47,28 @@ export class CodePane {
   }
 
   private languages(): HTMLElement {
-    return h('div', { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' }, ...LANGUAGES.map((name) =>
-      button(name, () => this.toggle(name), { class: 'language', 'aria-pressed': String(this.chosen.includes(name)), title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside` })),
-    this.colours.element,
-    this.state.pinned ? button('against the pinned', () => { this.pinned = true; this.draw(); }, { class: 'language against', title: 'what is different from the pinned schedule' }) : null);
+    return h(
+      'div',
+      { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' },
+      ...LANGUAGES.map((name) =>
+        button(name, () => this.toggle(name), {
+          class: 'language',
+          'aria-pressed': String(this.chosen.includes(name)),
+          title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside`,
+        }),
+      ),
+      this.colours.element,
+      this.state.pinned
+        ? button(
+            'against the pinned',
+            () => {
+              this.pinned = true;
+              this.draw();
+            },
+            { class: 'language against', title: 'what is different from the pinned schedule' },
+          )
+        : null,
+    );
   }
 
   private get against(): boolean {
@@ -59,30 +80,54 @@ export class CodePane {
     const now = bodyOf(this.state.code);
     this.closeChanges = this.beside ? sideBySide(host, code, now) : unified(host, code, now);
     this.element.replaceChildren(
-      h('h3', {}, 'pinned → now', h('code', {}, name), h('span', { class: 'soft' }, code === now ? 'the same code' : ''), h('span', { class: 'space' }), this.columns(),
-        button('close', () => { this.pinned = false; this.draw(); this.light(); }, { class: 'close' })),
-      host);
+      h(
+        'h3',
+        {},
+        'pinned → now',
+        h('code', {}, name),
+        h('span', { class: 'soft' }, code === now ? 'the same code' : ''),
+        h('span', { class: 'space' }),
+        this.columns(),
+        button(
+          'close',
+          () => {
+            this.pinned = false;
+            this.draw();
+            this.light();
+          },
+          { class: 'close' },
+        ),
+      ),
+      host,
+    );
   }
 
   private columns(): HTMLElement {
-    return button(this.beside ? 'one column' : 'side by side', () => { this.beside = !this.beside; this.draw(); }, { class: 'beside' });
+    return button(
+      this.beside ? 'one column' : 'side by side',
+      () => {
+        this.beside = !this.beside;
+        this.draw();
+      },
+      { class: 'beside' },
+    );
   }
 
-  private toggle(name: string): void {
+  private toggle(name: Language): void {
     const chosen = this.chosen.includes(name) ? this.chosen.filter((n) => n !== name) : [...this.chosen, name];
     this.chosen = LANGUAGES.filter((n) => chosen.includes(n));
     if (!this.chosen.length) this.chosen = [this.usual];
     this.draw();
     this.light();
-    this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name as 'C')]?.focus();
+    this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name)]?.focus();
   }
 
   /** What is shown at first: what the study that is shown writes, else C. */
-  private get usual(): string {
-    return (this.state.model.get('study') as Partial<StudyData>).language ?? 'C';
+  private get usual(): Language {
+    return this.state.model.get('study').language ?? 'C';
   }
 
-  private column(name: string): HTMLElement {
+  private column(name: Language): HTMLElement {
     const known = this.listings.get(name) ?? new Listing(this.state, name === 'C');
     this.listings.set(name, known);
     const code = this.state.written(name);
@@ -97,11 +142,26 @@ export class CodePane {
     this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
     const legal = verdict === 'legal';
     this.element.replaceChildren(
-      h('h3', {}, 'before → after', h('code', {}, text), h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`), h('span', { class: 'space' }),
+      h(
+        'h3',
+        {},
+        'before → after',
+        h('code', {}, text),
+        h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`),
+        h('span', { class: 'space' }),
         this.columns(),
-        button(legal ? 'apply' : 'why not', () => { this.state.closePreview(); void this.state.apply(step, text); }, { class: 'apply' }),
-        button('close', () => this.state.closePreview(), { class: 'close' })),
-      host);
+        button(
+          legal ? 'apply' : 'why not',
+          () => {
+            this.state.closePreview();
+            void this.state.apply(step, text);
+          },
+          { class: 'apply' },
+        ),
+        button('close', () => this.state.closePreview(), { class: 'close' }),
+      ),
+      host,
+    );
   }
 
   light(): void {
@@ -121,8 +181,13 @@ const spoken = (label: string) => EditorView.contentAttributes.of({ tabindex: '0
 
 export function unified(host: HTMLElement, before: string, after: string): () => void {
   const view = new EditorView({
-    doc: after, parent: host,
-    extensions: [still, spoken('what the step changes in the code'), unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true })],
+    doc: after,
+    parent: host,
+    extensions: [
+      still,
+      spoken('what the step changes in the code'),
+      unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true }),
+    ],
   });
   queueMicrotask(() => atHome(view));
   return () => view.destroy();
@@ -130,8 +195,11 @@ export function unified(host: HTMLElement, before: string, after: string): () =>
 
 function sideBySide(host: HTMLElement, before: string, after: string): () => void {
   const view = new MergeView({
-    a: { doc: before, extensions: [still, spoken('the code before')] }, b: { doc: after, extensions: [still, spoken('the code after')] },
-    parent: host, collapseUnchanged: FOLDED, gutter: true,
+    a: { doc: before, extensions: [still, spoken('the code before')] },
+    b: { doc: after, extensions: [still, spoken('the code after')] },
+    parent: host,
+    collapseUnchanged: FOLDED,
+    gutter: true,
   });
   queueMicrotask(() => [view.a, view.b].forEach(atHome));
   return () => view.destroy();

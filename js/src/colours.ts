@@ -1,11 +1,15 @@
 // What keeps a colour, whatever is pointed at: up to six loops and statements, in every text and in the tree.
 
 import { button, h } from './dom';
-import type { Code, Line, Selection, TreeNode } from './types';
+import type { Code, Line, Selection, TreeNode } from './messages';
 
 const MOST = 6;
 
-export interface Kept { loop?: string; statement: string; colour: number }
+export interface Kept {
+  loop?: string;
+  statement: string;
+  colour: number;
+}
 
 export class Colours {
   kept: Kept[] = [];
@@ -27,9 +31,13 @@ export class Colours {
 
   /** A button for each, which takes its colour away. */
   chips(remove: (kept: Kept) => void): HTMLElement[] {
-    return this.kept.map((kept) => button(`⚑${kept.colour + 1} ${named(kept)} ✕`, () => remove(kept), {
-      class: 'kept', style: `--kept: var(--wb-s${kept.colour})`, 'aria-label': `take colour ${kept.colour + 1} from ${named(kept)}`,
-    }));
+    return this.kept.map((kept) =>
+      button(`⚑${kept.colour + 1} ${named(kept)} ✕`, () => remove(kept), {
+        class: 'kept',
+        style: `--kept: var(--wb-s${kept.colour})`,
+        'aria-label': `take colour ${kept.colour + 1} from ${named(kept)}`,
+      }),
+    );
   }
 }
 
@@ -49,7 +57,9 @@ export function keepsLine({ loop, statement }: Kept, line: Line): boolean {
 }
 
 export function keepsNode({ loop, statement }: Kept, node: TreeNode): boolean {
-  return loop ? node.type === 'loop' && node.name === loop && node.statements.includes(statement) : node.type === 'statement' && node.name === statement;
+  return loop
+    ? node.type === 'loop' && node.name === loop && node.statements.includes(statement)
+    : node.type === 'statement' && node.name === statement;
 }
 
 /** What stands beside the languages: a button that gives a colour, and what has one. */
@@ -59,8 +69,15 @@ export class ColoursBar {
   readonly element: HTMLElement;
   private drawn: Kept[] = [];
 
-  constructor(private readonly colours: Colours, give: () => void, private readonly remove: (kept: Kept) => void) {
-    this.give = button('keep colour', give, { class: 'keep-colour', title: 'what is selected keeps a colour in every text (c, or Shift and a click)' });
+  constructor(
+    private readonly colours: Colours,
+    give: () => void,
+    private readonly remove: (kept: Kept) => void,
+  ) {
+    this.give = button('keep colour', give, {
+      class: 'keep-colour',
+      title: 'what is selected keeps a colour in every text (c, or Shift and a click)',
+    });
     this.element = h('span', { class: 'colours', role: 'group', 'aria-label': 'colours that stay' }, this.chips, this.give);
   }
 

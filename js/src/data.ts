@@ -1,6 +1,6 @@
 // The tables of the domain, and what follows from them without asking the kernel.
 
-import type { Domain, Statement, Table } from './types';
+import type { Domain, Statement, Table } from './messages';
 
 export class Data {
   readonly numbers: Int32Array;
@@ -9,7 +9,7 @@ export class Data {
   constructor(domain: Domain, tables: DataView | null) {
     this.domain = domain;
     const bytes = tables ? tables.buffer.slice(tables.byteOffset, tables.byteOffset + tables.byteLength) : new ArrayBuffer(0);
-    this.numbers = new Int32Array(bytes as ArrayBuffer);
+    this.numbers = new Int32Array(bytes);
   }
 
   at(table: Table, row: number, column: number): number {

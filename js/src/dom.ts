@@ -1,6 +1,6 @@
 // Elements with text, never markup: what was typed by somebody is shown, not obeyed.
 
-type Attributes = Record<string, string | number | boolean | undefined | ((event: any) => void)>;
+type Attributes = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
 type Child = Node | string | number | null | undefined | false;
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -18,12 +18,12 @@ export function s<K extends keyof SVGElementTagNameMap>(
   attributes: Attributes = {},
   ...children: Child[]
 ): SVGElementTagNameMap[K] {
-  return fill(document.createElementNS(SVG, name) as SVGElementTagNameMap[K], attributes, children);
+  return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
 function fill<E extends Element>(element: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(name, value);
+    if (typeof value === 'function') element.addEventListener(name, value as EventListener);
     else if (value === true) element.setAttribute(name, '');
     else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
   }

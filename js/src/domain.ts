@@ -9,7 +9,7 @@ import { Plot } from './plot';
 import { ReplayBar } from './replay';
 import { Look, followed, scene, sliders } from './scene';
 import type { State } from './state';
-import type { Nest } from './types';
+import type { Nest } from './messages';
 
 export class DomainPane {
   private readonly replay: ReplayBar;
@@ -26,7 +26,9 @@ export class DomainPane {
     this.map = new MapPane(state);
     this.map.element.addEventListener('mouseenter', () => window.clearTimeout(this.waiting));
     this.map.element.addEventListener('mouseleave', () => this.leaveMap());
-    this.map.element.addEventListener('focusout', (event) => { if (!this.element.contains(event.relatedTarget as Node)) this.leaveMap(); });
+    this.map.element.addEventListener('focusout', (event) => {
+      if (!this.element.contains(event.relatedTarget as Node)) this.leaveMap();
+    });
   }
 
   draw(): void {
@@ -38,8 +40,18 @@ export class DomainPane {
     const several = data.domain.nests.length > 1;
     this.space = several ? Math.max(225, wide / 2 - 10) : wide;
     const nests = data.domain.nests.map((nest) => this.nest(nest, this.space));
-    const note = h('p', { class: 'note' }, [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '));
-    this.element.replaceChildren(this.tools(), this.map.element, h('div', { class: several ? 'nests several' : 'nests' }, ...nests), this.replay.element, note);
+    const note = h(
+      'p',
+      { class: 'note' },
+      [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '),
+    );
+    this.element.replaceChildren(
+      this.tools(),
+      this.map.element,
+      h('div', { class: several ? 'nests several' : 'nests' }, ...nests),
+      this.replay.element,
+      note,
+    );
     this.reveal();
   }
 
@@ -55,15 +67,26 @@ export class DomainPane {
   private tools(): HTMLElement {
     const modes = (['select', 'tile', 'skew'] as const).map((mode) =>
       button(MODES[mode].name, () => this.mode(mode), {
-        class: 'mode', 'aria-pressed': String(this.state.mode === mode), title: MODES[mode].hint, ...(mode === 'select' ? {} : this.mapping(mode)),
+        class: 'mode',
+        'aria-pressed': String(this.state.mode === mode),
+        title: MODES[mode].hint,
+        ...(mode === 'select' ? {} : this.mapping(mode)),
       }),
     );
     const maps = (['shift', 'reverse', 'interchange'] as const).map((kind) =>
-      button(kind, () => this.pinMap(kind), { class: 'to-map', 'data-map': kind, title: `${kind}: see what is legal, choose one`, ...this.mapping(kind) }),
+      button(kind, () => this.pinMap(kind), {
+        class: 'to-map',
+        'data-map': kind,
+        title: `${kind}: see what is legal, choose one`,
+        ...this.mapping(kind),
+      }),
     );
-    return h('div', { class: 'tools' },
+    return h(
+      'div',
+      { class: 'tools' },
       h('span', { class: 'group', role: 'group', 'aria-label': 'what dragging does' }, ...modes, ...maps),
-      h('span', { class: 'group kinds' }, ...toggles(this.state, () => this.draw())));
+      h('span', { class: 'group kinds' }, ...toggles(this.state, () => this.draw())),
+    );
   }
 
   private mode(mode: 'select' | 'tile' | 'skew'): void {
@@ -83,7 +106,10 @@ export class DomainPane {
       this.waiting = window.setTimeout(() => this.openMap(kind), 140);
     };
     return {
-      mouseenter: open, focus: open, mouseleave: () => this.leaveMap(), blur: () => this.leaveMap(),
+      mouseenter: open,
+      focus: open,
+      mouseleave: () => this.leaveMap(),
+      blur: () => this.leaveMap(),
       keydown: (event: KeyboardEvent) => {
         if (event.key === 'Escape') this.map.close();
         if (event.key !== 'ArrowDown') return;
@@ -96,7 +122,7 @@ export class DomainPane {
   private openMap(kind: MapKind, enter = false): void {
     window.clearTimeout(this.waiting);
     const plot = this.pointed();
-    if (!plot || !plot.look.x || !this.element.isConnected) return;
+    if (!plot?.look.x || !this.element.isConnected) return;
     void this.map.open(kind, { statement: plot.largest.name, x: plot.look.x, y: plot.look.y }, enter);
   }
 
@@ -109,7 +135,9 @@ export class DomainPane {
   private leaveMap(): void {
     window.clearTimeout(this.waiting);
     if (this.map.pinned) return;
-    this.waiting = window.setTimeout(() => { if (!this.map.element.matches(':hover, :focus-within')) this.map.close(); }, 350);
+    this.waiting = window.setTimeout(() => {
+      if (!this.map.element.matches(':hover, :focus-within')) this.map.close();
+    }, 350);
   }
 
   /** The plot that a map is of: the one last pointed at, else the one with the most dims. */
@@ -155,23 +183,47 @@ export class DomainPane {
     const plot = new Plot(this.state, nest, look, space);
     this.plots.push(plot);
     listen(plot);
-    return h('div', { class: 'nest', mouseenter: () => { this.state.pointed = this.key(nest); }, ...this.dropping(nest) }, this.names(nest), plot.element, this.controls(nest, look, plot));
+    return h(
+      'div',
+      {
+        class: 'nest',
+        mouseenter: () => {
+          this.state.pointed = this.key(nest);
+        },
+        ...this.dropping(nest),
+      },
+      this.names(nest),
+      plot.element,
+      this.controls(nest, look, plot),
+    );
   }
 
   private names(nest: Nest): HTMLElement {
     const { data } = this.state;
     const chips = nest.statements.map((n) => {
       const own = data.domain.statements[n];
-      return h('span', {
-        class: `chip s${n % 6}`, draggable: 'true', title: `${own.does}`, 'data-statement': own.name,
-        dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
-        mouseenter: () => this.state.hover({ statement: own.name }), mouseleave: () => this.state.hover(null),
-      }, SHAPES[n % 6], ` ${own.name}(${own.dims.join(', ')})`);
+      return h(
+        'span',
+        {
+          class: `chip s${n % 6}`,
+          draggable: 'true',
+          title: own.does,
+          'data-statement': own.name,
+          dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
+          mouseenter: () => this.state.hover({ statement: own.name }),
+          mouseleave: () => this.state.hover(null),
+        },
+        SHAPES[n % 6],
+        ` ${own.name}(${own.dims.join(', ')})`,
+      );
     });
     const rest = nest.statements.slice(1).map((n) => data.domain.statements[n].name);
-    const apart = rest.map((name) => button(`split ${name} off`, () => void this.state.gesture('distribute', { statement: name }), {
-      class: 'apart', title: `a nest of its own for ${name} and what follows it`,
-    }));
+    const apart = rest.map((name) =>
+      button(`split ${name} off`, () => void this.state.gesture('distribute', { statement: name }), {
+        class: 'apart',
+        title: `a nest of its own for ${name} and what follows it`,
+      }),
+    );
     return h('div', { class: 'chips' }, ...chips, ...apart);
   }
 
@@ -189,21 +241,44 @@ export class DomainPane {
   }
 
   private controls(nest: Nest, look: Look, plot: Plot): HTMLElement {
-    const choose = (axis: 'x' | 'y') => h('label', {}, `${axis} `, h('select', {
-      'data-axis': axis,
-      change: (event: Event) => {
-        const chosen = (event.target as HTMLSelectElement).value;
-        const other = axis === 'x' ? 'y' : 'x';
-        if (look[other] === chosen) look[other] = look[axis];
-        look[axis] = chosen;
-        this.draw();
-      },
-    }, ...nest.axes.map((name) => h('option', { value: name, selected: name === look[axis] }, name))));
-    const axes = h('div', { class: 'axes' },
+    const choose = (axis: 'x' | 'y') =>
+      h(
+        'label',
+        {},
+        `${axis} `,
+        h(
+          'select',
+          {
+            'data-axis': axis,
+            change: (event: Event) => {
+              const chosen = (event.target as HTMLSelectElement).value;
+              const other = axis === 'x' ? 'y' : 'x';
+              if (look[other] === chosen) look[other] = look[axis];
+              look[axis] = chosen;
+              this.draw();
+            },
+          },
+          ...nest.axes.map((name) => h('option', { value: name, selected: name === look[axis] }, name)),
+        ),
+      );
+    const axes = h(
+      'div',
+      { class: 'axes' },
       look.x ? choose('x') : null,
       look.y ? choose('y') : null,
-      look.x && look.y ? button('interchange', () => this.interchange(nest, look), { class: 'interchange', title: `put the loop of ${look.x} and the loop of ${look.y} in each other's place` }) : null,
-      h('span', { class: 'pair' }, button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }), button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' })));
+      look.x && look.y
+        ? button('interchange', () => this.interchange(nest, look), {
+            class: 'interchange',
+            title: `put the loop of ${look.x} and the loop of ${look.y} in each other's place`,
+          })
+        : null,
+      h(
+        'span',
+        { class: 'pair' },
+        button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }),
+        button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' }),
+      ),
+    );
     const rows = sliders(this.state.data, nest, look).map((dim) => this.slider(nest, look, dim));
     return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(plot) : null);
   }
@@ -211,9 +286,15 @@ export class DomainPane {
   private slider(nest: Nest, look: Look, dim: string): HTMLElement {
     const [low, high] = this.state.data.range(dim, nest.statements);
     const value = look.at[dim];
-    const text = h('output', {}, value === null ? `${low}…${high}` : value);
+    const text = h('output', {}, value ?? `${low}…${high}`);
     const range = h('input', {
-      type: 'range', min: low, max: high, value: value ?? low, disabled: value === null, 'data-dim': dim, 'aria-label': `value of ${dim}`,
+      type: 'range',
+      min: low,
+      max: high,
+      value: value ?? low,
+      disabled: value === null,
+      'data-dim': dim,
+      'aria-label': `value of ${dim}`,
       input: (event: Event) => {
         look.at[dim] = Number((event.target as HTMLInputElement).value);
         text.textContent = String(look.at[dim]);
@@ -221,8 +302,12 @@ export class DomainPane {
       },
     });
     const all = h('input', {
-      type: 'checkbox', checked: value === null,
-      change: (event: Event) => { look.at[dim] = (event.target as HTMLInputElement).checked ? null : low; this.draw(); },
+      type: 'checkbox',
+      checked: value === null,
+      change: (event: Event) => {
+        look.at[dim] = (event.target as HTMLInputElement).checked ? null : low;
+        this.draw();
+      },
     });
     return h('div', { class: 'slider' }, h('span', { class: 'dim' }, dim), range, text, h('label', {}, all, 'all'));
   }
@@ -242,10 +327,24 @@ export class DomainPane {
     const { look } = plot;
     const number = (axis: string) => h('input', { type: 'number', min: 1, value: 1, 'aria-label': `tile size along ${axis}` });
     const [width, height] = [number(look.x), number(look.y)];
-    const send = () => void this.state.gesture('tile', {
-      statement: plot.largest.name, x: look.x, y: look.y, width: Number(width.value), height: Number(height.value),
-    });
-    return h('div', { class: 'numbers' }, 'tile ', width, look.y ? ' × ' : '', look.y ? height : null, ' ', button('apply', send, { class: 'tile-apply' }));
+    const send = () =>
+      void this.state.gesture('tile', {
+        statement: plot.largest.name,
+        x: look.x,
+        y: look.y,
+        width: Number(width.value),
+        height: Number(height.value),
+      });
+    return h(
+      'div',
+      { class: 'numbers' },
+      'tile ',
+      width,
+      look.y ? ' × ' : '',
+      look.y ? height : null,
+      ' ',
+      button('apply', send, { class: 'tile-apply' }),
+    );
   }
 
   private interchange(nest: Nest, look: Look): void {
@@ -263,11 +362,12 @@ export class DomainPane {
     const ends = [wrong.source, wrong.target].map((name) => data.statement(name));
     const plot = this.plots.find(({ nest }) => ends.every((n) => nest.statements.includes(n)));
     if (!plot) return;
-    const value = (end: 0 | 1, dim: string) => wrong.pairs[0][end][data.domain.statements[ends[end]].dims.indexOf(dim)] as number | undefined;
+    const value = (end: 0 | 1, dim: string) =>
+      wrong.pairs[0][end][data.domain.statements[ends[end]].dims.indexOf(dim)] as number | undefined;
     const moves = (dim: string) => value(0, dim) !== undefined && value(1, dim) !== undefined && value(0, dim) !== value(1, dim);
     const moving = plot.nest.axes.filter(moves);
     if (moving.length && !moving.includes(plot.look.x) && !moving.includes(plot.look.y)) plot.look.x = moving[0];
-    for (const dim of sliders(data, plot.nest, plot.look)) plot.look.at[dim] = moves(dim) ? null : value(1, dim) ?? value(0, dim) ?? null;
+    for (const dim of sliders(data, plot.nest, plot.look)) plot.look.at[dim] = moves(dim) ? null : (value(1, dim) ?? value(0, dim) ?? null);
     this.draw();
   }
   private revealed: unknown = null;

@@ -9,9 +9,12 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { atHome, look, operatorText } from './cm';
 import { button, h } from './dom';
 import type { State } from './state';
-import type { Problem } from './types';
+import type { Problem } from './messages';
 
-interface Checked { problems: Problem[]; names: { label: string; kind: string }[] }
+interface Checked {
+  problems: Problem[];
+  names: { label: string; kind: string }[];
+}
 
 export class OperatorPane {
   readonly element = h('section', { class: 'pane operator', 'aria-label': 'Operator' });
@@ -31,33 +34,53 @@ export class OperatorPane {
     this.close();
     this.view = new EditorView({ state: this.editor(text, editable) });
     this.said.textContent = editable ? '' : 'this text cannot be changed here';
-    this.element.replaceChildren(h('h3', {}, 'Operator', h('span', { class: 'space' }), this.back, this.take), this.view.dom, h('p', { class: 'note' }, this.said));
+    this.element.replaceChildren(
+      h('h3', {}, 'Operator', h('span', { class: 'space' }), this.back, this.take),
+      this.view.dom,
+      h('p', { class: 'note' }, this.said),
+    );
     atHome(this.view);
     this.changed();
   }
 
   private editor(doc: string, editable: boolean): EditorState {
-    const take = { key: 'Mod-Enter', run: () => { void this.rewrite(); return true; } };
+    const take = {
+      key: 'Mod-Enter',
+      run: () => {
+        void this.rewrite();
+        return true;
+      },
+    };
     return EditorState.create({
       doc,
       extensions: [
-        look, operatorText, lineNumbers(), history(), bracketMatching(), closeBrackets(),
-        EditorState.readOnly.of(!editable), EditorView.lineWrapping,
+        look,
+        operatorText,
+        lineNumbers(),
+        history(),
+        bracketMatching(),
+        closeBrackets(),
+        EditorState.readOnly.of(!editable),
+        EditorView.lineWrapping,
         keymap.of([take, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         autocompletion({ override: [(context) => this.complete(context)] }),
         linter((view) => this.lint(view.state.doc), { delay: 250 }),
         EditorView.contentAttributes.of({ 'aria-label': 'text of the operator', spellcheck: 'false' }),
-        EditorView.updateListener.of((update) => { if (update.docChanged) this.changed(); }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) this.changed();
+        }),
       ],
     });
   }
 
   private async lint(doc: Text): Promise<Diagnostic[]> {
-    const found = (await this.state.answer('check', { text: doc.toString() }, true)) as Checked | undefined;
+    const found = await this.state.answer('check', { text: doc.toString() }, true);
     if (!found) return [];
     this.names = found.names;
     const { problems } = found;
-    this.said.textContent = problems.length ? `${problems.length === 1 ? 'one error' : `${problems.length} errors`}: ${problems[0].message}` : '';
+    this.said.textContent = problems.length
+      ? `${problems.length === 1 ? 'one error' : `${problems.length} errors`}: ${problems[0].message}`
+      : '';
     this.take.disabled = problems.length > 0 || doc.toString() === this.drawn;
     return problems.map((problem) => diagnostic(doc, problem));
   }
@@ -67,7 +90,9 @@ export class OperatorPane {
     if (!word && !context.explicit) return null;
     if (!this.names.length) await this.lint(context.state.doc);
     const own = word?.text ?? '';
-    const options = this.names.filter(({ label }) => label !== own).map(({ label, kind }) => ({ label, type: KINDS[kind] ?? 'variable', detail: kind }));
+    const options = this.names
+      .filter(({ label }) => label !== own)
+      .map(({ label, kind }) => ({ label, type: KINDS[kind] ?? 'variable', detail: kind }));
     return { from: word?.from ?? context.pos, options, validFor: /^\w*$/ };
   }
 
@@ -86,7 +111,7 @@ export class OperatorPane {
   private async rewrite(): Promise<void> {
     const text = this.view!.state.doc.toString();
     if (text === this.drawn || !this.state.source.editable) return;
-    const found = (await this.state.answer('rewrite', { text })) as { left: string } | undefined;
+    const found = await this.state.answer('rewrite', { text });
     if (found) this.state.say(found.left || 'the operator was changed; every step is still there');
   }
 
@@ -96,11 +121,23 @@ export class OperatorPane {
   }
 }
 
-const KINDS: Record<string, string> = { type: 'type', function: 'function', operator: 'class', keyword: 'keyword', size: 'constant', name: 'variable' };
+const KINDS: Record<string, string> = {
+  type: 'type',
+  function: 'function',
+  operator: 'class',
+  keyword: 'keyword',
+  size: 'constant',
+  name: 'variable',
+};
 
 function diagnostic(doc: Text, { line, column, length, message, fix }: Problem): Diagnostic {
   const own = doc.line(Math.min(Math.max(1, line), doc.lines));
   const from = Math.min(own.to, own.from + column - 1);
   const to = Math.min(own.to, from + Math.max(1, length));
-  return { from: from === to ? Math.max(own.from, from - 1) : from, to, severity: 'error', message: fix ? `${message}\nfix: ${fix}` : message };
+  return {
+    from: from === to ? Math.max(own.from, from - 1) : from,
+    to,
+    severity: 'error',
+    message: fix ? `${message}\nfix: ${fix}` : message,
+  };
 }

@@ -4,7 +4,7 @@ import { button, h, s } from './dom';
 import { bytes, count, levels } from './levels';
 import { MachineBar } from './machine';
 import type { State } from './state';
-import type { Footprints, Node4 } from './types';
+import type { Footprints, LoopTraffic } from './messages';
 
 const ROW = 24;
 const LEFT = 150;
@@ -18,15 +18,23 @@ export class FootprintPane {
 
   constructor(private readonly state: State) {
     this.machine = new MachineBar(state);
-    state.onMachine(() => { if (this.element.isConnected) this.draw(); });
+    state.onMachine(() => {
+      if (this.element.isConnected) this.draw();
+    });
   }
 
   draw(): void {
-    const found = this.state.view<Footprints>('footprint');
-    const body = !found ? [h('p', { class: 'soft' }, 'counting …')] : found.reason ? [h('p', { class: 'note' }, found.reason)] : this.pictures(found);
+    const found = this.state.view('footprint');
+    const body = !found
+      ? [h('p', { class: 'soft' }, 'counting …')]
+      : 'reason' in found
+        ? [h('p', { class: 'note' }, found.reason)]
+        : this.pictures(found);
     const scroll = this.element.scrollTop;
     if (this.machine.element.isConnected && this.element.contains(this.machine.element)) {
-      [...this.element.children].forEach((child) => { if (child !== this.machine.element && child.tagName !== 'H3') child.remove(); });
+      [...this.element.children].forEach((child) => {
+        if (child !== this.machine.element && child.tagName !== 'H3') child.remove();
+      });
       this.element.append(...body); // a slider must not lose the hand that holds it
     } else this.element.replaceChildren(h('h3', {}, 'Memory: what an iteration holds, what all move'), this.machine.element, ...body);
     this.element.scrollTop = scroll;
@@ -36,10 +44,14 @@ export class FootprintPane {
   private pictures(found: Footprints): HTMLElement[] {
     const names = [...new Set(found.rows.flatMap((row) => row.arrays.map((a) => a.name)))];
     const keys = names.map((name, i) => h('span', { class: `key ${ROLES[i % 6]}` }, h('i', { class: 'swatch' }), name));
-    const more = found.exact ? null : button('count exactly', () => void this.state.ask('view', { name: 'footprint', given: { seconds: 30 } }));
+    const more = found.exact
+      ? null
+      : button('count exactly', () => void this.state.ask('view', { name: 'footprint', given: { seconds: 30 } }));
     const origin = found.exact ? 'exact counts of cells' : 'an estimate by boxes: exact counting took too long';
     return [
-      h('div', { class: 'keys' }, ...keys), h('div', { class: 'bars' }, this.bars(found, names)), this.table(found),
+      h('div', { class: 'keys' }, ...keys),
+      h('div', { class: 'bars' }, this.bars(found, names)),
+      this.table(found),
       h('p', { class: 'note' }, [found.note, origin].filter(Boolean).join(' · '), ' ', more),
     ];
   }
@@ -50,25 +62,47 @@ export class FootprintPane {
     const most = Math.max(...found.rows.map((row) => row.held), ...this.state.machine.cache_bytes, 64);
     const x = (n: number) => (n < 4 ? 0 : (Math.log2(n / 4) / Math.log2(most / 4)) * room);
     const high = found.rows.length * ROW + 34;
-    const marks: SVGElement[] = this.state.machine.cache_bytes.flatMap((capacity, i) => (capacity ? [
-      s('line', { class: 'capacity', x1: LEFT + x(capacity), x2: LEFT + x(capacity), y1: 18, y2: high - 10 }),
-      s('text', { class: 'tick', x: LEFT + x(capacity), y: 12, 'text-anchor': 'middle' }, `L${i + 1} ${bytes(capacity)}`)] : []));
-    marks.push(s('text', { class: 'tick', x: wide - 4, y: 12, 'text-anchor': 'end' }, 'all move'), s('text', { class: 'tick', x: LEFT - 6, y: 12, 'text-anchor': 'end' }, 'one holds'));
+    const marks: SVGElement[] = this.state.machine.cache_bytes.flatMap((capacity, i) =>
+      capacity
+        ? [
+            s('line', { class: 'capacity', x1: LEFT + x(capacity), x2: LEFT + x(capacity), y1: 18, y2: high - 10 }),
+            s('text', { class: 'tick', x: LEFT + x(capacity), y: 12, 'text-anchor': 'middle' }, `L${i + 1} ${bytes(capacity)}`),
+          ]
+        : [],
+    );
+    marks.push(
+      s('text', { class: 'tick', x: wide - 4, y: 12, 'text-anchor': 'end' }, 'all move'),
+      s('text', { class: 'tick', x: LEFT - 6, y: 12, 'text-anchor': 'end' }, 'one holds'),
+    );
     this.rows = [];
     found.rows.forEach((row, i) => {
       const y = 20 + i * ROW;
-      const group = s('g', {
-        class: 'foot', mouseenter: () => this.state.hover(row.loop ? { loop: row.loop } : null), mouseleave: () => this.state.hover(null),
-        click: () => row.loop && this.state.select({ loop: row.loop }),
-      }, s('rect', { class: 'strip', x: 0, y, width: wide, height: ROW }),
+      const group = s(
+        'g',
+        {
+          class: 'foot',
+          mouseenter: () => this.state.hover(row.loop ? { loop: row.loop } : null),
+          mouseleave: () => this.state.hover(null),
+          click: () => row.loop && this.state.select({ loop: row.loop }),
+        },
+        s('rect', { class: 'strip', x: 0, y, width: wide, height: ROW }),
         s('text', { class: 'name', x: 8 + Math.min(row.depth, 8) * 9, y: y + 16 }, row.loop || 'everything'),
         s('text', { class: 'tick', x: LEFT - 6, y: y + 16, 'text-anchor': 'end' }, bytes(row.held)),
         ...this.bar(row, names, y, x(row.held)),
-        s('text', { class: 'tick', x: wide - 4, y: y + 16, 'text-anchor': 'end' }, `${bytes(row.moved)}${row.iterations ? ` in ${count(row.iterations)} ×` : ''}`));
+        s(
+          'text',
+          { class: 'tick', x: wide - 4, y: y + 16, 'text-anchor': 'end' },
+          `${bytes(row.moved)}${row.iterations ? ` in ${count(row.iterations)} ×` : ''}`,
+        ),
+      );
       this.rows.push({ loop: row.loop, shape: group });
       marks.push(group);
     });
-    return s('svg', { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': this.label(found) }, ...marks);
+    return s(
+      'svg',
+      { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': this.label(found) },
+      ...marks,
+    );
   }
 
   /** The arrays' shares of a bar whose length is logarithmic in their sum. */
@@ -77,8 +111,15 @@ export class FootprintPane {
     let at = LEFT;
     return row.arrays.map((a) => {
       const own = (width * a.held) / Math.max(1, row.held);
-      const shape = s('rect', { class: `part ${ROLES[names.indexOf(a.name) % 6]}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
-        s('title', {}, `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}${a.reuse ? `, each cell touched ${a.reuse} times` : ''}`));
+      const shape = s(
+        'rect',
+        { class: `part ${ROLES[names.indexOf(a.name) % 6]}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
+        s(
+          'title',
+          {},
+          `${a.name}: holds ${bytes(a.held)}, moves ${bytes(a.moved)}${a.reuse ? `, each cell touched ${a.reuse} times` : ''}`,
+        ),
+      );
       at += own;
       return shape;
     });
@@ -89,15 +130,44 @@ export class FootprintPane {
   }
 
   private table(found: Footprints): HTMLElement {
-    const nodes: Node4[] = found.rows.map((row) => [row.parent, row.held, row.moved, row.statements]);
+    const nodes: LoopTraffic[] = found.rows.map((row) => [row.parent, row.held, row.moved, row.statements]);
     const { pinned } = this.state;
     const before = pinned?.nodes.length ? levels(pinned.nodes, pinned.touches, this.state.machine) : null;
-    const rows = levels(nodes, found.touches, this.state.machine).map((level, i) => h('tr', {},
-      h('th', { scope: 'row' }, level.name), h('td', {}, bytes(level.capacity)),
-      h('td', {}, level.keeps.map((i) => found.rows[i].loop || 'everything').join(', ') || 'nothing'),
-      h('td', { class: 'n' }, bytes(level.moved)), h('td', { class: 'n' }, level.moved ? (found.flops / level.moved).toPrecision(3) : ''),
-      before ? h('td', { class: 'n' }, `${bytes(before[i].moved)}${level.moved ? `, ${ratio(before[i].moved / level.moved)}` : ''}`) : null));
-    return h('table', { class: 'levels' }, h('thead', {}, h('tr', {}, ...['cache', 'of', 'keeps an iteration of', 'bytes through', 'operations a byte', ...(before ? [`pinned: ${pinned!.name}`] : [])].map((t) => h('th', { scope: 'col' }, t)))), h('tbody', {}, ...rows));
+    const rows = levels(nodes, found.touches, this.state.machine).map((level, i) =>
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, level.name),
+        h('td', {}, bytes(level.capacity)),
+        h('td', {}, level.keeps.map((i) => found.rows[i].loop || 'everything').join(', ') || 'nothing'),
+        h('td', { class: 'n' }, bytes(level.moved)),
+        h('td', { class: 'n' }, level.moved ? (found.flops / level.moved).toPrecision(3) : ''),
+        before
+          ? h('td', { class: 'n' }, `${bytes(before[i].moved)}${level.moved ? `, ${ratio(before[i].moved / level.moved)}` : ''}`)
+          : null,
+      ),
+    );
+    return h(
+      'table',
+      { class: 'levels' },
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ...[
+            'cache',
+            'of',
+            'keeps an iteration of',
+            'bytes through',
+            'operations a byte',
+            ...(before ? [`pinned: ${pinned!.name}`] : []),
+          ].map((t) => h('th', { scope: 'col' }, t)),
+        ),
+      ),
+      h('tbody', {}, ...rows),
+    );
   }
 
   light(): void {
@@ -108,5 +178,9 @@ export class FootprintPane {
 
 /** How many times less is moved now, or more. */
 function ratio(times: number): string {
-  return Math.abs(times - 1) < 0.005 ? 'the same' : times > 1 ? `now ${times.toPrecision(2)}× less` : `now ${(1 / times).toPrecision(2)}× more`;
+  return Math.abs(times - 1) < 0.005
+    ? 'the same'
+    : times > 1
+      ? `now ${times.toPrecision(2)}× less`
+      : `now ${(1 / times).toPrecision(2)}× more`;
 }

@@ -32,11 +32,16 @@ export function gcd(a: number, b: number): number {
 export function marker(number: number, r: number): string {
   const d = r * 1.25;
   switch (number % 6) {
-    case 1: return `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`;
-    case 2: return `M0,${-d * 1.1}L${d * 1.1},0L0,${d * 1.1}L${-d * 1.1},0z`;
-    case 3: return `M0,${-d}L${d},${d * 0.8}L${-d},${d * 0.8}z`;
-    case 5: return `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`;
-    default: return `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`;
+    case 1:
+      return `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`;
+    case 2:
+      return `M0,${-d * 1.1}L${d * 1.1},0L0,${d * 1.1}L${-d * 1.1},0z`;
+    case 3:
+      return `M0,${-d}L${d},${d * 0.8}L${-d},${d * 0.8}z`;
+    case 5:
+      return `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`;
+    default:
+      return `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`;
   }
 }
 

@@ -2,12 +2,13 @@
 
 import { s } from './dom';
 import type { XY } from './geometry';
+import type { Frame } from './frame';
 import type { Plot } from './plot';
 import type { Mark } from './scene';
-import type { Selection } from './types';
+import type { Selection } from './messages';
 
-export function selectionOf(plot: Plot, mark: Mark): Selection {
-  const { data } = plot.state;
+/** The first instance of a mark. */
+export function selectionOf({ data }: Frame, mark: Mark): Selection {
   const own = data.domain.statements[mark.statement];
   return { statement: own.name, instance: data.row(own.points, mark.rows[0]) };
 }
@@ -45,14 +46,23 @@ export function listen(plot: Plot): void {
     else if (state.mode === 'tile') tile(plot, begin, end);
     else if (state.mode === 'skew') skew(plot, begin, end);
   });
-  svg.addEventListener('pointercancel', () => { start = null; plot.ghost.replaceChildren(); });
-  svg.addEventListener('pointerleave', () => { if (!start) state.hover(null); });
-  svg.addEventListener('wheel', (event) => {
-    if (!event.ctrlKey && !event.altKey) return;
-    event.preventDefault();
-    const box = svg.getBoundingClientRect();
-    plot.zoom(event.deltaY < 0 ? 1.25 : 0.8, [event.clientX - box.left, event.clientY - box.top]);
-  }, { passive: false });
+  svg.addEventListener('pointercancel', () => {
+    start = null;
+    plot.ghost.replaceChildren();
+  });
+  svg.addEventListener('pointerleave', () => {
+    if (!start) state.hover(null);
+  });
+  svg.addEventListener(
+    'wheel',
+    (event) => {
+      if (!event.ctrlKey && !event.altKey) return;
+      event.preventDefault();
+      const box = svg.getBoundingClientRect();
+      plot.zoom(event.deltaY < 0 ? 1.25 : 0.8, [event.clientX - box.left, event.clientY - box.top]);
+    },
+    { passive: false },
+  );
   svg.addEventListener('keydown', (event) => keys(plot, event));
 }
 
@@ -87,14 +97,15 @@ function current(plot: Plot): Mark | null {
   const { data, selection } = plot.state;
   if (!selection.statement || !selection.instance) return null;
   const number = data.statement(selection.statement);
-  return (number >= 0 && plot.scene.byRow[number].get(data.find(number, selection.instance))) || null;
+  return (number < 0 ? null : plot.scene.byRow[number].get(data.find(number, selection.instance))) ?? null;
 }
 
-function beside(plot: Plot, now: Mark | null, [dx, dy]: XY): Mark | null {
-  if (!now) return plot.scene.marks[0] ?? null;
+/** The next mark in a direction: what lies straight ahead is nearer than what lies aside. */
+export function beside({ scene: { marks } }: Frame, now: Mark | null, [dx, dy]: XY): Mark | null {
+  if (!now) return marks[0] ?? null;
   let best: Mark | null = null;
   let least = Infinity;
-  for (const m of plot.scene.marks) {
+  for (const m of marks) {
     const [ax, ay] = [m.x + m.shift - now.x - now.shift, m.y + m.shift - now.y - now.shift];
     const along = ax * dx + ay * dy;
     const across = Math.abs(ax * dy) + Math.abs(ay * dx);
@@ -104,11 +115,11 @@ function beside(plot: Plot, now: Mark | null, [dx, dy]: XY): Mark | null {
   return best;
 }
 
-function inTime(plot: Plot, now: Mark | null, direction: 1 | -1): Mark | null {
-  const { data } = plot.state;
+/** The mark that runs next, or ran before. */
+export function inTime({ data, scene: { marks } }: Frame, now: Mark | null, direction: 1 | -1): Mark | null {
   const when = (m: Mark) => data.at(data.domain.statements[m.statement].when, m.rows[0], 0);
-  const order = [...plot.scene.marks].sort((a, b) => when(a) - when(b));
-  return now ? order[order.indexOf(now) + direction] ?? null : order[0] ?? null;
+  const order = [...marks].sort((a, b) => when(a) - when(b));
+  return now ? (order[order.indexOf(now) + direction] ?? null) : (order[0] ?? null);
 }
 
 // -- drags ---------------------------------------------------------------------------------------------------------------
@@ -125,15 +136,16 @@ function dropAxis(plot: Plot, held: Element, event: PointerEvent): void {
 }
 
 /** The statement a drag is about: the one below it, else the one with the most dims. */
-function meant(plot: Plot, begin: XY): string {
-  const { data } = plot.state;
+export function meant(frame: Frame, begin: XY): string {
+  const { data, look } = frame;
   const own = (n: number) => data.domain.statements[n];
-  const below = plot.near(begin);
-  const whole = (n: number) => [plot.look.x, plot.look.y].every((axis) => !axis || data.along(own(n), axis));
-  return below && whole(below.statement) ? own(below.statement).name : plot.largest.name;
+  const below = frame.near(begin);
+  const whole = (n: number) => [look.x, look.y].every((axis) => !axis || data.along(own(n), axis));
+  return below && whole(below.statement) ? own(below.statement).name : frame.largest.name;
 }
 
-const extent = (a: number, b: number): number => Math.abs(Math.round(b) - Math.round(a)) + 1;
+/** Places from one to another, both counted. */
+export const extent = (a: number, b: number): number => Math.abs(Math.round(b) - Math.round(a)) + 1;
 
 function tile(plot: Plot, begin: XY, end: XY): void {
   const [width, height] = [extent(begin[0], end[0]), extent(begin[1], end[1])];
@@ -142,7 +154,8 @@ function tile(plot: Plot, begin: XY, end: XY): void {
   void plot.state.gesture('tile', { statement: meant(plot, begin), x, y, width, height });
 }
 
-function lean(begin: XY, end: XY): { across: boolean; factor: number } {
+/** How a drag skews: along which axis, and by how many places. */
+export function lean(begin: XY, end: XY): { across: boolean; factor: number } {
   const [dx, dy] = [Math.round(end[0] - begin[0]), Math.round(end[1] - begin[1])];
   return Math.abs(dx) >= Math.abs(dy) ? { across: true, factor: dx } : { across: false, factor: dy };
 }

@@ -16,7 +16,8 @@ import { State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
 import { TrialsPane } from './trials';
-import type { Machine, Model } from './types';
+import type { Model } from './kernel';
+import type { Machine, Traits } from './messages';
 import { WarpsPane } from './warps';
 
 interface Pane {
@@ -42,8 +43,8 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   warps: ['warps', (state) => new WarpsPane(state)],
   export: ['export', (state) => new ExportPane(state)],
 };
-const DRAWN = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
-const WATCHED = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study', 'export'];
+const DRAWN: (keyof Traits)[] = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
+const WATCHED: (keyof Traits)[] = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study', 'export'];
 
 class Panel {
   private readonly state: State;
@@ -66,11 +67,29 @@ class Panel {
     const state = (this.state = new State(model));
     this.refusal = new RefusalBar(state);
     this.cells = new CellsPane(state);
-    this.undo = button('↶ undo', () => void state.ask('undo'), { class: 'undo', title: 'undo (Ctrl+Z)' });
-    this.redo = button('↷ redo', () => void state.ask('redo'), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
-    const head = h('div', { class: 'head' }, this.title, this.sizes, h('span', { class: 'space' }), this.choice, h('span', { class: 'pair' }, this.undo, this.redo));
-    this.root = h('div', { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) }, head, this.refusal.element, this.body, this.cells.element, this.status);
-    state.onSay((text) => { this.status.textContent = text; });
+    this.undo = button('↶ undo', () => void state.ask('undo', {}), { class: 'undo', title: 'undo (Ctrl+Z)' });
+    this.redo = button('↷ redo', () => void state.ask('redo', {}), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
+    const head = h(
+      'div',
+      { class: 'head' },
+      this.title,
+      this.sizes,
+      h('span', { class: 'space' }),
+      this.choice,
+      h('span', { class: 'pair' }, this.undo, this.redo),
+    );
+    this.root = h(
+      'div',
+      { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) },
+      head,
+      this.refusal.element,
+      this.body,
+      this.cells.element,
+      this.status,
+    );
+    state.onSay((text) => {
+      this.status.textContent = text;
+    });
     state.onBusy((now) => this.root.classList.toggle('busy', now));
     state.onCompare(() => this.drawAll());
     state.onLight(() => this.light());
@@ -82,7 +101,7 @@ class Panel {
 
   /** The panes that are shown, made when they are first. */
   private get shown(): Pane[] {
-    const names = (this.model.get('panes') as string[]).filter((name) => name in PANES);
+    const names = this.model.get('panes').filter((name) => name in PANES);
     return names.map((name) => {
       const known = this.made.get(name) ?? PANES[name][1](this.state);
       this.made.set(name, known);
@@ -91,15 +110,25 @@ class Panel {
   }
 
   private choose(): void {
-    const now = this.model.get('panes') as string[];
-    this.choice.replaceChildren(...Object.entries(PANES).map(([name, [text]]) => button(text, () => this.toggle(name), {
-      class: 'pane-toggle', 'data-pane': name, 'aria-pressed': String(now.includes(name)), title: now.includes(name) ? `hide ${text}` : `show ${text}`,
-    })));
+    const now = this.model.get('panes');
+    this.choice.replaceChildren(
+      ...Object.entries(PANES).map(([name, [text]]) =>
+        button(text, () => this.toggle(name), {
+          class: 'pane-toggle',
+          'data-pane': name,
+          'aria-pressed': String(now.includes(name)),
+          title: now.includes(name) ? `hide ${text}` : `show ${text}`,
+        }),
+      ),
+    );
   }
 
   private toggle(name: string): void {
-    const now = this.model.get('panes') as string[];
-    this.model.set('panes', now.includes(name) ? now.filter((n) => n !== name) : Object.keys(PANES).filter((n) => n === name || now.includes(n)));
+    const now = this.model.get('panes');
+    this.model.set(
+      'panes',
+      now.includes(name) ? now.filter((n) => n !== name) : Object.keys(PANES).filter((n) => n === name || now.includes(n)),
+    );
     this.model.save_changes();
     this.place();
     this.choice.querySelector<HTMLElement>(`[data-pane="${name}"]`)?.focus();
@@ -111,7 +140,8 @@ class Panel {
     this.choose();
     const focused = held(this.root);
     const elements = this.shown.map((pane) => pane.element);
-    if (elements.length !== this.body.children.length || elements.some((e, i) => e !== this.body.children[i])) this.body.replaceChildren(...elements);
+    if (elements.length !== this.body.children.length || elements.some((e, i) => e !== this.body.children[i]))
+      this.body.replaceChildren(...elements);
     for (const pane of this.shown) pane.draw();
     focused();
     this.light();
@@ -148,9 +178,15 @@ class Panel {
     queueMicrotask(() => {
       this.waiting = false;
       const old = this.before;
-      const differs = (name: string) => this.model.get(name) !== old[name];
+      const differs = (name: keyof Traits) => this.model.get(name) !== old[name];
       const refused = !same(this.model.get('refusal'), old.refusal);
-      const [drawn, panes, offered, viewed, written] = [DRAWN.some(differs), !same(this.model.get('panes'), old.panes), differs('offers'), differs('views'), differs('code')];
+      const [drawn, panes, offered, viewed, written] = [
+        DRAWN.some(differs),
+        !same(this.model.get('panes'), old.panes),
+        differs('offers'),
+        differs('views'),
+        differs('code'),
+      ];
       const [tried, exported] = [differs('study'), differs('export')];
       this.take(old.machine as Machine);
       this.remember();
@@ -164,7 +200,7 @@ class Panel {
   };
 
   private take(before: Machine): void {
-    const now = this.model.get('machine') as Machine;
+    const now = this.model.get('machine');
     if (!same(now, this.state.machine)) this.state.machine = now;
     if (now.vector_bits !== before.vector_bits) this.state.forgetViews('assembly');
   }
@@ -178,7 +214,10 @@ class Panel {
 
   /** The code comes after the picture, with a message of its own. */
   private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean, tried: boolean, exported: boolean): void {
-    const draw = (...names: string[]) => names.forEach((name) => { if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw(); });
+    const draw = (...names: string[]) =>
+      names.forEach((name) => {
+        if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw();
+      });
     if (refused) {
       this.refusal.draw();
       draw('domain');
@@ -195,7 +234,7 @@ class Panel {
     const control = event.ctrlKey || event.metaKey;
     const typing = (event.target as HTMLElement).closest?.('.cm-content[contenteditable=true], input:not([type=range]), textarea');
     if (control && event.key.toLowerCase() === 'z' && !typing) {
-      void this.state.ask(event.shiftKey ? 'redo' : 'undo');
+      void this.state.ask(event.shiftKey ? 'redo' : 'undo', {});
       event.preventDefault();
     }
     if (event.key === 'Escape' && this.state.compared) this.state.closePreview();
@@ -214,7 +253,10 @@ function held(root: HTMLElement): () => void {
   const now = document.activeElement as HTMLElement | null;
   const pane = now && root.contains(now) ? now.closest<HTMLElement>('.pane, .head') : null;
   if (!now || !pane) return () => undefined;
-  const alike = `${now.tagName}${[...now.classList].filter((name) => !['active', 'has-lit', 'replaying', 'zoomed', 'lit'].includes(name)).map((name) => `.${CSS.escape(name)}`).join('')}`;
+  const alike = `${now.tagName}${[...now.classList]
+    .filter((name) => !['active', 'has-lit', 'replaying', 'zoomed', 'lit'].includes(name))
+    .map((name) => `.${CSS.escape(name)}`)
+    .join('')}`;
   const nth = [...pane.querySelectorAll(alike)].indexOf(now);
   return () => {
     if (now.isConnected && document.activeElement === now) return;

@@ -17,19 +17,39 @@ export class LanesPane {
   constructor(private readonly state: State) {}
 
   draw(): void {
-        this.read = this.state.data;
+    this.read = this.state.data;
     this.found = moments(this.state.data);
     const { table, threads } = this.found;
     const shown = table.slice(0, MOST);
     this.marks = [];
     const [wide, high] = [LEFT + shown.length * WIDE + 10, threads.length * HIGH + 24];
-    const rows = threads.map((name, i) => s('text', { class: 'tick', x: LEFT - 8, y: i * HIGH + 13, 'text-anchor': 'end' }, shortened(name || 'one thread')));
-    const cells = shown.flatMap((moment, at) => threads.flatMap((_, thread) => (moment[thread] ? [this.cell(moment[thread]!, at, thread)] : [])));
-    const ticks = shown.flatMap((_, at) => (at % 10 ? [] : [s('text', { class: 'tick', x: LEFT + at * WIDE + WIDE / 2, y: high - 8, 'text-anchor': 'middle' }, at + 1)]));
+    const rows = threads.map((name, i) =>
+      s('text', { class: 'tick', x: LEFT - 8, y: i * HIGH + 13, 'text-anchor': 'end' }, shortened(name || 'one thread')),
+    );
+    const cells = shown.flatMap((moment, at) =>
+      threads.flatMap((_, thread) => (moment[thread] ? [this.cell(moment[thread], at, thread)] : [])),
+    );
+    const ticks = shown.flatMap((_, at) =>
+      at % 10 ? [] : [s('text', { class: 'tick', x: LEFT + at * WIDE + WIDE / 2, y: high - 8, 'text-anchor': 'middle' }, at + 1)],
+    );
     this.now = s('rect', { class: 'moment-now', x: -99, y: 0, width: WIDE, height: high - 22 });
-    const svg = s('svg', { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': this.words() }, this.now, ...rows, ...cells, ...ticks);
-    this.element.replaceChildren(h('h3', {}, 'Threads: who runs when'), h('div', { class: 'film-strip', tabindex: 0, role: 'region', 'aria-label': 'moments' }, svg),
-      h('p', { class: 'note' }, `${this.words()}${table.length > MOST ? `; the first ${MOST} are drawn` : ''}. Threads are drawn as if none waited.`));
+    const svg = s(
+      'svg',
+      { class: 'chart', width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': this.words() },
+      this.now,
+      ...rows,
+      ...cells,
+      ...ticks,
+    );
+    this.element.replaceChildren(
+      h('h3', {}, 'Threads: who runs when'),
+      h('div', { class: 'film-strip', tabindex: 0, role: 'region', 'aria-label': 'moments' }, svg),
+      h(
+        'p',
+        { class: 'note' },
+        `${this.words()}${table.length > MOST ? `; the first ${MOST} are drawn` : ''}. Threads are drawn as if none waited.`,
+      ),
+    );
     this.light();
   }
 
@@ -46,12 +66,35 @@ export class LanesPane {
     const own = this.state.data.domain.statements[statement];
     const gap = rows.length > 1 ? 1 : 0;
     const each = (HIGH - 5) / rows.length;
-    const stripes = rows.slice(0, 16).map((_, i) => s('rect', { x: LEFT + at * WIDE + 1, y: thread * HIGH + 2 + i * each, width: WIDE - 2, height: Math.max(0.8, each - gap), rx: rows.length > 1 ? 0 : 2 }));
-    const shape = s('g', {
-      class: `happening s${statement % 6}`,
-      mouseenter: () => this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }), mouseleave: () => this.state.hover(null),
-      click: () => this.state.select({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),
-    }, ...stripes, s('title', {}, rows.slice(0, 8).map((row) => this.state.data.named(statement, row)).join('; ')));
+    const stripes = rows
+      .slice(0, 16)
+      .map((_, i) =>
+        s('rect', {
+          x: LEFT + at * WIDE + 1,
+          y: thread * HIGH + 2 + i * each,
+          width: WIDE - 2,
+          height: Math.max(0.8, each - gap),
+          rx: rows.length > 1 ? 0 : 2,
+        }),
+      );
+    const shape = s(
+      'g',
+      {
+        class: `happening s${statement % 6}`,
+        mouseenter: () => this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),
+        mouseleave: () => this.state.hover(null),
+        click: () => this.state.select({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),
+      },
+      ...stripes,
+      s(
+        'title',
+        {},
+        rows
+          .slice(0, 8)
+          .map((row) => this.state.data.named(statement, row))
+          .join('; '),
+      ),
+    );
     this.marks.push({ statement, rows, at, shape });
     return shape;
   }

@@ -1,6 +1,6 @@
 // How much each cache moves, from what the loops hold: the same rule as `viz.footprint` has in Python.
 
-import type { Machine, Node4 } from './types';
+import type { Machine, LoopTraffic } from './messages';
 
 export const LEVELS = ['L1', 'L2', 'L3'] as const;
 
@@ -12,7 +12,7 @@ export interface Level {
 }
 
 /** Bytes that go through a memory of so many bytes: outermost iterations that fit are kept, the rest is touched anew. */
-export function moved(nodes: Node4[], touches: number[], capacity: number): { bytes: number; keeps: number[] } {
+export function moved(nodes: LoopTraffic[], touches: number[], capacity: number): { bytes: number; keeps: number[] } {
   const inside = nodes.map(() => false);
   const keeps: number[] = [];
   const covered = new Set<number>();
@@ -27,11 +27,13 @@ export function moved(nodes: Node4[], touches: number[], capacity: number): { by
       bytes += amount;
     }
   });
-  touches.forEach((amount, i) => { if (!covered.has(i)) bytes += amount; });
+  touches.forEach((amount, i) => {
+    if (!covered.has(i)) bytes += amount;
+  });
   return { bytes, keeps };
 }
 
-export function levels(nodes: Node4[], touches: number[], machine: Machine): Level[] {
+export function levels(nodes: LoopTraffic[], touches: number[], machine: Machine): Level[] {
   return LEVELS.map((name, i) => ({ name, capacity: machine.cache_bytes[i] }))
     .filter(({ capacity }) => capacity > 0)
     .map(({ name, capacity }) => {

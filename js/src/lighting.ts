@@ -1,7 +1,7 @@
 // One selection, and what it lights in every view.
 
 import type { Data } from './data';
-import type { Code, Selection, TreeNode } from './types';
+import type { Code, Selection, TreeNode } from './messages';
 
 export interface Lit {
   statements: Set<string>;
@@ -15,8 +15,13 @@ export interface Lit {
 
 export function nothing(): Lit {
   return {
-    statements: new Set(), rows: new Map(), whole: new Set(), lines: new Set(), nodes: new Set(),
-    reads: new Set(), writes: new Set(),
+    statements: new Set(),
+    rows: new Map(),
+    whole: new Set(),
+    lines: new Set(),
+    nodes: new Set(),
+    reads: new Set(),
+    writes: new Set(),
   };
 }
 

@@ -8,7 +8,7 @@ import { keepsLine } from './colours';
 import type { Kept } from './colours';
 import { button, download, h } from './dom';
 import type { State } from './state';
-import type { Code, Line, Selection } from './types';
+import type { Code, Line, Selection } from './messages';
 
 const setActive = StateEffect.define<DecorationSet>();
 const active = StateField.define<DecorationSet>({
@@ -18,14 +18,25 @@ const active = StateField.define<DecorationSet>({
 });
 const ENDINGS: Record<string, string> = { C: 'c', CUDA: 'cu', assembly: 's', PTX: 'ptx', SASS: 'sass' };
 const lit = Decoration.line({ class: 'active' });
-const KEPT = ['kept', 'kept first'].map((name) => [0, 1, 2, 3, 4, 5].map((n) =>
-  Decoration.line({ class: name, attributes: { 'data-kept': String(n + 1), style: `--kept: var(--wb-s${n})` } })));
+const KEPT = ['kept', 'kept first'].map((name) =>
+  [0, 1, 2, 3, 4, 5].map((n) =>
+    Decoration.line({ class: name, attributes: { 'data-kept': String(n + 1), style: `--kept: var(--wb-s${n})` } }),
+  ),
+);
 
 class LineNumber extends WidgetType {
-  constructor(readonly number: number) { super(); }
-  eq(other: LineNumber): boolean { return other.number === this.number; }
-  toDOM(): HTMLElement { return h('span', { class: 'number', 'aria-hidden': 'true' }, this.number); }
-  ignoreEvent(): boolean { return false; }
+  constructor(readonly number: number) {
+    super();
+  }
+  eq(other: LineNumber): boolean {
+    return other.number === this.number;
+  }
+  toDOM(): HTMLElement {
+    return h('span', { class: 'number', 'aria-hidden': 'true' }, this.number);
+  }
+  ignoreEvent(): boolean {
+    return false;
+  }
 }
 
 export class Listing {
@@ -35,7 +46,10 @@ export class Listing {
   private drawn: Code | null = null;
   private shown = '';
 
-  constructor(private readonly state: State, private readonly main: boolean) {}
+  constructor(
+    private readonly state: State,
+    private readonly main: boolean,
+  ) {}
 
   draw(code: Code): void {
     if (code === this.drawn && !this.whole) return;
@@ -46,8 +60,26 @@ export class Listing {
   private fill(code: Code): void {
     this.close();
     const before = this.whole ? 0 : code.start;
-    const more = code.start ? button(this.whole ? 'only the function' : `${code.start} lines before the function`, () => { this.whole = !this.whole; this.fill(code); this.light(); }, { class: 'fold' }) : null;
-    const heading = h('h3', {}, code.language, h('span', { class: 'soft' }, code.notes.join(' · ')), h('span', { class: 'space' }), more, code.reason ? null : this.saving(code));
+    const more = code.start
+      ? button(
+          this.whole ? 'only the function' : `${code.start} lines before the function`,
+          () => {
+            this.whole = !this.whole;
+            this.fill(code);
+            this.light();
+          },
+          { class: 'fold' },
+        )
+      : null;
+    const heading = h(
+      'h3',
+      {},
+      code.language,
+      h('span', { class: 'soft' }, code.notes.join(' · ')),
+      h('span', { class: 'space' }),
+      more,
+      code.reason ? null : this.saving(code),
+    );
     if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
@@ -58,19 +90,33 @@ export class Listing {
   private saving(code: Code): HTMLElement {
     const name = `${this.state.model.get('title')}.${ENDINGS[code.language] ?? 'txt'}`;
     const text = code.lines.map((line) => line.runs.map(([part]) => part).join('')).join('\n');
-    const save = () => { download(name, `${text}\n`, 'text/plain'); this.state.say(`${name} is saved, ${code.lines.length} lines`); };
+    const save = () => {
+      download(name, `${text}\n`, 'text/plain');
+      this.state.say(`${name} is saved, ${code.lines.length} lines`);
+    };
     return button('save', save, { class: 'save', title: `the whole text as ${name}` });
   }
 
   private editor(lines: Line[], language: string): EditorState {
     const doc = lines.map((line) => line.runs.map(([text]) => text).join('')).join('\n');
-    const at = (event: Event) => lines.find((l) => l.number === Number((event.target as Element).closest<HTMLElement>('.line')?.dataset.line));
+    const at = (event: Event) =>
+      lines.find((l) => l.number === Number((event.target as Element).closest<HTMLElement>('.line')?.dataset.line));
     return EditorState.create({
       doc,
       extensions: [
-        look, active, EditorState.readOnly.of(true), EditorView.editable.of(false), search({ top: true }), keymap.of(searchKeymap),
+        look,
+        active,
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
+        search({ top: true }),
+        keymap.of(searchKeymap),
         EditorView.decorations.of(this.decorations(lines)),
-        EditorView.contentAttributes.of({ class: this.main ? 'listing' : 'listing other', tabindex: '0', 'aria-label': `${language} of the kernel`, 'aria-readonly': 'true' }),
+        EditorView.contentAttributes.of({
+          class: this.main ? 'listing' : 'listing other',
+          tabindex: '0',
+          'aria-label': `${language} of the kernel`,
+          'aria-readonly': 'true',
+        }),
         EditorView.domEventHandlers({
           mousemove: (event) => this.state.hover(this.selection(at(event))),
           mouseleave: () => this.state.hover(null),
@@ -126,7 +172,12 @@ export class Listing {
     const chosen = this.selection(next);
     if (!chosen) return true;
     this.state.select(chosen);
-    this.state.say(next.runs.map(([text]) => text).join('').trim());
+    this.state.say(
+      next.runs
+        .map(([text]) => text)
+        .join('')
+        .trim(),
+    );
     return true;
   }
 
@@ -155,14 +206,16 @@ export class Listing {
     const before = this.whole ? 0 : this.drawn.start;
     const lines = this.drawn.lines.slice(before);
     const chosen = new Set(this.litLines(lines));
-    const colours = new Map(this.state.colours.kept.flatMap((kept) => this.keptLines(lines, kept).map((line) => [line, kept.colour] as const)));
+    const colours = new Map(
+      this.state.colours.kept.flatMap((kept) => this.keptLines(lines, kept).map((line) => [line, kept.colour] as const)),
+    );
     lines.forEach((line, i) => {
       const { from } = view.state.doc.line(i + 1);
       const colour = colours.get(line);
       if (chosen.has(line)) ranges.push(lit.range(from));
       if (colour !== undefined) ranges.push(KEPT[colours.get(lines[i - 1]) === colour ? 0 : 1][colour].range(from));
     });
-    const key = ranges.map((r) => `${r.from} ${r.value.spec.class} ${r.value.spec.attributes?.style}`).join();
+    const key = ranges.map(({ from, value }) => `${from} ${said(value)}`).join();
     if (key === this.shown) return;
     this.shown = key;
     view.dispatch({ effects: setActive.of(Decoration.set(ranges)) });
@@ -174,11 +227,18 @@ export class Listing {
   private reveal(at: number): void {
     const { scrollDOM } = this.view!;
     const block = this.view!.lineBlockAt(at);
-    if (block.top < scrollDOM.scrollTop || block.bottom > scrollDOM.scrollTop + scrollDOM.clientHeight) scrollDOM.scrollTop = Math.max(0, block.top - scrollDOM.clientHeight / 3);
+    if (block.top < scrollDOM.scrollTop || block.bottom > scrollDOM.scrollTop + scrollDOM.clientHeight)
+      scrollDOM.scrollTop = Math.max(0, block.top - scrollDOM.clientHeight / 3);
   }
 
   close(): void {
     this.view?.destroy();
     this.view = null;
   }
+}
+
+/** How a decoration looks, to tell whether what is lit has changed. */
+function said({ spec }: Decoration): string {
+  const { class: name, attributes } = spec as { class?: string; attributes?: { style?: string } };
+  return `${name} ${attributes?.style}`;
 }

@@ -49,7 +49,16 @@ export class MachineBar {
   }
 
   private slider(name: string, min: number, max: number, step: number, label: string, change: (done: boolean) => void): HTMLInputElement {
-    return h('input', { type: 'range', min, max, step, 'aria-label': label, 'data-machine': name, input: () => change(false), change: () => change(true) });
+    return h('input', {
+      type: 'range',
+      min,
+      max,
+      step,
+      'aria-label': label,
+      'data-machine': name,
+      input: () => change(false),
+      change: () => change(true),
+    });
   }
 
   private row(name: string, range: HTMLInputElement, value: () => string): void {

@@ -4,15 +4,25 @@ import { button, h } from './dom';
 import { LEVELS, bytes, moved } from './levels';
 import { MachineBar } from './machine';
 import type { State } from './state';
-import type { LegalityMap, Spot } from './types';
+import type { LegalityMap, Spot } from './messages';
 
 export type MapKind = 'tile' | 'skew' | 'shift' | 'reverse' | 'interchange';
-export interface Subject { statement: string; x: string; y: string }
+export interface Subject {
+  statement: string;
+  x: string;
+  y: string;
+}
 
 const HUES = 5; // steps of the heat, from few bytes to many
 
 export class MapPane {
-  readonly element = h('div', { class: 'map', role: 'dialog', 'aria-label': 'legality map', hidden: true, keydown: (event: KeyboardEvent) => this.keys(event) });
+  readonly element = h('div', {
+    class: 'map',
+    role: 'dialog',
+    'aria-label': 'legality map',
+    hidden: true,
+    keydown: (event: KeyboardEvent) => this.keys(event),
+  });
   private found: LegalityMap | null = null;
 
   private level = 0;
@@ -43,9 +53,12 @@ export class MapPane {
     let left = null as number[] | null;
     const given = { kind, ...of };
     while (mine === this.turn) {
-      const more = (await this.state.answer('map', left ? { ...given, only: left } : { ...given, only: [] }, true)) as LegalityMap | undefined;
+      const more = await this.state.answer('map', left ? { ...given, only: left } : { ...given, only: [] }, true);
       if (mine !== this.turn) return;
-      if (!more) return this.close();
+      if (!more) {
+        this.close();
+        return;
+      }
       if (!this.found) {
         this.found = more;
         this.draw();
@@ -64,7 +77,8 @@ export class MapPane {
     const { rows, columns, title } = this.found!;
     const places = rows.flatMap((_, r) => columns.map((_, c) => [r, c] as const));
     const asked = places.filter(([r, c]) => title !== 'interchange' || r < c);
-    const away = ([r, c]: readonly [number, number]) => (title === 'tile' ? r + c : Math.hypot(r - (rows.length - 1) / 2, c - (columns.length - 1) / 2));
+    const away = ([r, c]: readonly [number, number]) =>
+      title === 'tile' ? r + c : Math.hypot(r - (rows.length - 1) / 2, c - (columns.length - 1) / 2);
     return asked.sort((a, b) => away(a) - away(b)).map(([r, c]) => r * columns.length + c);
   }
 
@@ -74,22 +88,63 @@ export class MapPane {
     const { rows, columns, down, across, title } = this.found!;
     this.spots = rows.flatMap((_, r) => columns.map((_, c) => this.spot(r * columns.length + c, r, c)));
     const head = h('tr', {}, h('td', {}), ...columns.map((name) => h('th', { scope: 'col' }, name)));
-    const body = rows.map((name, r) => h('tr', {}, h('th', { scope: 'row' }, name), ...columns.map((_, c) => h('td', {}, this.spots[r * columns.length + c]))));
-    const tabs = LEVELS.map((name, i) => button(name, () => { this.level = i; this.draw(); this.paint(); }, { 'aria-pressed': String(i === this.level), class: 'level' }));
+    const body = rows.map((name, r) =>
+      h('tr', {}, h('th', { scope: 'row' }, name), ...columns.map((_, c) => h('td', {}, this.spots[r * columns.length + c]))),
+    );
+    const tabs = LEVELS.map((name, i) =>
+      button(
+        name,
+        () => {
+          this.level = i;
+          this.draw();
+          this.paint();
+        },
+        { 'aria-pressed': String(i === this.level), class: 'level' },
+      ),
+    );
     this.element.hidden = false;
     this.element.replaceChildren(
-      h('h3', {}, `${title}: what would be legal`, h('span', { class: 'space' }), button('close', () => this.close(), { class: 'close-map' })),
-      h('table', { role: 'grid', 'aria-label': `${title}: ${down} down, ${across} across` }, h('caption', {}, `${down ? `↓ ${down}  ` : ''}→ ${across}`), h('tbody', {}, head, ...body)),
-      h('div', { class: 'legend' }, h('span', { class: 'soft' }, 'bytes through'), ...tabs, h('span', { class: 'scale' }), h('span', { class: 'key' }, h('i', { class: 'spot no' }), 'illegal'), title === 'tile' ? h('span', { class: 'key' }, h('i', { class: 'spot whole' }), 'whole vectors') : null),
-      this.machine.element, this.about, h('p', { class: 'note' }, [this.found!.note, 'bytes estimated by boxes'].filter(Boolean).join('; ')));
+      h(
+        'h3',
+        {},
+        `${title}: what would be legal`,
+        h('span', { class: 'space' }),
+        button('close', () => this.close(), { class: 'close-map' }),
+      ),
+      h(
+        'table',
+        { role: 'grid', 'aria-label': `${title}: ${down} down, ${across} across` },
+        h('caption', {}, `${down ? `↓ ${down}  ` : ''}→ ${across}`),
+        h('tbody', {}, head, ...body),
+      ),
+      h(
+        'div',
+        { class: 'legend' },
+        h('span', { class: 'soft' }, 'bytes through'),
+        ...tabs,
+        h('span', { class: 'scale' }),
+        h('span', { class: 'key' }, h('i', { class: 'spot no' }), 'illegal'),
+        title === 'tile' ? h('span', { class: 'key' }, h('i', { class: 'spot whole' }), 'whole vectors') : null,
+      ),
+      this.machine.element,
+      this.about,
+      h('p', { class: 'note' }, [this.found!.note, 'bytes estimated by boxes'].filter(Boolean).join('; ')),
+    );
     this.element.querySelector<HTMLElement>('.spot[data-spot]')?.setAttribute('tabindex', '0');
   }
 
   private spot(at: number, row: number, column: number): HTMLButtonElement {
     const look = () => this.tell(at);
     return h('button', {
-      type: 'button', class: 'spot', 'data-spot': at, 'data-row': row, 'data-column': column, tabindex: -1,
-      mouseenter: look, focus: look, click: () => this.take(at),
+      type: 'button',
+      class: 'spot',
+      'data-spot': at,
+      'data-row': row,
+      'data-column': column,
+      tabindex: -1,
+      mouseenter: look,
+      focus: look,
+      click: () => this.take(at),
     });
   }
 
@@ -102,9 +157,13 @@ export class MapPane {
   paint(): void {
     if (!this.found || this.element.hidden) return;
     const { cells, columns, title } = this.found;
-    const costs = Object.entries(cells).filter(([, s]) => s.legal).map(([, s]) => this.cost(s)).filter((n): n is number => n !== null);
+    const costs = Object.entries(cells)
+      .filter(([, s]) => s.legal)
+      .map(([, s]) => this.cost(s))
+      .filter((n): n is number => n !== null);
     const [low, high] = [Math.min(...costs), Math.max(...costs)];
-    const hue = (n: number) => (high > low ? Math.round(((Math.log(n + 1) - Math.log(low + 1)) / (Math.log(high + 1) - Math.log(low + 1))) * (HUES - 1)) : 0);
+    const hue = (n: number) =>
+      high > low ? Math.round(((Math.log(n + 1) - Math.log(low + 1)) / (Math.log(high + 1) - Math.log(low + 1))) * (HUES - 1)) : 0;
     const lanes = Math.max(1, this.state.machine.vector_bits / 32);
     this.spots.forEach((button, at) => {
       const spot = cells[at];
@@ -118,7 +177,9 @@ export class MapPane {
     });
     const scale = this.element.querySelector('.scale');
     const shades = Array.from({ length: HUES }, (_, i) => h('i', { class: `spot heat${i}` }));
-    scale?.replaceChildren(...(!costs.length ? [] : high > low ? [bytes(low), ...shades, bytes(high)] : [`${bytes(low)}, the same for all`]));
+    scale?.replaceChildren(
+      ...(!costs.length ? [] : high > low ? [bytes(low), ...shades, bytes(high)] : [`${bytes(low)}, the same for all`]),
+    );
   }
 
   private words(spot: Spot, cost: number | null): string {
@@ -128,7 +189,9 @@ export class MapPane {
 
   private tell(at: number): void {
     const spot = this.found?.cells[at];
-    this.about.replaceChildren(...(spot ? [h('code', {}, spot.text), ` ${this.words(spot, this.cost(spot)).slice(spot.text.length)}`] : ['']));
+    this.about.replaceChildren(
+      ...(spot ? [h('code', {}, spot.text), ` ${this.words(spot, this.cost(spot)).slice(spot.text.length)}`] : ['']),
+    );
   }
 
   // -- hands -----------------------------------------------------------------------------------------------------------
@@ -151,5 +214,4 @@ export class MapPane {
     event.preventDefault();
     event.stopPropagation();
   }
-
 }

@@ -1,9 +1,12 @@
 // Who runs at the same time: threads side by side, each in its own order, the lanes of a vector at once.
 
 import type { Data } from './data';
-import type { Statement } from './types';
+import type { Statement } from './messages';
 
-export interface Happening { statement: number; rows: number[] }
+export interface Happening {
+  statement: number;
+  rows: number[];
+}
 export interface Moments {
   clock: Int32Array[]; // statement → row → moment
   threads: string[]; // names of the rows, `m_o = 1, n_i = 0`
@@ -62,7 +65,10 @@ function inOrder(data: Data): [statement: number, row: number][] {
 function keys(data: Data, own: Statement, number: number, row: number): { region: string; thread: string; event: string } {
   const first = own.kinds.findIndex(atOnce);
   const value = (i: number) => data.at(own.times, row, i);
-  const outer = own.loops.slice(0, Math.max(0, first)).map((_, i) => value(i)).join();
+  const outer = own.loops
+    .slice(0, Math.max(0, first))
+    .map((_, i) => value(i))
+    .join();
   const thread = own.loops.flatMap((name, i) => (atOnce(own.kinds[i]) ? [`${name} = ${value(i)}`] : [])).join(', ');
   const lanes = own.kinds.includes('vector');
   const event = lanes ? own.loops.flatMap((_, i) => (own.kinds[i] === 'vector' ? [] : [value(i)])).join() : `${row}`;

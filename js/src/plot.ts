@@ -4,100 +4,69 @@ import { arrowsOf, redOf } from './arrows';
 import type { Arrow } from './arrows';
 import { DENSE, PointCanvas } from './canvas';
 import { h, s } from './dom';
-import { XY, marker, spot } from './geometry';
+import { Frame, MARGIN, WHOLE } from './frame';
+import type { View } from './frame';
+import { marker } from './geometry';
+import type { XY } from './geometry';
+import type { Nest } from './messages';
 import { lanes, threads, tiles } from './regions';
-import { Mark, Scene, scene } from './scene';
-import type { Look } from './scene';
+import type { Look, Mark } from './scene';
 import type { State } from './state';
-import type { Nest, Statement } from './types';
 
 const SVG_POINTS = 5000;
-export const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
 
 let plots = 0;
 
-export class Plot {
+export class Plot extends Frame {
   readonly element: HTMLElement;
-  readonly scene: Scene;
-  readonly unit: number;
   readonly svg: SVGSVGElement;
   readonly ghost = s('g', { class: 'ghost' });
   private readonly world = s('g', { class: 'world' });
   private readonly stage = s('g', {}, this.world);
   private readonly ruler = s('g', { class: 'ruler' });
-  private readonly frame = `wbp-frame-${(plots += 1)}`;
+  private readonly clip = `wbp-frame-${(plots += 1)}`;
   private readonly canvas: PointCanvas | null = null;
   private drawn: { mark: Mark; shape: SVGPathElement }[] = [];
   private arrows: { arrow: Arrow; shape: SVGGElement }[] = [];
   private readonly ring = s('g', { class: 'ring' });
-  private cells = new Map<number, Mark[]>();
-  readonly width: number;
-  readonly height: number;
-  view = { k: 1, x: 0, y: 0 };
+  view = WHOLE;
 
-  constructor(readonly state: State, readonly nest: Nest, readonly look: Look, space: number) {
-    this.scene = scene(state.data, nest, look);
-    const [nx, ny] = [this.scene.high[0] - this.scene.low[0] + 1, this.scene.high[1] - this.scene.low[1] + 1];
-    const room = [space - MARGIN.left - MARGIN.right, 340] as const;
-    this.unit = Math.max(1.5, Math.min(34, room[0] / nx, room[1] / ny));
-    this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
-    this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
-    for (const mark of this.scene.marks) {
-      const key = spot(mark.x, mark.y);
-      const known = this.cells.get(key);
-      if (known) known.push(mark);
-      else this.cells.set(key, [mark]);
-    }
+  constructor(
+    readonly state: State,
+    nest: Nest,
+    look: Look,
+    space: number,
+  ) {
+    super(state.data, nest, look, space);
     this.svg = s('svg', {
-      class: 'plot', width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}`,
-      tabindex: 0, role: 'application', 'aria-roledescription': 'iteration domain', 'aria-label': this.label(),
+      class: 'plot',
+      width: this.width,
+      height: this.height,
+      viewBox: `0 0 ${this.width} ${this.height}`,
+      tabindex: 0,
+      role: 'application',
+      'aria-roledescription': 'iteration domain',
+      'aria-label': this.label(),
     });
-    const instances = this.scene.byRow.reduce((sum, rows) => sum + rows.size, 0);
-    if (this.scene.marks.length > SVG_POINTS || instances > DENSE) this.canvas = new PointCanvas(this);
+    if (this.scene.marks.length > SVG_POINTS || this.instances > DENSE) this.canvas = new PointCanvas(this);
     this.element = h('div', { class: 'plot-box' }, this.canvas?.element, this.svg, this.canvas?.caption);
     this.draw();
     this.light();
   }
 
   private label(): string {
-    const names = this.nest.statements.map((n) => this.state.data.domain.statements[n].name).join(', ');
-    return `${this.scene.marks.length} instances of ${names} on ${this.look.x || 'one place'}`
-      + `${this.look.y ? ` and ${this.look.y}` : ''}; arrow keys walk, n and p follow the order of execution`;
-  }
-
-  /** The statement of the nest with the most dims. */
-  get largest(): Statement {
-    const own = this.nest.statements.map((n) => this.state.data.domain.statements[n]);
-    return own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
-  }
-
-  at(x: number, y: number): XY {
-    return [
-      MARGIN.left + (x - this.scene.low[0] + 0.5) * this.unit,
-      MARGIN.top + (this.scene.high[1] - y + 0.5) * this.unit,
-    ];
-  }
-
-  place(mark: Mark): XY {
-    return this.at(mark.x + mark.shift, mark.y + mark.shift);
+    const names = this.nest.statements.map((n) => this.data.domain.statements[n].name).join(', ');
+    return (
+      `${this.scene.marks.length} instances of ${names} on ${this.look.x || 'one place'}` +
+      `${this.look.y ? ` and ${this.look.y}` : ''}; arrow keys walk, n and p follow the order of execution`
+    );
   }
 
   /** The cell below a pointer event, with its fractions. */
   cell(event: MouseEvent): XY {
     const box = this.svg.getBoundingClientRect();
     const scale = this.width / box.width;
-    const [px, py] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-    const [x, y] = [(px - this.view.x) / this.view.k, (py - this.view.y) / this.view.k];
-    return [
-      (x - MARGIN.left) / this.unit + this.scene.low[0] - 0.5,
-      this.scene.high[1] - (y - MARGIN.top) / this.unit + 0.5,
-    ];
-  }
-
-  near([x, y]: XY): Mark | null {
-    const found = this.cells.get(spot(Math.round(x), Math.round(y))) ?? [];
-    const away = (m: Mark) => Math.hypot(m.x + m.shift - x, m.y + m.shift - y);
-    return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
+    return this.from([(event.clientX - box.left) * scale, (event.clientY - box.top) * scale], this.view);
   }
 
   // -- drawing ---------------------------------------------------------------------------------------------------------
@@ -106,18 +75,18 @@ export class Plot {
     const points = !this.canvas;
     this.world.append(...threads(this), ...(points ? tiles(this) : []), ...this.grid(), ...(points ? lanes(this) : []));
     const arrows = s('g', { class: 'arrows' });
-    for (const arrow of arrowsOf(this)) {
+    for (const arrow of arrowsOf(this, this.state)) {
       const shape = this.arrow(arrow);
       this.arrows.push({ arrow, shape });
       arrows.append(shape);
     }
     this.world.append(arrows);
-    if (this.canvas) this.canvas.paint();
+    if (this.canvas) this.canvas.paint(this.view);
     else this.world.append(this.points());
-    const red = s('g', { class: 'arrows red' }, ...redOf(this).map((arrow) => this.arrow(arrow)));
+    const red = s('g', { class: 'arrows red' }, ...redOf(this, this.state.refusal.pairs ?? []).map((arrow) => this.arrow(arrow)));
     this.world.append(red, this.ring, this.ghost);
     this.ruler.replaceChildren(...this.axes());
-    this.svg.replaceChildren(s('clipPath', { id: this.frame }, s('rect', this.box())), this.stage, this.ruler);
+    this.svg.replaceChildren(s('clipPath', { id: this.clip }, s('rect', this.box())), this.stage, this.ruler);
   }
 
   private points(): SVGGElement {
@@ -126,9 +95,10 @@ export class Plot {
     for (const mark of this.scene.marks) {
       const [x, y] = this.place(mark);
       const shape = s('path', {
-        class: `point s${mark.statement % 6} shape${mark.statement % 6}`, d: marker(mark.statement, size),
+        class: `point s${mark.statement % 6} shape${mark.statement % 6}`,
+        d: marker(mark.statement, size),
         transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`,
-        'data-point': this.state.data.named(mark.statement, mark.rows[0]),
+        'data-point': this.data.named(mark.statement, mark.rows[0]),
       });
       this.drawn.push({ mark, shape });
       group.append(shape);
@@ -146,14 +116,22 @@ export class Plot {
       return [(b[0] - a[0]) / l, (b[1] - a[1]) / l];
     };
     const [u, v] = [toward(from, middle), toward(middle, to)];
-    const [a, b]: [XY, XY] = [[from[0] + u[0] * rim, from[1] + u[1] * rim], [to[0] - v[0] * rim, to[1] - v[1] * rim]];
+    const [a, b]: [XY, XY] = [
+      [from[0] + u[0] * rim, from[1] + u[1] * rim],
+      [to[0] - v[0] * rim, to[1] - v[1] * rim],
+    ];
     const size = kind === 'bad' ? 6.5 : Math.min(5.5, Math.max(2.5, length * 0.25));
     const back: XY = [b[0] - v[0] * size, b[1] - v[1] * size];
     const side = size * 0.45;
     const text = (p: XY) => `${p[0].toFixed(1)},${p[1].toFixed(1)}`;
-    return s('g', { class: `arrow ${kind}` },
+    return s(
+      'g',
+      { class: `arrow ${kind}` },
       s('path', { class: 'shaft', d: `M${text(a)}Q${text(middle)} ${text(back)}` }),
-      s('path', { class: 'head', d: `M${text(b)}L${text([back[0] - v[1] * side, back[1] + v[0] * side])}L${text([back[0] + v[1] * side, back[1] - v[0] * side])}z` }),
+      s('path', {
+        class: 'head',
+        d: `M${text(b)}L${text([back[0] - v[1] * side, back[1] + v[0] * side])}L${text([back[0] + v[1] * side, back[1] - v[0] * side])}z`,
+      }),
     );
   }
 
@@ -181,23 +159,29 @@ export class Plot {
     const every = [step(high[0] - low[0] + 1), step(high[1] - low[1] + 1)];
     for (let x = low[0]; this.look.x && x <= high[0]; x += 1) {
       const at = this.at(x, 0)[0] * k + dx;
-      if (x % every[0] === 0 && !this.scene.lanes[0].has(x) && inside(at, box.x, box.width)) found.push(s('text', { class: 'tick', x: at, y: bottom + 14, 'text-anchor': 'middle' }, x));
+      if (x % every[0] === 0 && !this.scene.lanes[0].has(x) && inside(at, box.x, box.width))
+        found.push(s('text', { class: 'tick', x: at, y: bottom + 14, 'text-anchor': 'middle' }, x));
     }
     for (let y = low[1]; this.look.y && y <= high[1]; y += 1) {
       const at = this.at(0, y)[1] * k + dy;
-      if (y % every[1] === 0 && !this.scene.lanes[1].has(y) && inside(at, box.y, box.height)) found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: at + 4, 'text-anchor': 'end' }, y));
+      if (y % every[1] === 0 && !this.scene.lanes[1].has(y) && inside(at, box.y, box.height))
+        found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: at + 4, 'text-anchor': 'end' }, y));
     }
     const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
     found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
     const across = [14, MARGIN.top + (bottom - MARGIN.top) / 2 + 4];
-    found.push(s('text', { class: 'axis y', transform: `translate(${across})${this.look.y.length > 3 ? ' rotate(-90)' : ''}`, 'text-anchor': 'middle' }, this.look.y));
+    found.push(
+      s(
+        'text',
+        {
+          class: 'axis y',
+          transform: `translate(${across.join()})${this.look.y.length > 3 ? ' rotate(-90)' : ''}`,
+          'text-anchor': 'middle',
+        },
+        this.look.y,
+      ),
+    );
     return found;
-  }
-
-  /** Where the points are, without axes. */
-  box(): { x: number; y: number; width: number; height: number } {
-    const { low, high } = this.scene;
-    return { x: MARGIN.left, y: MARGIN.top, width: (high[0] - low[0] + 1) * this.unit, height: this.height - MARGIN.bottom - MARGIN.top };
   }
 
   // -- light and view --------------------------------------------------------------------------------------------------
@@ -219,28 +203,31 @@ export class Plot {
       shape.classList.toggle('waits', waits(mark));
     }
     const one = marks.length === 1 ? marks[0] : null;
-    for (const { arrow, shape } of this.arrows) shape.classList.toggle('lit', one !== null && (arrow.source === one || arrow.target === one));
+    for (const { arrow, shape } of this.arrows)
+      shape.classList.toggle('lit', one !== null && (arrow.source === one || arrow.target === one));
     const few = marks.length <= 60 ? marks : [];
-    this.ring.replaceChildren(...few.map((m) => {
-      const [cx, cy] = this.place(m);
-      return s('circle', { cx, cy, r: Math.max(5, Math.min(10, this.unit * 0.38)) });
-    }));
+    this.ring.replaceChildren(
+      ...few.map((m) => {
+        const [cx, cy] = this.place(m);
+        return s('circle', { cx, cy, r: Math.max(5, Math.min(10, this.unit * 0.38)) });
+      }),
+    );
   }
 
-  move(view: { k: number; x: number; y: number }): void {
+  move(view: View): void {
     this.view = view;
     this.world.setAttribute('transform', `translate(${view.x},${view.y}) scale(${view.k})`);
     const zoomed = view.k !== 1 || view.x !== 0 || view.y !== 0;
     this.svg.classList.toggle('zoomed', zoomed);
-    if (zoomed) this.stage.setAttribute('clip-path', `url(#${this.frame})`);
+    if (zoomed) this.stage.setAttribute('clip-path', `url(#${this.clip})`);
     else this.stage.removeAttribute('clip-path');
     this.ruler.replaceChildren(...this.axes());
-    this.canvas?.glide();
+    this.canvas?.glide(view);
   }
 
   zoom(factor: number, [cx, cy]: XY = [this.width / 2, this.height / 2]): void {
     const k = Math.min(40, Math.max(1, this.view.k * factor));
     const ratio = k / this.view.k;
-    this.move(k === 1 ? { k: 1, x: 0, y: 0 } : { k, x: cx - (cx - this.view.x) * ratio, y: cy - (cy - this.view.y) * ratio });
+    this.move(k === 1 ? WHOLE : { k, x: cx - (cx - this.view.x) * ratio, y: cy - (cy - this.view.y) * ratio });
   }
 }

@@ -1,9 +1,9 @@
-// What lies behind the points of a plot: the tiles, what one thread runs, what one vector executes at once.
+// What lies behind the points of a nest: the tiles, what one thread runs, what one vector executes at once.
 
 import { s } from './dom';
+import type { Frame } from './frame';
 import { hull, spot } from './geometry';
 import type { XY } from './geometry';
-import type { Plot } from './plot';
 import type { Mark } from './scene';
 
 const MOST = 2000; // regions beyond which shades say nothing any more
@@ -15,8 +15,8 @@ interface Group {
 }
 
 /** Visible marks whose chosen loops have equal times, over all statements that share these loops. */
-function groups(plot: Plot, chosen: (kinds: string[], tiled: number) => number[]): Group[] {
-  const { state: { data }, nest, scene } = plot;
+function groups(frame: Frame, chosen: (kinds: string[], tiled: number) => number[]): Group[] {
+  const { data, nest, scene } = frame;
   const found = new Map<string, Group>();
   for (const number of nest.statements) {
     const own = data.domain.statements[number];
@@ -36,32 +36,55 @@ function groups(plot: Plot, chosen: (kinds: string[], tiled: number) => number[]
 }
 
 /** Regions of one thread each, neighbours in two shades. */
-export function threads(plot: Plot): SVGElement[] {
+export function threads(frame: Frame): SVGElement[] {
   const runs = (kind: string) => kind === 'parallel' || kind.startsWith('block') || kind.startsWith('thread');
-  const found = groups(plot, (kinds) => kinds.flatMap((kind, i) => (runs(kind) ? [i] : [])));
+  const found = groups(frame, (kinds) => kinds.flatMap((kind, i) => (runs(kind) ? [i] : [])));
   const parts = found.flatMap(({ times, marks }) => pieces(marks).map((piece) => ({ odd: times.reduce((a, b) => a + b, 0) % 2, piece })));
   if (parts.length > MOST) return [];
-  return parts.map(({ odd, piece }) => outline(plot, piece, `thread ${odd ? 'odd' : 'even'}`, 0.5));
+  return parts.map(({ odd, piece }) => outline(frame, piece, `thread ${odd ? 'odd' : 'even'}`, 0.5));
 }
 
-export function tiles(plot: Plot): SVGElement[] {
-  const found = groups(plot, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
-  return found.map(({ statements, marks }) => outline(plot, marks, statements.size > 1 ? 'tile shared' : `tile s${[...statements][0] % 6}`, 0.42));
+export function tiles(frame: Frame): SVGElement[] {
+  const found = groups(frame, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
+  return found.map(({ statements, marks }) =>
+    outline(frame, marks, statements.size > 1 ? 'tile shared' : `tile s${[...statements][0] % 6}`, 0.42),
+  );
 }
 
 /** A bar through the points of each vector. */
-export function lanes(plot: Plot): SVGElement[] {
-  const found = groups(plot, (kinds) => (kinds.includes('vector') ? kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i])) : []));
-  return found.flatMap(({ statements, marks }) => [...statements].flatMap((number) => {
-    const own = marks.filter((m) => m.statement === number);
-    const d = `M${own.map((m) => plot.place(m).map((v) => v.toFixed(1)).join()).join('L')}`;
-    return own.length > 1 ? [s('path', { class: `lane s${number % 6}`, d, 'stroke-width': plot.unit * 0.55 })] : [];
-  }));
+export function lanes(frame: Frame): SVGElement[] {
+  const found = groups(frame, (kinds) => (kinds.includes('vector') ? kinds.flatMap((kind, i) => (kind === 'vector' ? [] : [i])) : []));
+  return found.flatMap(({ statements, marks }) =>
+    [...statements].flatMap((number) => {
+      const own = marks.filter((m) => m.statement === number);
+      const d = `M${own
+        .map((m) =>
+          frame
+            .place(m)
+            .map((v) => v.toFixed(1))
+            .join(),
+        )
+        .join('L')}`;
+      return own.length > 1 ? [s('path', { class: `lane s${number % 6}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
+    }),
+  );
 }
 
-function outline(plot: Plot, marks: Mark[], name: string, wide: number): SVGElement {
-  const around = marks.flatMap(({ x, y }) => [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([a, b]): XY => plot.at(x + a * wide, y + b * wide)));
-  return s('path', { class: name, d: `M${hull(around).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join('L')}z` });
+function outline(frame: Frame, marks: Mark[], name: string, wide: number): SVGElement {
+  const around = marks.flatMap(({ x, y }) =>
+    [
+      [-1, -1],
+      [-1, 1],
+      [1, -1],
+      [1, 1],
+    ].map(([a, b]): XY => frame.at(x + a * wide, y + b * wide)),
+  );
+  return s('path', {
+    class: name,
+    d: `M${hull(around)
+      .map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`)
+      .join('L')}z`,
+  });
 }
 
 /** Marks that hang together: a thread may have rows that are far apart, and what lies between is not its own. */

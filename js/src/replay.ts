@@ -18,11 +18,34 @@ export class ReplayBar {
   private readonly choice: HTMLElement;
 
   constructor(private readonly state: State) {
-    this.range = h('input', { type: 'range', min: 0, value: 0, 'aria-label': 'time: how many instances have run', input: () => this.set(Number(this.range.value)) });
+    this.range = h('input', {
+      type: 'range',
+      min: 0,
+      value: 0,
+      'aria-label': 'time: how many instances have run',
+      input: () => this.set(Number(this.range.value)),
+    });
     this.play = button('▶ replay', () => this.toggle(), { class: 'play', title: 'run through the instances in the order of execution' });
-    this.together = h('input', { type: 'checkbox', change: () => { state.together = this.together.checked; this.drawn = null; this.draw(); state.light(); } });
-    this.choice = h('label', { class: 'together', title: 'threads side by side, the lanes of a vector in one step' }, this.together, 'threads at once');
-    const film = (kind: string) => button(kind.toUpperCase(), () => void this.export(kind), { class: 'film', title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}` });
+    this.together = h('input', {
+      type: 'checkbox',
+      change: () => {
+        state.together = this.together.checked;
+        this.drawn = null;
+        this.draw();
+        state.light();
+      },
+    });
+    this.choice = h(
+      'label',
+      { class: 'together', title: 'threads side by side, the lanes of a vector in one step' },
+      this.together,
+      'threads at once',
+    );
+    const film = (kind: string) =>
+      button(kind.toUpperCase(), () => void this.export(kind), {
+        class: 'film',
+        title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}`,
+      });
     this.element.append(this.play, this.range, this.output, this.choice, film('gif'), film('html'));
   }
 
@@ -46,7 +69,7 @@ export class ReplayBar {
   /** The film as a file, made by the kernel. */
   private async export(kind: string): Promise<void> {
     this.state.say(`the ${kind.toUpperCase()} is being made …`);
-    const made = (await this.state.answer('film', { kind })) as { name: string; type: string; data: string } | undefined;
+    const made = await this.state.answer('film', { kind });
     if (!made) return;
     const bytes = Uint8Array.from(atob(made.data), (c) => c.charCodeAt(0));
     download(made.name, bytes, made.type);
@@ -58,7 +81,8 @@ export class ReplayBar {
     this.range.value = String(time);
     const last = time > 0 ? this.order[time - 1] : undefined;
     const more = last && last.length > 1 ? ` and ${last.length - 1} more` : '';
-    this.output.textContent = this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last[0])}${more}`;
+    this.output.textContent =
+      this.state.time === null || !last ? `${time} of ${this.order.length}` : `${time}: ${this.state.data.named(...last[0])}${more}`;
     if (last && this.state.time !== null) {
       const own = this.state.data.domain.statements[last[0][0]];
       this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, last[0][1]) });

@@ -2,7 +2,7 @@
 
 import type { Data } from './data';
 import { spot } from './geometry';
-import type { Nest } from './types';
+import type { Nest } from './messages';
 
 export interface Look {
   x: string;
@@ -72,7 +72,7 @@ function follows(data: Data, statement: number, loop: string, dim: string): bool
 
 export function scene(data: Data, nest: Nest, look: Look): Scene {
   const held = new Set(sliders(data, nest, look));
-  const byRow: Map<number, Mark>[] = data.domain.statements.map(() => new Map());
+  const byRow: Map<number, Mark>[] = data.domain.statements.map(() => new Map<number, Mark>());
   const marks: Mark[] = [];
   const low: [number, number] = [Infinity, Infinity];
   const high: [number, number] = [-Infinity, -Infinity];

@@ -18,6 +18,7 @@ export async function copyText(state: State, from: HTMLElement, text: string): P
     const area = h('textarea', { readonly: true }, text);
     from.append(area);
     area.select();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies where the clipboard is refused
     state.say(document.execCommand('copy') ? 'the script is in the clipboard' : 'press Ctrl+C: the script is selected');
     area.remove();
   }

@@ -4,14 +4,17 @@ import { Colours } from './colours';
 import type { Kept } from './colours';
 import { Data } from './data';
 import { ask } from './kernel';
-import { Lit, lit } from './lighting';
+import type { Given, Model, Question, Result } from './kernel';
+import { lit } from './lighting';
+import type { Lit } from './lighting';
 import { moments } from './moments';
 import type { Moments } from './moments';
-import type { Code, Domain, Footprints, Machine, Model, Node4, Offers, Past, Refusal, Selection, Source, Step, TreeNode } from './types';
+import type { Code, Machine, LoopTraffic, Offers, Past, Refusal, Selection, Source, Step, TreeNode, Views } from './messages';
 
 const PART = 0.05; // seconds of looking for next steps at a time
 
 export type Mode = 'select' | 'tile' | 'skew';
+export type Language = 'C' | 'CUDA' | 'assembly' | 'PTX' | 'SASS';
 
 /** A step that is looked at before it is taken: code, domain and loops after it. */
 export interface Compared {
@@ -28,17 +31,9 @@ export interface Pinned {
   name: string;
   place: number;
   code: string;
-  nodes: Node4[];
+  nodes: LoopTraffic[];
   touches: number[];
   moments: number;
-}
-
-interface Previewed {
-  lines: string[];
-  verdict: string;
-  domain: Domain;
-  tables: string;
-  tree: TreeNode[];
 }
 
 export class State {
@@ -72,13 +67,27 @@ export class State {
     return new Data(this.model.get('domain'), this.model.get('tables'));
   }
 
-  get tree(): TreeNode[] { return this.compared?.tree ?? this.model.get('tree'); }
-  get source(): Source { return this.model.get('source'); }
-  get code(): Code { return this.model.get('code'); }
-  get past(): Past { return this.model.get('past'); }
-  get offers(): Offers { return this.model.get('offers'); }
-  get refusal(): Refusal { return this.model.get('refusal'); }
-  get selection(): Selection { return this.model.get('selection'); }
+  get tree(): TreeNode[] {
+    return this.compared?.tree ?? this.model.get('tree');
+  }
+  get source(): Source {
+    return this.model.get('source');
+  }
+  get code(): Code {
+    return this.model.get('code');
+  }
+  get past(): Past {
+    return this.model.get('past');
+  }
+  get offers(): Offers {
+    return this.model.get('offers');
+  }
+  get refusal(): Refusal {
+    return this.model.get('refusal');
+  }
+  get selection(): Selection {
+    return this.model.get('selection');
+  }
 
   /** When an instance runs: its place in the order of one thread, or the moment of all threads. */
   when(statement: number, row: number): number {
@@ -103,7 +112,7 @@ export class State {
   /** The loop that is lit, by itself or because its line is. */
   get litLoop(): string {
     const { loop, line } = this.hovered ?? this.selection;
-    return loop ?? (line === undefined ? '' : this.code.lines[line - 1]?.loop ?? '');
+    return loop ?? (line === undefined ? '' : (this.code.lines[line - 1]?.loop ?? ''));
   }
 
   onLight(callback: () => void): void {
@@ -138,21 +147,29 @@ export class State {
   }
 
   /** What screen readers hear, and everybody reads below the panes. */
-  onSay(callback: (text: string) => void): void { this.said = callback; }
-  onBusy(callback: (now: boolean) => void): void { this.busy = callback; }
-  onCompare(callback: () => void): void { this.compare = callback; }
-  say(text: string): void { this.said(text); }
+  onSay(callback: (text: string) => void): void {
+    this.said = callback;
+  }
+  onBusy(callback: (now: boolean) => void): void {
+    this.busy = callback;
+  }
+  onCompare(callback: () => void): void {
+    this.compare = callback;
+  }
+  say(text: string): void {
+    this.said(text);
+  }
 
-  async ask(name: string, given: Record<string, unknown> = {}): Promise<boolean> {
+  async ask<N extends Question>(name: N, given: Given<N>): Promise<boolean> {
     return (await this.answer(name, given)) !== undefined;
   }
 
   /** The answer of the kernel; undefined when it refused, which is said. */
-  async answer(name: string, given: Record<string, unknown> = {}, quiet = false): Promise<unknown> {
+  async answer<N extends Question>(name: N, given: Given<N>, quiet = false): Promise<Result<N> | undefined> {
     this.waiting += quiet ? 0 : 1;
     this.busy(this.waiting > 0);
     try {
-      return (await ask(this.model, name, given)) ?? null;
+      return await ask(this.model, name, given);
     } catch (error) {
       this.say((error as Error).message);
       return undefined;
@@ -164,7 +181,7 @@ export class State {
 
   /** What a step would make of code, domain and loops, shown and not taken. */
   async preview(step: Step, text: string): Promise<void> {
-    const found = (await this.answer('preview', { step })) as Previewed | undefined;
+    const found = await this.answer('preview', { step });
     if (!found) return;
     const bytes = Uint8Array.from(atob(found.tables), (c) => c.charCodeAt(0));
     const data = new Data(found.domain, new DataView(bytes.buffer));
@@ -186,11 +203,19 @@ export class State {
     if (this.pinned?.place === this.past.place) this.pinned = null;
     else {
       const { place, steps } = this.past;
-      if (!this.model.get('views')?.footprint) await this.ask('view', { name: 'footprint' });
-      const found = this.model.get('views')?.footprint as Footprints | undefined;
+      if (!this.model.get('views').footprint) await this.ask('view', { name: 'footprint' });
+      const { footprint } = this.model.get('views');
       if (place !== this.past.place) return;
-      const nodes = (found?.rows ?? []).map((row): Node4 => [row.parent, row.held, row.moved, row.statements]);
-      this.pinned = { name: steps.at(-1) ?? 'naive', place, code: bodyOf(this.code), nodes, touches: found?.touches ?? [], moments: moments(this.data).table.length };
+      const found = footprint && 'rows' in footprint ? footprint : { rows: [], touches: [] };
+      const nodes = found.rows.map((row): LoopTraffic => [row.parent, row.held, row.moved, row.statements]);
+      this.pinned = {
+        name: steps.at(-1) ?? 'naive',
+        place,
+        code: bodyOf(this.code),
+        nodes,
+        touches: found.touches,
+        moments: moments(this.data).table.length,
+      };
     }
     this.say(this.pinned ? `${this.pinned.name} is pinned: every pane compares with it` : 'nothing is pinned');
     this.compare();
@@ -199,13 +224,13 @@ export class State {
   // -- what is worked out only when somebody looks -----------------------------------------------------------------------
 
   /** The text of the schedule in a language; none while the kernel is asked for it. */
-  written(language: string): Code | undefined {
-    return language === 'C' ? this.code : this.view<Code>(language);
+  written(language: Language): Code | undefined {
+    return language === 'C' ? this.code : this.view(language);
   }
 
   /** A lazy view; undefined while the kernel is asked for it (once). */
-  view<T>(name: string, given: Record<string, unknown> = {}): T | undefined {
-    const found = this.model.get('views')?.[name] as T | undefined;
+  view<N extends keyof Views>(name: N, given: Record<string, unknown> = {}): Views[N] {
+    const found = this.model.get('views')[name];
     const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
     if (found === undefined && !this.asked.has(key)) {
       this.asked.add(key);
@@ -222,7 +247,7 @@ export class State {
       this.asked.add(key);
       void this.answer('judge', { name, given }, true).then((found) => {
         if (!found) return;
-        this.judged.set(key, (found as { legal: boolean }).legal);
+        this.judged.set(key, found.legal);
         told();
       });
     }
@@ -237,13 +262,13 @@ export class State {
   }
 
   /** The next steps, in parts: what else is asked meanwhile is answered in between. */
-  async offer(given: Record<string, unknown> = {}): Promise<void> {
+  async offer(given: Omit<Given<'offer'>, 'part'> = {}): Promise<void> {
     const { place } = this.past;
     if (this.offering === place) return;
     this.offering = place;
     let more = true;
     while (more && place === this.past.place) {
-      more = Boolean(((await this.answer('offer', { ...given, part: PART }, true)) as { more: boolean } | undefined)?.more);
+      more = (await this.answer('offer', { ...given, part: PART }, true))?.more ?? false;
     }
     if (this.offering === place) this.offering = -1;
   }
@@ -259,7 +284,9 @@ export class State {
     for (const callback of this.machines) callback();
   }
 
-  onMachine(callback: () => void): void { this.machines.push(callback); }
+  onMachine(callback: () => void): void {
+    this.machines.push(callback);
+  }
   private machines: (() => void)[] = [];
 
   async apply(step: Step, text: string): Promise<void> {
@@ -277,5 +304,8 @@ export function same(a: unknown, b: unknown): boolean {
 
 /** The text of the function, without what stands before it. */
 export function bodyOf(code: Code): string {
-  return code.lines.slice(code.start).map((line) => line.runs.map(([text]) => text).join('')).join('\n');
+  return code.lines
+    .slice(code.start)
+    .map((line) => line.runs.map(([text]) => text).join(''))
+    .join('\n');
 }

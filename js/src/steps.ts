@@ -2,10 +2,8 @@
 
 import { button, h } from './dom';
 import { bytes, moved } from './levels';
+import type { Cost, Offer } from './messages';
 import type { State } from './state';
-import type { Node4, Offer } from './types';
-
-type Cost = [nodes: Node4[], touches: number[]];
 
 export class StepsPane {
   readonly element = h('section', { class: 'pane steps', 'aria-label': 'Next steps' });
@@ -20,7 +18,12 @@ export class StepsPane {
 
   constructor(private readonly state: State) {
     state.onMachine(() => this.price());
-    this.filter = h('input', { type: 'search', placeholder: 'filter: vectorize, k …', 'aria-label': 'filter the steps', input: () => this.fill() });
+    this.filter = h('input', {
+      type: 'search',
+      placeholder: 'filter: vectorize, k …',
+      'aria-label': 'filter the steps',
+      input: () => this.fill(),
+    });
     this.filter.addEventListener('keydown', (event) => event.stopPropagation());
     this.element.append(h('h3', {}, 'Next steps'), this.filter, this.list);
   }
@@ -38,7 +41,13 @@ export class StepsPane {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = steps.filter((offer) => words.every((word) => offer.text.toLowerCase().includes(word)));
     const kinds = [...new Set(wanted.map((offer) => offer.kind))].sort();
-    const groups = kinds.map((kind) => this.group(kind, wanted.filter((offer) => offer.kind === kind), words.length > 0));
+    const groups = kinds.map((kind) =>
+      this.group(
+        kind,
+        wanted.filter((offer) => offer.kind === kind),
+        words.length > 0,
+      ),
+    );
     const more = complete ? null : button('look at all kinds of steps', () => void this.state.offer({ seconds: 4 }), { class: 'more' });
     this.list.replaceChildren(...groups, more ?? '');
     this.price();
@@ -51,10 +60,12 @@ export class StepsPane {
     this.asking = true;
     while (this.element.isConnected) {
       const seen = [...this.list.querySelectorAll<HTMLElement>('details[open] .cost')].map((e) => e.dataset.of!);
-      const wanted = (this.state.offers.steps ?? []).filter((offer) => seen.includes(offer.text) && !this.costs.has(offer.text)).slice(0, 20);
+      const wanted = (this.state.offers.steps ?? [])
+        .filter((offer) => seen.includes(offer.text) && !this.costs.has(offer.text))
+        .slice(0, 20);
       if (!wanted.length) break;
       const { place } = this;
-      const found = (await this.state.answer('costs', { steps: wanted.map((offer) => offer.step) }, true)) as { now: Cost; after: Cost[] } | undefined;
+      const found = await this.state.answer('costs', { steps: wanted.map((offer) => offer.step) }, true);
       if (!found) break;
       if (place !== this.place) continue; // a step was taken meanwhile: its own offers are asked about
       this.now = found.now;
@@ -81,24 +92,37 @@ export class StepsPane {
   private group(kind: string, offers: Offer[], open: boolean): HTMLElement {
     const legal = offers.filter((offer) => offer.legal).length;
     const count = h('span', { class: 'soft' }, ` ${legal}${offers.length > legal ? ` legal, ${offers.length - legal} refused` : ''}`);
-    return h('details', {
-      open: open || this.opened.has(kind),
-      toggle: (event: Event) => {
-        if (!(event.target as HTMLDetailsElement).open) return void this.opened.delete(kind);
-        this.opened.add(kind);
-        void this.ask();
+    return h(
+      'details',
+      {
+        open: open || this.opened.has(kind),
+        toggle: (event: Event) => {
+          if (!(event.target as HTMLDetailsElement).open) return void this.opened.delete(kind);
+          this.opened.add(kind);
+          void this.ask();
+        },
       },
-    }, h('summary', {}, kind, count), ...offers.map((offer) => this.offer(offer)));
+      h('summary', {}, kind, count),
+      ...offers.map((offer) => this.offer(offer)),
+    );
   }
 
   private offer(offer: Offer): HTMLElement {
-    return h('div', { class: `offer${offer.legal ? '' : ' illegal'}` },
+    return h(
+      'div',
+      { class: `offer${offer.legal ? '' : ' illegal'}` },
       button(offer.text, () => void this.state.apply(offer.step, offer.text), {
-        'data-legal': String(offer.legal), title: offer.legal ? 'apply' : `show why not: ${offer.reason}`,
+        'data-legal': String(offer.legal),
+        title: offer.legal ? 'apply' : `show why not: ${offer.reason}`,
         'aria-label': offer.legal ? offer.text : `${offer.text}: refused, show why`,
       }),
       offer.legal ? h('span', { class: 'cost', 'data-of': offer.text }) : null,
-      button('before → after', () => void this.state.preview(offer.step, offer.text), { class: 'preview', 'aria-label': `preview ${offer.text}`, title: 'what it changes in the code' }),
-      offer.legal ? null : h('small', {}, offer.reason));
+      button('before → after', () => void this.state.preview(offer.step, offer.text), {
+        class: 'preview',
+        'aria-label': `preview ${offer.text}`,
+        title: 'what it changes in the code',
+      }),
+      offer.legal ? null : h('small', {}, offer.reason),
+    );
   }
 }

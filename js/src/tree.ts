@@ -5,7 +5,7 @@ import { h } from './dom';
 import { SHAPES } from './cells';
 import { walk } from './lighting';
 import type { State } from './state';
-import type { Selection, TreeNode } from './types';
+import type { Selection, TreeNode } from './messages';
 
 export class TreePane {
   readonly element = h('section', { class: 'pane tree', 'aria-label': 'Schedule tree' });
@@ -19,7 +19,11 @@ export class TreePane {
   }
 
   light(): void {
-    const { lit: { nodes }, colours, tree } = this.state;
+    const {
+      lit: { nodes },
+      colours,
+      tree,
+    } = this.state;
     const known = new Map([...walk(tree)].map((node) => [node.id, node]));
     this.element.querySelectorAll<HTMLElement>('.node').forEach((e) => {
       const node = known.get(e.dataset.node ?? '');
@@ -34,25 +38,44 @@ export class TreePane {
 
   private node(node: TreeNode, parent: TreeNode | null): HTMLElement {
     const own: Selection = node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] };
-    const row = h('div', {
-      class: `row ${node.type} ${node.kind ?? ''}`,
-      draggable: node.type === 'mark' ? undefined : 'true',
-      mouseenter: () => this.state.hover(own), mouseleave: () => this.state.hover(null),
-      click: (event: MouseEvent) => (event.shiftKey ? this.state.colour(own) : this.state.select(own)),
-      dragstart: (event: DragEvent) => {
-        event.stopPropagation();
-        event.dataTransfer?.setData('text/plain', node.type === 'loop' ? `loop:${node.step}` : `nest:${node.name}`);
+    const row = h(
+      'div',
+      {
+        class: `row ${node.type} ${node.kind ?? ''}`,
+        draggable: node.type === 'mark' ? undefined : 'true',
+        mouseenter: () => this.state.hover(own),
+        mouseleave: () => this.state.hover(null),
+        click: (event: MouseEvent) => (event.shiftKey ? this.state.colour(own) : this.state.select(own)),
+        dragstart: (event: DragEvent) => {
+          event.stopPropagation();
+          event.dataTransfer?.setData('text/plain', node.type === 'loop' ? `loop:${node.step}` : `nest:${node.name}`);
+        },
+        dragover: (event: DragEvent) => {
+          event.preventDefault();
+          row.classList.add('target');
+        },
+        dragleave: () => row.classList.remove('target'),
+        drop: (event: DragEvent) => this.drop(event, node, row),
       },
-      dragover: (event: DragEvent) => { event.preventDefault(); row.classList.add('target'); },
-      dragleave: () => row.classList.remove('target'),
-      drop: (event: DragEvent) => this.drop(event, node, row),
-    }, ...this.words(node));
-    return h('li', {
-      role: 'treeitem', class: 'node', 'data-node': node.id, 'data-name': node.name, tabindex: -1,
-      'aria-expanded': node.children.length ? 'true' : undefined, 'aria-selected': 'false',
-      keydown: (event: KeyboardEvent) => this.keys(event, node, parent),
-      focus: () => this.state.hover(own), blur: () => this.state.hover(null),
-    }, row, node.children.length ? h('ul', { role: 'group' }, ...node.children.map((child) => this.node(child, node))) : null);
+      ...this.words(node),
+    );
+    return h(
+      'li',
+      {
+        role: 'treeitem',
+        class: 'node',
+        'data-node': node.id,
+        'data-name': node.name,
+        tabindex: -1,
+        'aria-expanded': node.children.length ? 'true' : undefined,
+        'aria-selected': 'false',
+        keydown: (event: KeyboardEvent) => this.keys(event, node, parent),
+        focus: () => this.state.hover(own),
+        blur: () => this.state.hover(null),
+      },
+      row,
+      node.children.length ? h('ul', { role: 'group' }, ...node.children.map((child) => this.node(child, node))) : null,
+    );
   }
 
   private words(node: TreeNode): (HTMLElement | string)[] {
@@ -62,7 +85,12 @@ export class TreePane {
       return [h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${node.name}`), h('span', { class: 'soft detail' }, node.detail)];
     }
     const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
-    return [h('span', { class: 'soft' }, 'for '), h('b', {}, node.name), node.detail ? h('span', { class: 'soft' }, ` = ${node.detail}`) : '', kind];
+    return [
+      h('span', { class: 'soft' }, 'for '),
+      h('b', {}, node.name),
+      node.detail ? h('span', { class: 'soft' }, ` = ${node.detail}`) : '',
+      kind,
+    ];
   }
 
   private drop(event: DragEvent, node: TreeNode, row: HTMLElement): void {
@@ -84,9 +112,12 @@ export class TreePane {
     const all = [...this.element.querySelectorAll<HTMLElement>('[role=treeitem]')];
     const at = all.indexOf(item);
     const child = node.children.length === 1 ? node.children[0] : null;
-    if (event.key === 'ArrowDown' && event.altKey && node.type === 'loop' && child?.type === 'loop') this.interchange(child.step!, node.step!);
-    else if (event.key === 'ArrowUp' && event.altKey && node.type === 'loop' && parent?.type === 'loop') this.interchange(node.step!, parent.step!);
-    else if (event.key === 'c' && !event.ctrlKey && !event.metaKey) this.state.colour(node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] });
+    if (event.key === 'ArrowDown' && event.altKey && node.type === 'loop' && child?.type === 'loop')
+      this.interchange(child.step!, node.step!);
+    else if (event.key === 'ArrowUp' && event.altKey && node.type === 'loop' && parent?.type === 'loop')
+      this.interchange(node.step!, parent.step!);
+    else if (event.key === 'c' && !event.ctrlKey && !event.metaKey)
+      this.state.colour(node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] });
     else if (event.key === 'ArrowDown') all[at + 1]?.focus();
     else if (event.key === 'ArrowUp') all[at - 1]?.focus();
     else if (event.key === 'Enter' || event.key === ' ') item.querySelector<HTMLElement>('.row')?.click();

@@ -1,6 +1,6 @@
 // Trials as the charts see them: rows by name, and the filter that all charts share.
 
-import type { StudyData, TrialRow } from './types';
+import type { StudyData, TrialRow } from './messages';
 
 export interface Trial {
   number: number;
@@ -20,7 +20,9 @@ export class Filter {
   readonly options = new Map<number, Set<number>>();
   factor = Infinity; // times the best
 
-  get any(): boolean { return this.outcomes.size > 0 || this.options.size > 0 || this.factor < Infinity; }
+  get any(): boolean {
+    return this.outcomes.size > 0 || this.options.size > 0 || this.factor < Infinity;
+  }
 
   clear(): void {
     this.outcomes.clear();
@@ -51,7 +53,18 @@ export function named(study: StudyData, filter: Filter): Trial[] {
   const best = fastest(study);
   return study.trials.map((row) => {
     const [number, outcome, seconds, predicted, round, confirmed, places, bytes, twinOf] = row;
-    return { number, outcome, seconds, predicted, round, confirmed: Boolean(confirmed), places, bytes, twinOf, kept: filter.keeps(row, best) };
+    return {
+      number,
+      outcome,
+      seconds,
+      predicted,
+      round,
+      confirmed: Boolean(confirmed),
+      places,
+      bytes,
+      twinOf,
+      kept: filter.keeps(row, best),
+    };
   });
 }
 
@@ -64,7 +77,9 @@ export function fastest(study: StudyData): number {
 /** The best of those so far, trial by trial. */
 export function soFar(trials: Trial[]): { number: number; seconds: number }[] {
   let best = Infinity;
-  const found = trials.filter((t) => t.seconds !== null && t.twinOf === null).map((t) => ({ number: t.number, seconds: (best = Math.min(best, t.seconds!)) }));
+  const found = trials
+    .filter((t) => t.seconds !== null && t.twinOf === null)
+    .map((t) => ({ number: t.number, seconds: (best = Math.min(best, t.seconds!)) }));
   const last = trials.at(-1)?.number;
   if (found.length && last !== undefined && last > found.at(-1)!.number) found.push({ number: last, seconds: best });
   return found;
@@ -73,7 +88,7 @@ export function soFar(trials: Trial[]): { number: number; seconds: number }[] {
 /** `41.2 us`. */
 export function duration(seconds: number): string {
   const [unit, factor] = seconds < 1e-6 ? ['ns', 1e9] : seconds < 1e-3 ? ['us', 1e6] : seconds < 1 ? ['ms', 1e3] : ['s', 1];
-  const value = seconds * (factor as number);
+  const value = seconds * factor;
   return `${value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
 }
 
@@ -87,5 +102,8 @@ export function said(trial: Trial, study: StudyData): string {
   const decided = study.decisions.map((d, i) => `${d.name} = ${d.options[trial.places[i]] ?? '?'}`);
   const what = trial.seconds !== null ? `${study.ranked ? 'estimated ' : ''}${duration(trial.seconds)}` : study.outcomes[trial.outcome];
   const expected = trial.predicted !== null ? `, predicted ${duration(trial.predicted)}` : '';
-  return [`trial ${trial.number}: ${what}${expected}${twinSaid(trial)}`, ...decided.map((d) => (d.length > 60 ? `${d.slice(0, 59)}…` : d))].join('\n');
+  return [
+    `trial ${trial.number}: ${what}${expected}${twinSaid(trial)}`,
+    ...decided.map((d) => (d.length > 60 ? `${d.slice(0, 59)}…` : d)),
+  ].join('\n');
 }

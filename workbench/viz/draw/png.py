@@ -1,4 +1,7 @@
-"""A scene as PNG bytes, drawn by Pillow at four times its size and reduced: the same marks as the SVG."""
+"""A scene as PNG bytes, drawn by Pillow at four times its size and reduced: the same marks as the SVG.
+
+By Pillow alone: Matplotlib takes a second to start, and its figures would be other pictures than the SVG.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from workbench.errors import OperatorError
+from workbench.viz.messages.stepping import Problem
 from workbench.viz.notebook.operator_magic import MAGIC, cell_parts, defined, wrong_name
 
 TARGET = "workbench.operator"
@@ -35,7 +36,7 @@ def _opened(comm: Any, _: Any) -> None:
     comm.on_msg(answer)
 
 
-def checked_cell(cell: str) -> list[dict[str, Any]]:
+def checked_cell(cell: str) -> list[Problem]:
     """Problems of a cell as running it would raise them, none where it has no text yet.
 
     Each is `{line, column, length, message, fix}`, lines and columns counted from 1 in the whole cell.
@@ -61,13 +62,12 @@ _CARET = re.compile(r"^\s*\|\s*(\^~*)$")
 _FIX = re.compile(r"^\s*fix: (.*)$")
 
 
-def problems(report: str) -> list[dict[str, Any]]:
+def problems(report: str) -> list[Problem]:
     """The parts of an OperatorError's text as `{line, column, length, message, fix}`, lines and columns from 1."""
-    found: list[dict[str, Any]] = []
+    found: list[Problem] = []
     for line in report.splitlines():
         if begin := _PROBLEM.match(line):
-            where = {"line": int(begin[1]), "column": int(begin[2]), "length": 1}
-            found.append({**where, "message": begin[3], "fix": ""})
+            found.append(problem_at(int(begin[1]), int(begin[2]), 1, begin[3]))
         elif found and (caret := _CARET.match(line)):
             found[-1]["length"] = len(caret[1])
         elif found and (fix := _FIX.match(line)):
@@ -75,6 +75,6 @@ def problems(report: str) -> list[dict[str, Any]]:
     return found or [problem_at(1, 1, 1, report.partition("\n")[0])]
 
 
-def problem_at(line: int, column: int, length: int, message: str) -> dict[str, Any]:
+def problem_at(line: int, column: int, length: int, message: str) -> Problem:
     """One problem with no repair."""
     return {"line": line, "column": column, "length": length, "message": message, "fix": ""}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypedDict, TypeVar
 
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, loops, statements
@@ -13,6 +13,8 @@ from workbench.schedules.schedule_text import loop_value
 from workbench.target import Target
 from workbench.viz.draw.png import png_bytes
 from workbench.viz.frames.frame import Asked
+from workbench.viz.messages.drawn import Code, Domain, Source, TreeNode
+from workbench.viz.messages.stepping import Preview
 from workbench.viz.notebook.display import picture
 from workbench.viz.panels.code.listing import code_payload, plain_lines
 from workbench.viz.panels.domain.numbers import Packed
@@ -21,6 +23,17 @@ from workbench.viz.panels.rewriting import text_payload
 from workbench.viz.views.program.program_rows import statement_line
 
 MOST_KEPT = 24
+T = TypeVar("T")
+
+
+class Picture(TypedDict):
+    """The traits that are drawn of a schedule without its code."""
+
+    title: str
+    source: Source
+    domain: Domain
+    tables: bytes
+    tree: list[TreeNode]
 
 
 class Drawings:
@@ -28,23 +41,23 @@ class Drawings:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._pictures: dict[int, tuple[Schedule, dict[str, Any]]] = {}
-        self._codes: dict[int, tuple[Schedule, dict[str, Any]]] = {}
+        self._pictures: dict[int, tuple[Schedule, Picture]] = {}
+        self._codes: dict[int, tuple[Schedule, Code]] = {}
         self._stills: dict[int, tuple[Schedule, dict[str, Any]]] = {}
         self._written_for: Target | None = None
 
-    def picture(self, schedule: Schedule) -> dict[str, Any]:
+    def picture(self, schedule: Schedule) -> Picture:
         """The traits of everything but the code."""
         return _kept(self._pictures, schedule, lambda: self._pictured(schedule))
 
-    def code(self, schedule: Schedule, target: Target) -> dict[str, Any]:
+    def code(self, schedule: Schedule, target: Target) -> Code:
         """The trait of the code, as it is written for a machine."""
         if target != self._written_for:
             self._codes.clear()
             self._written_for = target
         return _kept(self._codes, schedule, lambda: code_payload(schedule, target=target))
 
-    def previewed(self, after: Schedule, target: Target) -> dict[str, Any]:
+    def previewed(self, after: Schedule, target: Target) -> Preview:
         """Code, domain and loops of a schedule that is looked at, with the verdict on its last step."""
         packed = Packed()
         code = code_payload(after, target=target, unsafe=True)
@@ -58,7 +71,7 @@ class Drawings:
         """The stored picture by MIME type, for readers without a kernel."""
         return _kept(self._stills, schedule, lambda: _still(schedule))
 
-    def _pictured(self, schedule: Schedule) -> dict[str, Any]:
+    def _pictured(self, schedule: Schedule) -> Picture:
         packed = Packed()
         return {
             "title": schedule.program.name,
@@ -75,9 +88,7 @@ def _still(schedule: Schedule) -> dict[str, Any]:
     return {"text/plain": drawn.text, "image/png": b64encode(png).decode()}
 
 
-def _kept(
-    known: dict[int, tuple[Schedule, dict[str, Any]]], schedule: Schedule, made: Callable[[], dict[str, Any]]
-) -> dict[str, Any]:
+def _kept(known: dict[int, tuple[Schedule, T]], schedule: Schedule, made: Callable[[], T]) -> T:
     """What is known of a schedule, or what is made of it now; the one that was asked for longest ago is forgotten."""
     found = known.pop(id(schedule), None) or (schedule, made())
     known[id(schedule)] = found
@@ -88,19 +99,20 @@ def _kept(
 
 # -- The schedule tree for the front end: the nodes of `viz.tree` with names that steps and code lines can refer to --
 
-def tree_payload(program: Program, tree: Tree) -> list[dict[str, Any]]:
+def tree_payload(program: Program, tree: Tree) -> list[TreeNode]:
     """The outermost nodes, each with its children; a node's `id` says the way to it (`0.1.0`)."""
     names = [loop.name for loop in loops(tree)]
     return _numbered(_nodes(program, tree, {n for n in names if names.count(n) > 1}), "")
 
 
-def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[dict[str, Any]]:
+def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[TreeNode]:
     """Nodes without ids; `twice` are the names of loops that a step must say with a statement."""
     match tree:
         case Leaf(identifier):
             own = program.statement(identifier)
-            number = [s.id for s in program.statements].index(identifier)
-            return [_node("statement", own.name, program, tree, [], statement_line(own)) | {"number": number}]
+            node = _node("statement", own.name, program, tree, [], statement_line(own))
+            node["number"] = [s.id for s in program.statements].index(identifier)
+            return [node]
         case Sequence(children):
             return [node for child in children for node in _nodes(program, child, twice)]
         case Mark(name, value, child):
@@ -110,21 +122,23 @@ def _nodes(program: Program, tree: Tree, twice: set[str]) -> list[dict[str, Any]
             first = program.statement(statements(child)[0]).name
             nodes = _nodes(program, child, twice)
             for loop in reversed(own):
-                step = f"{first}/{loop.name}" if loop.name in twice else loop.name
                 node = _node("loop", loop.name, program, child, nodes, loop_value(program, loop))
-                nodes = [node | {"kind": loop.kind, "step": step}]
+                node["kind"] = loop.kind
+                node["step"] = f"{first}/{loop.name}" if loop.name in twice else loop.name
+                nodes = [node]
             return nodes
 
 
 def _node(
-    kind: str, name: str, program: Program, tree: Tree, children: list[dict[str, Any]], detail: str = ""
-) -> dict[str, Any]:
+    kind: Literal["loop", "statement", "mark"], name: str, program: Program, tree: Tree, children: list[TreeNode],
+    detail: str = "",
+) -> TreeNode:  # fmt: skip
     below = [program.statement(s).name for s in statements(tree)]
-    return {"type": kind, "name": name, "detail": detail, "statements": below, "children": children}
+    return {"id": "", "type": kind, "name": name, "detail": detail, "statements": below, "children": children}
 
 
-def _numbered(nodes: list[dict[str, Any]], way: str) -> list[dict[str, Any]]:
+def _numbered(nodes: list[TreeNode], way: str) -> list[TreeNode]:
     return [
-        node | {"id": f"{way}{i}", "children": _numbered(node["children"], f"{way}{i}.")}
+        {**node, "id": f"{way}{i}", "children": _numbered(node["children"], f"{way}{i}.")}
         for i, node in enumerate(nodes)
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from workbench.errors import ScheduleError
 from workbench.records import record
 from workbench.schedules import Schedule
+from workbench.viz.messages.drawn import Past
 
 
 @record
@@ -93,7 +94,7 @@ class History:
         return self.schedule.to_python()
 
 
-def history_payload(history: History) -> dict[str, object]:
+def history_payload(history: History) -> Past:
     """What the front end shows of a history; see docs/panel.md."""
     return {
         "script": str(history),

@@ -9,11 +9,12 @@ from typing import Any
 from workbench.errors import WorkbenchError, shown
 from workbench.runtime import this_machine
 from workbench.target import Target
+from workbench.viz.messages.counting import Machine
 
 KEYS = ("vector_bits", "cache_bytes", "line_bytes")
 
 
-def machine_payload(target: Target) -> dict[str, Any]:
+def machine_payload(target: Target) -> Machine:
     """What can be changed of a machine."""
     return {
         "vector_bits": target.vector_bits, "cache_bytes": list(target.cache_bytes), "line_bytes": target.line_bytes,

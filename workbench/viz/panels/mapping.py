@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly.programs.program import ProgramStatement
@@ -12,6 +11,7 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
 from workbench.schedules import Schedule, interchange, preview, reverse, shift, skew, split, tile, together
 from workbench.schedules.transform import Transform, from_json
+from workbench.viz.messages.stepping import Cost, Costs, LegalityMap, LoopTraffic, Spot, Step
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.domain.boxes import span
 from workbench.viz.panels.domain.traffic import every_touch, everywhere, node_rows
@@ -115,8 +115,10 @@ def _iterations(schedule: Schedule, own: ProgramStatement, loop: Loop) -> int:
 # -- judging ---------------------------------------------------------------------------------------------------------
 
 
-def judged(schedule: Schedule, of: Grid, only: Iterable[int] | None = None, seconds: float = SECONDS) -> dict[str, Any]:
-    """Cells by their place: the step, whether it is legal, the reason if not, and the traffic after it.
+def judged(
+    schedule: Schedule, of: Grid, only: Iterable[int] | None = None, seconds: float = SECONDS
+) -> LegalityMap:  # fmt: skip
+    """The map with cells by their place: the step, whether it is legal, why not, and the traffic after it.
 
     At least one is judged, then as many of `only` (all when None) as there are seconds for; who asks goes on with the
     rest, or does not.
@@ -126,23 +128,26 @@ def judged(schedule: Schedule, of: Grid, only: Iterable[int] | None = None, seco
         if not 0 <= place < len(of.steps):
             raise WorkbenchError(f"the map has cells 0 to {len(of.steps) - 1}, not {shown(place)}")
     base, note = with_sizes(schedule)
-    found: dict[str, Any] = {}
+    found: dict[str, Spot] = {}
     end = time.monotonic() + seconds
     for place in places:
         step = of.steps[place]
         if step is not None:
-            found[str(place)] = _cell(schedule, step) | {"nodes": _cost(base, step)[0]}
+            found[str(place)] = _cell(schedule, step, _cost(base, step)[0])
         elif of.title != "interchange":
             found[str(place)] = {"text": "as it is", "legal": True, "reason": "", "nodes": _cost(base, None)[0]}
         if time.monotonic() > end:
             break
-    return {"cells": found, "note": note, "touches": _touches(base)}
+    return {
+        "title": of.title, "rows": list(of.rows), "columns": list(of.columns), "down": of.down, "across": of.across,
+        "cells": found, "note": note, "touches": _touches(base),
+    }  # fmt: skip
 
 
-def _cell(schedule: Schedule, step: Transform) -> dict[str, Any]:
+def _cell(schedule: Schedule, step: Transform, nodes: list[LoopTraffic]) -> Spot:
     verdict = schedule.can(step)
     reason = "" if verdict else verdict.explain().partition("\n")[0]
-    return {"text": str(step), "step": step.to_json(), "legal": bool(verdict), "reason": reason}
+    return {"text": str(step), "step": step.to_json(), "legal": bool(verdict), "reason": reason, "nodes": nodes}
 
 
 def _touches(base: Schedule | None) -> list[int]:
@@ -150,11 +155,11 @@ def _touches(base: Schedule | None) -> list[int]:
     return [] if base is None else [every_touch(base.program, s.id) for s in base.program.statements]
 
 
-def costs_payload(schedule: Schedule, steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def costs_payload(schedule: Schedule, steps: Sequence[Step]) -> Costs:
     """The traffic now, and after as many of some steps as there is time for: `[nodes, touches]` of each."""
     base, note = with_sizes(schedule)
     end = time.monotonic() + SECONDS
-    found: list[list[Any]] = []
+    found: list[Cost] = []
     for data in steps:
         found.append(_cost(base, from_json(data)))
         if time.monotonic() > end:
@@ -162,23 +167,19 @@ def costs_payload(schedule: Schedule, steps: Sequence[dict[str, Any]]) -> dict[s
     return {"now": _cost(base, None), "after": found, "note": note}
 
 
-def _cost(base: Schedule | None, step: Transform | None) -> list[Any]:
+def _cost(base: Schedule | None, step: Transform | None) -> Cost:
     """Nodes and touches of a schedule after a step; empty where nothing can be counted."""
     if base is None:
-        return [[], []]
+        return [], []
     try:
         after = base if step is None else preview(base, step)
-        return [node_rows(after), _touches(after)]
+        return node_rows(after), _touches(after)
     except (WorkbenchError, ArithmeticError):
-        return [[], []]
+        return [], []
 
 
 def map_payload(
     schedule: Schedule, kind: str, statement: str, x: str, y: str, only: Sequence[int] | None = None
-) -> dict[str, Any]:  # fmt: skip
+) -> LegalityMap:  # fmt: skip
     """The grid of a kind of step and its cells so far, for the front end."""
-    of = grid(schedule, kind, statement, x, y)
-    return {
-        "title": of.title, "rows": list(of.rows), "columns": list(of.columns), "down": of.down, "across": of.across,
-        **judged(schedule, of, only),
-    }  # fmt: skip
+    return judged(schedule, grid(schedule, kind, statement, x, y), only)

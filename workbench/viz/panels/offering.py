@@ -15,14 +15,15 @@ from workbench.schedules.legality import instance
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.frames.coordinates import Coordinate, Point, component
 from workbench.viz.frames.frame import Asked, Frame
+from workbench.viz.messages.stepping import Offer, Offers, Refusal, Step, Wrong
 from workbench.viz.panels.domain.points import dependences_between, drawn_frames, moments, row_numbers, tables
 
 MOST_RED = 400
 
 
-def offers_payload(found: NextSteps) -> dict[str, Any]:
+def offers_payload(found: NextSteps) -> Offers:
     """The steps that may come next, and those that may not with the reason."""
-    steps = [
+    steps: list[Offer] = [
         {
             "text": str(offer.step), "kind": offer.step.name, "step": offer.step.to_json(),
             "legal": bool(offer.verdict), "reason": offer.reason,
@@ -32,14 +33,14 @@ def offers_payload(found: NextSteps) -> dict[str, Any]:
     return {"steps": steps, "complete": found.complete}
 
 
-def step_of(data: dict[str, Any]) -> Transform:
+def step_of(data: Step) -> Transform:
     """The step that a message describes; ScheduleError that lists what is known."""
     return from_json(data)
 
 
-def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, asked: Asked) -> dict[str, Any]:
+def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, asked: Asked) -> Refusal:
     """The reason, the pairs of instances in the wrong order at the drawn sizes, and the repairs that were found."""
-    said: dict[str, Any] = {"step": str(step), "reason": str(error).partition("\n")[0], "repairs": [], "pairs": []}
+    said: Refusal = {"step": str(step), "reason": str(error).partition("\n")[0], "repairs": [], "pairs": []}
     if not isinstance(error, IllegalSchedule):
         return said
     said["repairs"] = [{"text": str(r), "step": r.to_json()} for r in error.repairs]
@@ -50,7 +51,7 @@ def refusal_payload(schedule: Schedule, step: Transform, error: WorkbenchError, 
     return said
 
 
-def _wrong_pairs(after: Schedule, asked: Asked) -> list[dict[str, Any]]:
+def _wrong_pairs(after: Schedule, asked: Asked) -> list[Wrong]:
     """For each violated dependence its witness, and other pairs that run the wrong way round."""
     first = drawn_frames(after, asked)[0]
     program, tree = first.of.program, first.of.tree
@@ -59,7 +60,7 @@ def _wrong_pairs(after: Schedule, asked: Asked) -> list[dict[str, Any]]:
     return [_red(v, program, first, points, whens) for v in poly.violations(program, tree)]
 
 
-def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], whens: dict[str, Any]) -> dict[str, Any]:
+def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], whens: dict[str, Any]) -> Wrong:
     source = v.dependence.source if v.dependence else v.statement
     target = v.dependence.target if v.dependence else v.statement
     a, b = (program.statement(s) for s in (source, target))
@@ -71,8 +72,8 @@ def _red(v: Violation, program: Program, frame: Frame, points: dict[str, Any], w
         "source": a.name, "target": b.name, "reason": v.reason, "loop": v.loop or "",
         "kind": v.dependence.kind if v.dependence else "output",
         "array": v.dependence.array if v.dependence else "",
-        "pairs": [[list(p), list(q)] for p, q in list(seen)[:MOST_RED]],
-        "words": [instance(program, source, v.source), instance(program, target, v.target)],
+        "pairs": [(list(p), list(q)) for p, q in list(seen)[:MOST_RED]],
+        "words": (instance(program, source, v.source), instance(program, target, v.target)),
     }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import LoweringError, OperatorError, ScheduleError, WorkbenchError
 from workbench.lang import operator, operators
@@ -10,6 +10,8 @@ from workbench.lang.operator import Operator
 from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
+from workbench.viz.messages.drawn import Source
+from workbench.viz.messages.stepping import Checked, Left, Name
 from workbench.viz.notebook.cell_checks import problems
 from workbench.viz.notebook.operator_magic import candidates
 
@@ -19,17 +21,17 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 
 
-def text_payload(schedule: Schedule) -> dict[str, Any]:
+def text_payload(schedule: Schedule) -> Source:
     """The text the schedule is of, and whether it can be changed here (C text cannot)."""
     definition = schedule.program.original.definition
     language = "" if definition is None else definition.language
     return {"text": schedule.program.original.operator, "editable": definition is not None and language != "c"}
 
 
-def checked_text(text: str) -> dict[str, Any]:
+def checked_text(text: str) -> Checked:
     """Problems as `{line, column, length, message, fix}`, lines and columns counted from 1, and names to complete."""
     known = {**dict(candidates(text, "", {})), **dict(candidates("", "", {}))}
-    names = [{"label": name, "kind": kind} for name, kind in sorted(known.items())]
+    names: list[Name] = [{"label": name, "kind": kind} for name, kind in sorted(known.items())]
     try:
         _operator_of(text)
     except OperatorError as error:
@@ -64,7 +66,7 @@ def rewritten_text(schedule: Schedule, text: str) -> tuple[Schedule, str]:
     return after, f"no longer possible: {', '.join(left)}" if left else ""
 
 
-def rewrite(panel: Panel, text: str) -> dict[str, Any]:
+def rewrite(panel: Panel, text: str) -> Left:
     """Another operator text in a panel: sizes and steps that still fit are kept, the rest is said."""
     after, left = rewritten_text(panel.schedule, text)
     panel.schedule = after

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, loops
+from workbench.viz.messages.drawn import Selection
 
 KEYS = ("statement", "instance", "loop", "line", "array", "cell")
 
 
-def checked_selection(value: Any, program: Program, tree: Tree, lines: int) -> dict[str, Any]:
+def checked_selection(value: Any, program: Program, tree: Tree, lines: int) -> Selection:
     """The selection in its plain form; WorkbenchError that says what is wrong.
 
     Keys, all optional: `statement` (a name) with `instance` (its coordinates, by order of the dims or by name), `loop`
@@ -33,7 +34,7 @@ def checked_selection(value: Any, program: Program, tree: Tree, lines: int) -> d
         found["instance"] = _coordinates(found, program)
     if "cell" in found:
         found["cell"] = _integers(found["cell"], "cell")
-    return found
+    return cast(Selection, found)
 
 
 def _known(found: dict[str, Any], key: str, names: list[str]) -> None:

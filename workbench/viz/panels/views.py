@@ -17,6 +17,18 @@ from workbench.poly.threads.warps import WarpAccess
 from workbench.runtime.measuring import roofs
 from workbench.schedules import Schedule
 from workbench.schedules.gpu_reports import bank_conflicts, coalescing
+from workbench.viz.messages.counting import (
+    Ceilings,
+    Footprints,
+    LoopRow,
+    Roofline,
+    Spent,
+    Unknown,
+    Warps,
+    WarpTouch,
+)  # fmt: skip
+from workbench.viz.messages.drawn import Code
+from workbench.viz.messages.stepping import Film
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.code.listing import code_payload
 from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, node_rows, numbers
@@ -30,27 +42,27 @@ if TYPE_CHECKING:
 FORMATS = {"gif": "image/gif", "html": "text/html"}
 
 
-def view(panel: Panel, name: str, **given: Any) -> dict[str, Any]:
+def view(panel: Panel, name: str, **given: Any) -> Any:
     """The data of one lazy view of what the panel shows; WorkbenchError that lists the known ones."""
     if name not in VIEWS:
         raise WorkbenchError(unknown_name("view", name, list(VIEWS)))
     return VIEWS[name](panel, **given)
 
 
-def _code(language: str) -> Callable[..., dict[str, Any]]:
+def _code(language: str) -> Callable[[Panel], Code]:
     return lambda panel: code_payload(panel.schedule, language, panel.target)
 
 
-def _footprint(panel: Panel, seconds: float = 1.0) -> dict[str, Any]:
+def _footprint(panel: Panel, seconds: float = 1.0) -> Footprints | Unknown:
     return footprint_payload(panel.schedule, seconds)
 
 
-def _roofline(panel: Panel, *, measure: bool = False) -> dict[str, Any]:
+def _roofline(panel: Panel, *, measure: bool = False) -> Roofline | Unknown:
     way = [(steps[-1] if steps else "naive", made) for steps, made in panel.history.way]
     return roofline_payload(way, measure=measure)
 
 
-VIEWS: dict[str, Callable[..., dict[str, Any]]] = {
+VIEWS: dict[str, Callable[..., Any]] = {
     **{language: _code(language) for language in ("CUDA", "HIP", "assembly", "PTX", "SASS")},
     "footprint": _footprint,
     "roofline": _roofline,
@@ -74,7 +86,7 @@ def exports(panel: Panel) -> Exports:
     return panel.exports
 
 
-def film(panel: Panel, kind: str) -> dict[str, str]:
+def film(panel: Panel, kind: str) -> Film:
     """The execution as a file: an animated GIF, or a page with a time slider (base64)."""
     from workbench.viz.views.domain.replay_view import replay
 
@@ -87,7 +99,7 @@ def film(panel: Panel, kind: str) -> dict[str, str]:
 
 # -- Accesses of warps for the front end: the costliest one of each, lane by lane --
 
-def warps_payload(schedule: Schedule) -> dict[str, Any]:
+def warps_payload(schedule: Schedule) -> Warps | Unknown:
     """Accesses to global memory in sectors and to shared memory in turns; `reason` where there are no threads."""
     if not any(is_thread(loop.kind) for loop in loops(schedule.tree)):
         return {"reason": "no loop is bound to threads: take bind(loop, 'thread.x') and bind(loop, 'block.x') first"}
@@ -101,7 +113,7 @@ def warps_payload(schedule: Schedule) -> dict[str, Any]:
     return {"note": note, "accesses": [_access(a) for a in found]}
 
 
-def _access(one: WarpAccess) -> dict[str, Any]:
+def _access(one: WarpAccess) -> WarpTouch:
     return {
         "statement": one.statement, "array": one.array, "kind": one.kind, "memory": one.memory, "text": one.text,
         "bytes": one.element_bytes, "requests": one.requests, "average": round(one.average, 2), "worst": one.worst,
@@ -115,7 +127,7 @@ SECONDS = 1.0
 MOST_SECONDS = 30.0
 
 
-def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> dict[str, Any]:
+def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> Footprints | Unknown:
     """A row for everything and for every loop, with what an iteration holds and what all move; exact, if time allows.
 
     `exact` says which; of an estimate neither iterations nor reuse are known.  `reason` says why there is nothing.
@@ -124,35 +136,35 @@ def footprint_payload(schedule: Schedule, seconds: float = SECONDS) -> dict[str,
     if base is None:
         return {"reason": note}
     program, tree = base.program, base.tree
-    shared = {
-        "note": note, "touches": [every_touch(program, s.id) for s in program.statements], "flops": poly.flops(program),
-    }  # fmt: skip
+    touches = [every_touch(program, s.id) for s in program.statements]
+    shared: Footprints = {"note": note, "touches": touches, "flops": poly.flops(program), "exact": True, "rows": []}
     try:
         with isl.deadline(min(float(seconds), MOST_SECONDS)):
             rows = _exact(program, tree)
-        return {**shared, "exact": True, "rows": rows}
+        return {**shared, "rows": rows}
     except BudgetExceeded:
         return {**shared, "exact": False, "rows": _estimated(program, tree)}
     except WorkbenchError as error:
         return {"reason": str(error)}
 
 
-def _exact(program: Program, tree: Tree) -> list[dict[str, Any]]:
+def _exact(program: Program, tree: Tree) -> list[LoopRow]:
     found = loop_footprints(program, tree)
     places: dict[tuple[Any, ...], int] = {}
-    rows = []
+    rows: list[LoopRow] = []
     for at, one in enumerate(found):
         parent = places.get(one.path[:-1], 0) if one.path else -1
-        rows.append({**_row(one), "parent": parent, "statements": numbers(program, one.statements)})
+        rows.append(_row(one, parent, numbers(program, one.statements)))
         places[one.path] = at
     return rows
 
 
-def _row(one: LoopFootprint) -> dict[str, Any]:
+def _row(one: LoopFootprint, parent: int, statements: list[int]) -> LoopRow:
     loop = one.path[-1] if one.path else None
     return {
         "loop": loop.name if loop else "", "kind": loop.kind if loop else "", "depth": len(one.path),
         "held": one.held_bytes, "moved": one.moved_bytes, "iterations": one.iterations,
+        "parent": parent, "statements": statements,
         "arrays": [
             {"name": a.array, "held": a.held_bytes, "moved": a.moved_bytes, "reuse": round(a.reuse, 2)}
             for a in one.arrays
@@ -160,7 +172,7 @@ def _row(one: LoopFootprint) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _estimated(program: Program, tree: Tree) -> list[dict[str, Any]]:
+def _estimated(program: Program, tree: Tree) -> list[LoopRow]:
     nodes = estimated_traffic(program, tree)
     depth: list[int] = []
     for n in nodes:
@@ -176,12 +188,13 @@ def _estimated(program: Program, tree: Tree) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def roofline_payload(way: list[tuple[str, Schedule]], *, measure: bool = False) -> dict[str, Any]:
+def roofline_payload(way: list[tuple[str, Schedule]], *, measure: bool = False) -> Roofline | Unknown:
     """The schedules of a way, the first one naive, each with its traffic by boxes; the ceilings if they are known.
 
     `measure` measures this machine's first, within some seconds.
     """
-    found, notes = [], []
+    found: list[Spent] = []
+    notes: list[str] = []
     for name, schedule in way:
         base, note = with_sizes(schedule)
         if base is None:
@@ -195,7 +208,10 @@ def roofline_payload(way: list[tuple[str, Schedule]], *, measure: bool = False) 
     if not found or not found[-1]["flops"]:
         return {"reason": "nothing here computes with floating-point numbers, or its sizes are not known"}
     known = roofs.ceilings() if measure else roofs.known_ceilings()
-    told = None if known is None else {
-        "flops": known.flops_per_second, "bytes": dict(known.bytes_per_second), "origin": known.origin,
-    }  # fmt: skip
+    told = ceilings_payload(known) if known else None
     return {"points": found, "ceilings": told, "note": next(filter(None, notes), "")}
+
+
+def ceilings_payload(known: roofs.Ceilings) -> Ceilings:
+    """The ceilings of a machine for the front end."""
+    return {"flops": known.flops_per_second, "bytes": dict(known.bytes_per_second), "origin": known.origin}

@@ -7,7 +7,7 @@ import time
 import weakref
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import poly
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
@@ -19,7 +19,10 @@ from workbench.tune.models.object_code import object_text
 from workbench.tune.models.working_sets import rates
 from workbench.tune.study import Study
 from workbench.tune.trials import OUTCOMES, Trial, default_of, fastest
+from workbench.viz.messages.counting import Ceilings
+from workbench.viz.messages.studying import StudyData, TrialRow
 from workbench.viz.panels.code.listing import code_payload, plain_lines
+from workbench.viz.panels.views import ceilings_payload
 from workbench.viz.views.performance.study_figure import png_bytes, study_figure
 
 if TYPE_CHECKING:
@@ -41,10 +44,10 @@ class Watching:
         self._changed = threading.Event()
         self._thread: threading.Thread | None = None
         study.listen(self._hear)
-        panel.study = self.payload()
+        panel.study = dict(self.payload())
         self._hear()
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> StudyData:
         return study_payload(self.study, self.baselines)
 
     def _hear(self) -> None:
@@ -62,7 +65,7 @@ class Watching:
             panel, begun = self._panel(), time.perf_counter()
             if panel is None:
                 return
-            panel.study = self.payload()
+            panel.study = dict(self.payload())
             del panel
             time.sleep(max(SECONDS, (time.perf_counter() - begun) / PART))
 
@@ -120,7 +123,7 @@ LEVELS = ("L2", "L3", "memory")
 """Where the features say what a candidate has to fetch from."""
 
 
-def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any]:
+def study_payload(study: Study, baselines: Mapping[str, float]) -> StudyData:
     """What is drawn of a study; docs/panel.md has its schema."""
     trials = study.trials
     space = study.assignment.sketch.space
@@ -135,15 +138,15 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> dict[str, Any
             {"name": d.name, "options": [_option(o) for o in d.options], "ordered": d.ordered} for d in space.decisions
         ],
         "trials": [_row(trial, space, study.assignment.target.costs) for trial in trials if trial.source != "default"],
-        "importance": [[name, round(value, 4)] for name, value in importance(trials).items()],
-        "ranking": [[n, q.tau, q.recall, q.regret] for n, q in study.ranking.items()],
-        "baselines": [[name, seconds] for name, seconds in lines.items() if seconds],
+        "importance": [(name, round(value, 4)) for name, value in importance(trials).items()],
+        "ranking": [(n, q.tau, q.recall, q.regret) for n, q in study.ranking.items()],
+        "baselines": [(name, seconds) for name, seconds in lines.items() if seconds],
         "flops": _flops(study), "ceilings": _ceilings(),
         "why": study.reason, "ranked": study.ranked, "language": language_of(study),
     }  # fmt: skip
 
 
-def language_of(study: Study) -> str:
+def language_of(study: Study) -> Literal["C", "CUDA"]:
     """The language that its candidates are written in."""
     return "C" if study.assignment.target.dialect == "c" else "CUDA"
 
@@ -153,14 +156,14 @@ def best_of_search(study: Study) -> Trial | None:
     return fastest(t for t in study.trials if t.source != "default")
 
 
-def _row(trial: Trial, space: Space, costs: Costs) -> list[Any]:
+def _row(trial: Trial, space: Space, costs: Costs) -> TrialRow:
     """Number, outcome, seconds (of a `ranked` study estimates), predicted seconds, round, whether confirmed, the places
     of its options, bytes, the number of the trial that it is a twin of.
     """
-    return [
+    return (
         trial.number, OUTCOMES.index(trial.outcome), trial.score, trial.predicted, trial.round, int(trial.confirmed),
         _places(trial, space), _bytes(trial, costs), trial.twin_of,
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def _places(trial: Trial, space: Space) -> list[int]:
@@ -195,7 +198,7 @@ def _flops(study: Study) -> int:
         return 0
 
 
-def _ceilings() -> dict[str, Any] | None:
+def _ceilings() -> Ceilings | None:
     """The machine's ceilings, where they were measured."""
     known = roofs.known_ceilings()
-    return None if known is None else {"flops": known.flops_per_second, "bytes": dict(known.bytes_per_second)}
+    return None if known is None else ceilings_payload(known)

@@ -22,6 +22,9 @@ from workbench.schedules.transform import Transform
 from workbench.target import Target
 from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
+from workbench.viz.messages.counting import Machine
+from workbench.viz.messages.drawn import Selection
+from workbench.viz.messages.stepping import Judged, More, Preview, Step
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
@@ -172,12 +175,12 @@ class Panel(anywidget.AnyWidget):
         return {**self._drawings.picture(self.schedule), "past": history_payload(self.history)}
 
     @traitlets.validate("selection")
-    def _valid_selection(self, proposal: Any) -> dict[str, Any]:
+    def _valid_selection(self, proposal: Any) -> Selection:
         now = self.schedule
         return checked_selection(proposal["value"], now.program, now.tree, len(self.code.get("lines", ())))
 
     @traitlets.validate("machine")
-    def _valid_machine(self, proposal: Any) -> dict[str, Any]:
+    def _valid_machine(self, proposal: Any) -> Machine:
         return machine_payload(machine_target(proposal["value"], self._target))
 
     def _change_machine(self, change: Any) -> None:
@@ -210,7 +213,7 @@ class Panel(anywidget.AnyWidget):
 
     def _offer(
         self, kinds: list[str] | None = None, seconds: float = LOOKING_SECONDS, part: float | None = None
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> More:  # fmt: skip
         """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
         if part is not None and self.offers and seconds <= LOOKING_SECONDS:
             return {"more": False}  # another view has asked
@@ -222,7 +225,7 @@ class Panel(anywidget.AnyWidget):
             self.offers, self._gathering = offers_payload(found.result), None
         return {"more": self._gathering is not None}
 
-    def _preview(self, step: dict[str, Any]) -> dict[str, Any]:
+    def _preview(self, step: Step) -> Preview:
         """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
         taken = step_of(step)
         after = preview(self.schedule, taken)
@@ -231,7 +234,7 @@ class Panel(anywidget.AnyWidget):
                 self._judged(taken)
         return self._drawings.previewed(after, self._target)
 
-    def _judge(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    def _judge(self, name: str, given: dict[str, Any]) -> Judged:
         """Whether the step of a gesture that is not finished would be legal."""
         step = step_for(self.schedule, name, given)
         return {"text": str(step), "legal": bool(self.schedule.can(step))}

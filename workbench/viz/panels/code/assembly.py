@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
@@ -16,6 +15,7 @@ from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.gpu_compiling import architecture_of, gpu_binary
 from workbench.runtime.compilers.nvrtc import nvrtc
 from workbench.runtime.host.processes import CannotStart, run_limited
+from workbench.viz.messages.drawn import Code, Line
 
 SECONDS = 20
 MOST_LINES = 3000
@@ -133,12 +133,14 @@ def rows_of(text: str, source: str) -> tuple[Row, ...]:
     return tuple(rows[:MOST_LINES])
 
 
-def listing_of(rows: tuple[Row, ...], of: list[dict[str, Any]], language: str, made_by: str) -> dict[str, Any]:
+def listing_of(rows: tuple[Row, ...], of: list[Line], language: str, made_by: str) -> Code:
     """Lines for the front end: each belongs to what its line of source belongs to."""
-    lines = []
+    lines: list[Line] = []
     for number, (text, place) in enumerate(rows, 1):
         about = of[place - 1] if 0 < place <= len(of) else {"statements": [], "loop": ""}
         role = "loop" if not text.startswith(" ") else ""
-        own = {"statements": about["statements"], "loop": about["loop"], "of": place}
-        lines.append({"number": number, "runs": [[text, role, False]], **own})
+        lines.append({
+            "number": number, "runs": [(text, role, False)], "statements": about["statements"], "loop": about["loop"],
+            "of": place,
+        })  # fmt: skip
     return {"lines": lines, "start": 0, "notes": [made_by], "language": language, "reason": ""}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel, Origin
@@ -12,15 +12,24 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.palette import statement_role
+from workbench.viz.messages.drawn import Code
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
 from workbench.viz.views.program.c_tokens import code_lines
+
+
+class Owner(TypedDict):
+    """What a line belongs to."""
+
+    statements: list[str]
+    loop: str
+
 
 LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX", "SASS")
 
 
 def code_payload(
     schedule: Schedule, language: str = "C", target: Target | None = None, *, unsafe: bool = False
-) -> dict[str, Any]:  # fmt: skip
+) -> Code:  # fmt: skip
     """The lines of the text in a language; `reason` says why there is none (`unsafe`: also where it is wrong).
 
     `target` is the machine that C is written for, this one by default.
@@ -33,22 +42,22 @@ def code_payload(
         return {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
 
 
-def plain_lines(code: dict[str, Any]) -> list[str]:
+def plain_lines(code: Code) -> list[str]:
     """The text of the function, line by line."""
     return ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
 
 
-def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> dict[str, Any]:
+def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> Code:
     made_from = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}.get(language, language)
     kernel = generate(schedule, target if made_from == "C" else made_from.lower(), unsafe=unsafe)
-    text: dict[str, Any] = {**listing(kernel, schedule), "language": made_from}
+    text: Code = {**listing(kernel, schedule), "language": made_from}
     if language == made_from:
         return text
     made_by, rows = {"assembly": c_assembly, "PTX": cuda_ptx, "SASS": cuda_sass}[language](kernel)
     return listing_of(rows, text["lines"], language, made_by)
 
 
-def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
+def listing(kernel: Kernel, schedule: Schedule) -> Code:
     """Lines of a kernel's text: runs of (text, colour role, bold), statements, name of the loop."""
     names = [loop.name for loop in loops(schedule.tree)]
     roles = {s.name: statement_role(i) for i, s in enumerate(schedule.program.statements)}
@@ -57,7 +66,7 @@ def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
     about = belonging(kernel, schedule)
     return {
         "lines": [
-            {"number": line.number, "runs": [[r.text, r.role, r.bold] for r in line.runs], **owner}
+            {"number": line.number, "runs": [(r.text, r.role, r.bold) for r in line.runs], **owner}
             for line, owner in zip(lines, about, strict=True)
         ],
         "start": start,
@@ -67,7 +76,7 @@ def listing(kernel: Kernel, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def belonging(kernel: Kernel, schedule: Schedule) -> list[dict[str, Any]]:
+def belonging(kernel: Kernel, schedule: Schedule) -> list[Owner]:
     """For each line the statements executed on it or inside its block, and the schedule's loop it begins."""
     names = {s.id: s.name for s in schedule.program.statements}
     known = {loop.name for loop in loops(schedule.tree)}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from workbench.lang.algebra.folding import fold
 from workbench.lang.expr import Expr
+from workbench.viz.messages.drawn import Table
 
 Numbers = NDArray[np.int32]
 
@@ -34,9 +35,9 @@ class Packed:
         self._parts: list[Numbers] = []
         self._length = 0
 
-    def add(self, table: Numbers) -> list[int]:
-        """Append a table of two dimensions; `[offset, rows, columns]`."""
-        place = [self._length, *map(int, table.shape)]
+    def add(self, table: Numbers) -> Table:
+        """Append a table of two dimensions; offset, rows, columns."""
+        place = (self._length, int(table.shape[0]), int(table.shape[1]))
         self._parts.append(np.ascontiguousarray(table, np.int32).reshape(-1))
         self._length += table.size
         return place

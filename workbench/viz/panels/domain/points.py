@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
 from workbench.viz.frames.coordinates import Point, groups
 from workbench.viz.frames.frame import Asked, Frame, frames
+from workbench.viz.messages.drawn import Access, Arrows, Domain, Nest, Statement
 from workbench.viz.panels.domain.numbers import Numbers, Packed, column
 from workbench.viz.views.domain.execution import small_enough
 from workbench.viz.views.domain.order_data import tile_depth
@@ -27,7 +27,7 @@ MOST_POINTS = 250_000
 LONGEST_AXIS = 16  # in letters
 
 
-def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> dict[str, Any]:
+def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> Domain:
     """Statements with their instances, nests with their axes, dependences; tables go into `packed`.
 
     The schema stands in docs/panel.md.  Sizes are small ones, as in `viz.domain`, unless `asked` names them.
@@ -69,7 +69,7 @@ def _table(program: Program, statement: str, sizes: tuple[tuple[str, int], ...],
 def _statement(
     program: Program, tree: Tree, own: ProgramStatement, points: dict[str, Numbers], whens: dict[str, Numbers],
     frame: Frame, packed: Packed,
-) -> dict[str, Any]:  # fmt: skip
+) -> Statement:  # fmt: skip
     mine, around = points[own.id], path(tree, own.id)
     known = {**program.sizes, **frame.drawn.sizes}
     times = [column(loop.row(own.id), own.dims, mine, known) for loop in around]
@@ -91,10 +91,10 @@ def _statement(
 
 def _accesses(
     own: ProgramStatement, points: Numbers, known: dict[str, int], packed: Packed
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Access]:
     """The cell of each access at each instance; `cells` is missing where data decide it."""
     for access in own.accesses:
-        shown: dict[str, Any] = {"array": access.array, "kind": access.kind}
+        shown: Access = {"array": access.array, "kind": access.kind}
         try:
             cells = [column(e, own.dims, points, known) for e in access.subscripts]
         except (ValueError, KeyError):
@@ -103,7 +103,7 @@ def _accesses(
         yield {**shown, "cells": packed.add(np.stack(cells, 1) if cells else np.zeros((len(points), 0), np.int32))}
 
 
-def _nest(program: Program, tree: Tree, frame: Frame) -> dict[str, Any]:
+def _nest(program: Program, tree: Tree, frame: Frame) -> Nest:
     names = [s.id for s in program.statements]
     dims = dict.fromkeys(d for s in frame.group for d in program.statement(s).dims)
     loops = dict.fromkeys(x.name for s in frame.group for x in path(tree, s) if not _is_dim(x, s))
@@ -130,7 +130,7 @@ def _is_dim(loop: Loop, statement: str) -> bool:
     return isinstance(row, Index) and row.name == loop.name
 
 
-def _arrows(frame: Frame, points: dict[str, Numbers], packed: Packed) -> list[dict[str, Any]]:
+def _arrows(frame: Frame, points: dict[str, Numbers], packed: Packed) -> list[Arrows]:
     """Dependences as pairs of rows of the two statements' tables; none when there are too many."""
     program, drawn = frame.of.program, frame.drawn
     names = [s.id for s in program.statements]
@@ -139,7 +139,7 @@ def _arrows(frame: Frame, points: dict[str, Numbers], packed: Packed) -> list[di
     except WorkbenchError:
         return []
     rows = {s: row_numbers(mine) for s, mine in points.items()}
-    found = []
+    found: list[Arrows] = []
     for pairs in known:
         d = pairs.dependence
         ends = [

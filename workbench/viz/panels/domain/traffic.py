@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree,
 from workbench.poly.regions.extents import extent
 from workbench.records import record
 from workbench.schedules import Schedule
+from workbench.viz.messages.stepping import LoopTraffic
 from workbench.viz.panels.domain.boxes import Box, Values, at_iteration, cells, common, held_box, hull, iterations
 
 MOST_VALUES = 1 << 14
@@ -83,10 +83,10 @@ def numbers(program: Program, ids: tuple[str, ...]) -> list[int]:
     return [i for i, s in enumerate(program.statements) if s.id in ids]
 
 
-def node_rows(of: Schedule) -> list[list[Any]]:
+def node_rows(of: Schedule) -> list[LoopTraffic]:
     """The nodes of a schedule for the front end: parent, held and moved bytes, statements by their places."""
     found = estimated_traffic(of.program, of.tree)
-    return [[n.parent, n.held_bytes, n.moved_bytes, numbers(of.program, n.statements)] for n in found]
+    return [(n.parent, n.held_bytes, n.moved_bytes, numbers(of.program, n.statements)) for n in found]
 
 
 class Level:

@@ -19,6 +19,7 @@ from workbench import export
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.schedules import Schedule
+from workbench.viz.messages.exporting import Doing, Export, ExportData, FileText, WayOut
 from workbench.viz.panels.exporting.looking import Look, look, text_of
 from workbench.viz.panels.exporting.ways import Way, way_named, ways
 
@@ -41,7 +42,7 @@ class Job:
     schedule: Schedule
     script: str
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="workbench-export-")))
-    state: str = "shown"
+    state: Doing = "shown"
     look: Look | None = None
     error: str = ""
     asks: tuple[str, tuple[str, ...]] | None = None
@@ -89,7 +90,7 @@ class Exports:
             job = self._jobs[way] = Job(wanted, now, now.to_python())
             self._start(job, "building", lambda: {"look": look(job.way, job.schedule, job.folder)})
 
-    def _text(self, file: str) -> dict[str, Any]:
+    def _text(self, file: str) -> FileText:
         """The text of a file that would be written; None for one that is not a text."""
         files = self._seen()[1].files
         if file not in files:
@@ -121,7 +122,7 @@ class Exports:
 
     # -- beside
 
-    def _start(self, job: Job, state: str, work: Callable[[], dict[str, Any]]) -> None:
+    def _start(self, job: Job, state: Doing, work: Callable[[], dict[str, Any]]) -> None:
         """Begin on a thread, unless the job is at something; what comes of it are fields of the job."""
         if job.state in BUSY:
             return
@@ -168,25 +169,25 @@ class Exports:
     def _tell(self) -> None:
         panel = self._panel()
         if panel is not None:
-            panel.export = self._payload(of_study=panel.watching is not None)
+            panel.export = dict(self._payload(of_study=panel.watching is not None))
 
-    def _payload(self, *, of_study: bool) -> dict[str, Any]:
-        buttons = [{"name": w.name, "title": w.title, "missing": w.missing} for w in ways()]
+    def _payload(self, *, of_study: bool) -> ExportData:
+        buttons: list[WayOut] = [{"name": w.name, "title": w.title, "missing": w.missing} for w in ways()]
         job = self._jobs.get(self._chosen)
-        shown = {} if job is None else {**_told(job), "of": "the study's best" if of_study else "this schedule"}
+        shown = None if job is None else _told(job, "the study's best" if of_study else "this schedule")
         return {"ways": buttons, "chosen": self._chosen, "job": shown}
 
 
-def _told(job: Job) -> dict[str, Any]:
-    """A job for the front end; see docs/panel.md."""
+def _told(job: Job, of: str) -> Export:
+    """A job for the front end, and whose schedule it is; see docs/panel.md."""
     seen, way, name = job.look or Look({}, ()), job.way, job.schedule.program.name
     return {
-        "title": way.title, "takes": way.takes, "state": job.state, "steps": job.schedule.steps(),
+        "title": way.title, "takes": way.takes, "state": job.state, "of": of, "steps": job.schedule.steps(),
         "script": job.script, "call": way.call(), "file": way.file(name), "usual": f"./{name}_{way.name}",
-        "files": [[file, found.bytes, found.is_text] for file, found in seen.files.items()],
-        "kernels": list(map(list, seen.kernels)), "built": list(seen.built), "notes": list(seen.notes),
+        "files": [(file, found.bytes, found.is_text) for file, found in seen.files.items()],
+        "kernels": list(seen.kernels), "built": list(seen.built), "notes": list(seen.notes),
         "signature": seen.signature, "error": job.error, "done": job.done,
-        "asks": job.asks and {"directory": job.asks[0], "files": list(job.asks[1])},
+        "asks": {"directory": job.asks[0], "files": list(job.asks[1])} if job.asks else None,
     }  # fmt: skip
 
 

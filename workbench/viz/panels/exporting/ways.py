@@ -11,6 +11,7 @@ from workbench.export.dispatch import Family
 from workbench.export.dispatch.front import untold
 from workbench.export.pytorch.schema import schema_of
 from workbench.records import record
+from workbench.viz.messages.exporting import Takes
 
 
 def _schema(family: Family) -> str:
@@ -34,7 +35,7 @@ class Way:
 
     name: str
     title: str
-    takes: str = "directory"
+    takes: Takes = "directory"
     needs: tuple[str, str, str] | None = None
     signature: Callable[[Family], str] | None = None
 

@@ -1,4 +1,7 @@
-"""Mathematics as MathML, as LaTeX, and as text."""
+"""Mathematics as MathML for pages, as LaTeX for papers and nbconvert, as text for terminals: no two of them serve all.
+
+One function over the nodes each, as none can be had from another without a library that reads what is written here.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,93 @@
+// Where the instances of one nest stand in its picture: its scene on two axes, at so many pixels a place.
+
+import type { Data } from './data';
+import { spot } from './geometry';
+import type { XY } from './geometry';
+import { scene } from './scene';
+import type { Look, Mark, Scene } from './scene';
+import type { Nest, Statement } from './messages';
+
+export const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
+const TALLEST = 340; // pixels of what is between the margins
+const LEAST = 1.5; // pixels of a place
+const MOST = 34;
+
+/** A zoom, and how far the picture is moved then, in pixels. */
+export interface View {
+  k: number;
+  x: number;
+  y: number;
+}
+
+export const WHOLE: View = { k: 1, x: 0, y: 0 };
+
+export class Frame {
+  readonly scene: Scene;
+  readonly unit: number; // pixels of a place
+  readonly width: number;
+  readonly height: number;
+  private readonly cells = new Map<number, Mark[]>();
+
+  /** `space` is how many pixels wide it may become. */
+  constructor(
+    readonly data: Data,
+    readonly nest: Nest,
+    readonly look: Look,
+    space: number,
+  ) {
+    this.scene = scene(data, nest, look);
+    const { low, high, marks } = this.scene;
+    const [nx, ny] = [high[0] - low[0] + 1, high[1] - low[1] + 1];
+    const room = space - MARGIN.left - MARGIN.right;
+    this.unit = Math.max(LEAST, Math.min(MOST, room / nx, TALLEST / ny));
+    this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
+    this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
+    for (const mark of marks) {
+      const key = spot(mark.x, mark.y);
+      const known = this.cells.get(key);
+      if (known) known.push(mark);
+      else this.cells.set(key, [mark]);
+    }
+  }
+
+  /** How many instances are shown. */
+  get instances(): number {
+    return this.scene.byRow.reduce((sum, rows) => sum + rows.size, 0);
+  }
+
+  /** The statement of the nest with the most dims. */
+  get largest(): Statement {
+    const own = this.nest.statements.map((n) => this.data.domain.statements[n]);
+    return own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
+  }
+
+  /** The pixel of a place. */
+  at(x: number, y: number): XY {
+    const { low, high } = this.scene;
+    return [MARGIN.left + (x - low[0] + 0.5) * this.unit, MARGIN.top + (high[1] - y + 0.5) * this.unit];
+  }
+
+  /** The place, with its fractions, of a pixel of the picture as it is moved and zoomed. */
+  from([px, py]: XY, { k, x, y }: View): XY {
+    const { low, high } = this.scene;
+    return [((px - x) / k - MARGIN.left) / this.unit + low[0] - 0.5, high[1] - ((py - y) / k - MARGIN.top) / this.unit + 0.5];
+  }
+
+  place(mark: Mark): XY {
+    return this.at(mark.x + mark.shift, mark.y + mark.shift);
+  }
+
+  /** The mark of the place that a point is in, the nearest of several. */
+  near([x, y]: XY): Mark | null {
+    const found = this.cells.get(spot(Math.round(x), Math.round(y))) ?? [];
+    const away = (m: Mark) => Math.hypot(m.x + m.shift - x, m.y + m.shift - y);
+    return found.reduce<Mark | null>((best, m) => (best && away(best) <= away(m) ? best : m), null);
+  }
+
+  /** Where the points are, without axes. */
+  box(): { x: number; y: number; width: number; height: number } {
+    const { low, high } = this.scene;
+    const height = this.height - MARGIN.bottom - MARGIN.top;
+    return { x: MARGIN.left, y: MARGIN.top, width: (high[0] - low[0] + 1) * this.unit, height };
+  }
+}

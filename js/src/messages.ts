@@ -1,0 +1,490 @@
+// What the kernel says and is asked. Written by tools/panel_messages.py from workbench/viz/messages.
+
+export type Table = [offset: number, rows: number, columns: number];
+
+export type Run = [text: string, role: string, bold: boolean];
+
+export type Kind = 'flow' | 'anti' | 'output' | 'reduction';
+
+/** An access of a statement; its cells are missing where data decide them. */
+export interface Access {
+  array: string;
+  kind: 'read' | 'write';
+  cells?: Table;
+}
+
+/** A statement with its instances, one a row of its tables. */
+export interface Statement {
+  name: string;
+  dims: string[];
+  does: string;
+  loops: string[];
+  kinds: string[];
+  counts: string[]; // what the axis of a loop is called that counts something else than the dim of its name
+  plain: boolean[];
+  tiled: number; // so many of the outer loops make a tile
+  points: Table;
+  times: Table;
+  when: Table;
+  accesses: Access[];
+}
+
+/** Statements that are drawn together, by their places in the program. */
+export interface Nest {
+  statements: number[];
+  x: string;
+  y: string;
+  axes: string[];
+  counts: Record<string, string>; // such an axis → its loop
+}
+
+/** Dependences of one kind, as rows of the one statement and of the other. */
+export interface Arrows {
+  kind: Kind;
+  array: string;
+  source: number;
+  target: number;
+  pairs: Table;
+}
+
+/** The instances of a schedule at small sizes. */
+export interface Domain {
+  arrays: Record<string, number>; // bytes of an element
+  notes: string[];
+  sizes: Record<string, number>;
+  statements: Statement[];
+  nests: Nest[];
+  arrows: Arrows[];
+}
+
+/** A node of the schedule; its id is the way to it. */
+export interface TreeNode {
+  id: string;
+  type: 'loop' | 'statement' | 'mark';
+  name: string;
+  detail: string;
+  statements: string[];
+  children: TreeNode[];
+  kind?: string;
+  step?: string; // what steps call a loop
+  number?: number; // of a statement
+}
+
+/** A line of a text, counted from 1, with what it belongs to. */
+export interface Line {
+  number: number;
+  of?: number; // the line of the text that this one was made from
+  runs: Run[];
+  statements: string[];
+  loop: string;
+}
+
+/** A text of the schedule; the reason where there is none. */
+export interface Code {
+  lines: Line[];
+  start: number;
+  notes: string[];
+  language: string;
+  reason: string;
+}
+
+/** A schedule of the history, by its last step. */
+export interface Moment {
+  text: string;
+  parent: number | null;
+  depth: number;
+}
+
+/** The history, and where in it the schedule is. */
+export interface Past {
+  script: string;
+  steps: string[];
+  place: number;
+  undo: boolean;
+  redo: boolean;
+  moments: Moment[];
+}
+
+/** The operator's text. */
+export interface Source {
+  text: string;
+  editable: boolean;
+}
+
+/** What is lit. */
+export interface Selection {
+  statement?: string;
+  instance?: number[];
+  loop?: string;
+  line?: number;
+  array?: string;
+  cell?: number[];
+}
+
+export type Step = Record<string, unknown>;
+
+export type LoopTraffic = [parent: number, held: number, moved: number, statements: number[]];
+
+export type Cost = [nodes: LoopTraffic[], touches: number[]];
+
+export type Action = 'pause' | 'resume' | 'stop';
+
+/** A step that may come next, or may not. */
+export interface Offer {
+  text: string;
+  kind: string;
+  step: Step;
+  legal: boolean;
+  reason: string;
+}
+
+/** The next steps; empty until asked for. */
+export interface Offers {
+  steps?: Offer[];
+  complete?: boolean;
+}
+
+/** A step that may be taken instead. */
+export interface Repair {
+  text: string;
+  step: Step;
+}
+
+/** A dependence that a refused step violates, with pairs of its instances. */
+export interface Wrong {
+  source: string;
+  target: string;
+  reason: 'order' | 'race';
+  loop: string;
+  kind: Kind;
+  array: string;
+  pairs: [number[], number[]][];
+  words: [string, string];
+}
+
+/** Why a step was not taken; empty when none was refused. */
+export interface Refusal {
+  step?: string;
+  reason?: string;
+  repairs?: Repair[];
+  pairs?: Wrong[];
+}
+
+/** What a step would make of everything; its tables are in base64. */
+export interface Preview {
+  lines: string[];
+  verdict: string;
+  domain: Domain;
+  tables: string;
+  tree: TreeNode[];
+}
+
+/** The step of a gesture that is not finished. */
+export interface Judged {
+  text: string;
+  legal: boolean;
+}
+
+/** A cell of a map: a step, or the schedule as it is. */
+export interface Spot {
+  text: string;
+  step?: Step;
+  legal: boolean;
+  reason: string;
+  nodes: LoopTraffic[];
+}
+
+/** Steps of one kind in rows and columns, and those of them that were judged so far, by their places. */
+export interface LegalityMap {
+  title: string;
+  rows: string[];
+  columns: string[];
+  down: string;
+  across: string;
+  cells: Record<string, Spot>;
+  note: string;
+  touches: number[];
+}
+
+/** The traffic now, and after some steps. */
+export interface Costs {
+  now: Cost;
+  after: Cost[];
+  note: string;
+}
+
+/** Whether there is more to be looked at. */
+export interface More {
+  more: boolean;
+}
+
+/** What another operator's text made impossible, in words. */
+export interface Left {
+  left: string;
+}
+
+/** What is wrong at a token, counted from 1. */
+export interface Problem {
+  line: number;
+  column: number;
+  length: number;
+  message: string;
+  fix: string;
+}
+
+/** A name that completes what is typed. */
+export interface Name {
+  label: string;
+  kind: string;
+}
+
+/** What is said of an operator's text. */
+export interface Checked {
+  problems: Problem[];
+  names: Name[];
+}
+
+/** A file, in base64. */
+export interface Film {
+  name: string;
+  type: string;
+  data: string;
+}
+
+/** What can be changed of the machine. */
+export interface Machine {
+  vector_bits: number;
+  cache_bytes: number[];
+  line_bytes: number;
+}
+
+/** Why nothing is counted. */
+export interface Unknown {
+  reason: string;
+}
+
+/** What an iteration holds of an array, and what all move. */
+export interface Held {
+  name: string;
+  held: number;
+  moved: number;
+  reuse: number;
+}
+
+/** A loop, or first everything. */
+export interface LoopRow {
+  loop: string;
+  kind: string;
+  depth: number;
+  parent: number;
+  held: number;
+  moved: number;
+  iterations: number; // 0 of an estimate
+  statements: number[];
+  arrays: Held[];
+}
+
+/** What loops hold and move. */
+export interface Footprints {
+  note: string;
+  exact: boolean;
+  flops: number;
+  touches: number[];
+  rows: LoopRow[];
+}
+
+/** A schedule on the way to this one. */
+export interface Spent {
+  name: string;
+  flops: number;
+  touches: number[];
+  nodes: LoopTraffic[];
+}
+
+/** What the machine does in a second at most. */
+export interface Ceilings {
+  flops: number;
+  bytes: Record<string, number>; // of a memory
+  origin: string;
+}
+
+/** The way below the ceilings, where these were measured. */
+export interface Roofline {
+  note: string;
+  points: Spent[];
+  ceilings: Ceilings | null;
+}
+
+/** What an access is to a warp, of its costliest request. */
+export interface WarpTouch {
+  statement: string;
+  array: string;
+  kind: string;
+  memory: string; // global or shared
+  text: string;
+  bytes: number;
+  requests: number;
+  average: number;
+  worst: number;
+  efficiency: number;
+  complete: boolean;
+  lanes: (number | null)[];
+}
+
+/** Accesses of warps. */
+export interface Warps {
+  note: string;
+  accesses: WarpTouch[];
+}
+
+export type TrialRow = [number: number, outcome: number, seconds: number | null, predicted: number | null, round: number, confirmed: number, places: number[], bytes: number[] | null, twin: number | null];
+
+export type Importance = [name: string, part: number];
+
+export type Ranking = [round: number, tau: number, recall: number, regret: number];
+
+export type Baseline = [name: string, seconds: number];
+
+/** What a trial decides. */
+export interface Decision {
+  name: string;
+  options: string[];
+  ordered: boolean;
+}
+
+/** A study as it is. */
+export interface StudyData {
+  name: string;
+  state: 'running' | 'paused' | 'finished' | 'stopped' | 'failed';
+  done: number;
+  budget: number;
+  outcomes: string[]; // the first is that it was measured
+  best: number | null;
+  speedup: number | null;
+  decisions: Decision[];
+  trials: TrialRow[];
+  importance: Importance[];
+  ranking: Ranking[];
+  baselines: Baseline[];
+  flops: number;
+  ceilings: Ceilings | null;
+  why: string; // it failed, or ended early
+  ranked: boolean; // without a GPU: seconds are estimates of a model
+  language: 'C' | 'CUDA'; // that its candidates are written in
+}
+
+/** What is said of the trial that is shown. */
+export interface TrialTold {
+  number: number;
+  message: string;
+  shown: boolean;
+  best_code: string[];
+}
+
+export type Takes = 'directory' | 'file' | 'process';
+
+export type Doing = 'building' | 'writing' | 'registering' | 'shown';
+
+export type ExportFile = [name: string, bytes: number, isText: boolean];
+
+export type ExportKernel = [steps: string, sizes: string];
+
+/** A button; what is missing for it, where something is. */
+export interface WayOut {
+  name: string;
+  title: string;
+  missing: string;
+}
+
+/** Files of others in a directory. */
+export interface InTheWay {
+  directory: string;
+  files: string[];
+}
+
+/** What a way out would do, does, or did. */
+export interface Export {
+  title: string;
+  takes: Takes;
+  state: Doing;
+  of: string; // whose schedule it is
+  steps: string;
+  script: string; // Python that makes the schedule
+  call: string; // and exports it, with {} for the place
+  file: string; // below the directory, where one is named
+  usual: string; // directory
+  files: ExportFile[];
+  kernels: ExportKernel[];
+  built: string[];
+  notes: string[];
+  signature: string;
+  error: string;
+  asks: InTheWay | null;
+  done: string;
+}
+
+/** The ways, and the job of the one that is chosen. */
+export interface ExportData {
+  ways: WayOut[];
+  chosen: string;
+  job: Export | null;
+}
+
+/** The text of a file; null for one that is none. */
+export interface FileText {
+  text: string | null;
+}
+
+/** What a lazy view last answered. */
+export interface Views {
+  footprint?: Footprints | Unknown;
+  roofline?: Roofline | Unknown;
+  warps?: Warps | Unknown;
+  CUDA?: Code;
+  HIP?: Code;
+  assembly?: Code;
+  PTX?: Code;
+  SASS?: Code;
+  trial?: TrialTold;
+}
+
+/** The state that both sides hold. */
+export interface Traits {
+  title: string;
+  panes: string[];
+  domain: Domain;
+  tables: DataView;
+  tree: TreeNode[];
+  code: Code;
+  past: Past;
+  offers: Offers;
+  refusal: Refusal;
+  selection: Selection;
+  machine: Machine;
+  views: Views;
+  source: Source;
+  study: Partial<StudyData>;
+  export: Partial<ExportData>;
+}
+
+/** What may be asked, with what, and what is answered. */
+export interface Questions {
+  apply: { with: { step: Step }; result: null };
+  undo: { with: Record<string, never>; result: null };
+  redo: { with: Record<string, never>; result: null };
+  go: { with: { place: number }; result: null };
+  offer: { with: { kinds?: string[]; seconds?: number; part?: number }; result: More };
+  preview: { with: { step: Step }; result: Preview };
+  gesture: { with: { name: string; given: Record<string, unknown> }; result: null };
+  dismiss: { with: Record<string, never>; result: null };
+  judge: { with: { name: string; given: Record<string, unknown> }; result: Judged };
+  map: { with: { kind: string; statement: string; x: string; y: string; only?: number[] }; result: LegalityMap };
+  costs: { with: { steps: Step[] }; result: Costs };
+  view: { with: { name: string; given?: Record<string, unknown> }; result: null };
+  check: { with: { text: string }; result: Checked };
+  rewrite: { with: { text: string }; result: Left };
+  film: { with: { kind: string }; result: Film };
+  export: { with: { do: string; way?: string; file?: string; directory?: string; over?: string[] }; result: FileText | null };
+  study: { with: { do: Action }; result: null };
+  trial: { with: { number: number }; result: null };
+}

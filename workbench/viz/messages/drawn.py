@@ -1,0 +1,138 @@
+"""What is drawn of a schedule: its instances and dependences, its loops, its text, the way to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+# A table of the trait `tables`, in elements.
+Table = Annotated[tuple[int, int, int], "offset, rows, columns"]
+# A piece of a line with the role that gives it its colour.
+Run = Annotated[tuple[str, str, bool], "text, role, bold"]
+Kind = Literal["flow", "anti", "output", "reduction"]
+
+
+class Access(TypedDict):
+    """An access of a statement; its cells are missing where data decide them."""
+
+    array: str
+    kind: Literal["read", "write"]
+    cells: NotRequired[Table]
+
+
+class Statement(TypedDict):
+    """A statement with its instances, one a row of its tables."""
+
+    name: str
+    dims: list[str]
+    does: str
+    loops: list[str]
+    kinds: list[str]
+    counts: list[str]  # what the axis of a loop is called that counts something else than the dim of its name
+    plain: list[bool]
+    tiled: int  # so many of the outer loops make a tile
+    points: Table
+    times: Table
+    when: Table
+    accesses: list[Access]
+
+
+class Nest(TypedDict):
+    """Statements that are drawn together, by their places in the program."""
+
+    statements: list[int]
+    x: str
+    y: str
+    axes: list[str]
+    counts: dict[str, str]  # such an axis → its loop
+
+
+class Arrows(TypedDict):
+    """Dependences of one kind, as rows of the one statement and of the other."""
+
+    kind: Kind
+    array: str
+    source: int
+    target: int
+    pairs: Table
+
+
+class Domain(TypedDict):
+    """The instances of a schedule at small sizes."""
+
+    arrays: dict[str, int]  # bytes of an element
+    notes: list[str]
+    sizes: dict[str, int]
+    statements: list[Statement]
+    nests: list[Nest]
+    arrows: list[Arrows]
+
+
+class TreeNode(TypedDict):
+    """A node of the schedule; its id is the way to it."""
+
+    id: str
+    type: Literal["loop", "statement", "mark"]
+    name: str
+    detail: str
+    statements: list[str]
+    children: list[TreeNode]
+    kind: NotRequired[str]
+    step: NotRequired[str]  # what steps call a loop
+    number: NotRequired[int]  # of a statement
+
+
+class Line(TypedDict):
+    """A line of a text, counted from 1, with what it belongs to."""
+
+    number: int
+    of: NotRequired[int]  # the line of the text that this one was made from
+    runs: list[Run]
+    statements: list[str]
+    loop: str
+
+
+class Code(TypedDict):
+    """A text of the schedule; the reason where there is none."""
+
+    lines: list[Line]
+    start: int
+    notes: list[str]
+    language: str
+    reason: str
+
+
+class Moment(TypedDict):
+    """A schedule of the history, by its last step."""
+
+    text: str
+    parent: int | None
+    depth: int
+
+
+class Past(TypedDict):
+    """The history, and where in it the schedule is."""
+
+    script: str
+    steps: list[str]
+    place: int
+    undo: bool
+    redo: bool
+    moments: list[Moment]
+
+
+class Source(TypedDict):
+    """The operator's text."""
+
+    text: str
+    editable: bool
+
+
+class Selection(TypedDict, total=False):
+    """What is lit."""
+
+    statement: str
+    instance: list[int]
+    loop: str
+    line: int
+    array: str
+    cell: list[int]

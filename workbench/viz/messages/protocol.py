@@ -1,0 +1,87 @@
+"""The traits of a panel, its lazy views and the questions of the front end: docs/panel.md says them in words."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypedDict
+
+from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unknown, Warps
+from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, TreeNode
+from workbench.viz.messages.exporting import ExportData, FileText
+from workbench.viz.messages.stepping import (
+    Action,
+    Checked,
+    Costs,
+    Film,
+    Judged,
+    Left,
+    LegalityMap,
+    More,
+    Offers,
+    Preview,
+    Refusal,
+    Step,
+)  # fmt: skip
+from workbench.viz.messages.studying import StudyData, TrialTold
+
+
+class Nothing(TypedDict):
+    """Not there, or not yet."""
+
+
+class Views(TypedDict, total=False):
+    """What a lazy view last answered."""
+
+    footprint: Footprints | Unknown
+    roofline: Roofline | Unknown
+    warps: Warps | Unknown
+    CUDA: Code
+    HIP: Code
+    assembly: Code
+    PTX: Code
+    SASS: Code
+    trial: TrialTold
+
+
+class Traits(TypedDict):
+    """The state that both sides hold."""
+
+    title: str
+    panes: list[str]
+    domain: Domain
+    tables: bytes
+    tree: list[TreeNode]
+    code: Code
+    past: Past
+    offers: Offers
+    refusal: Refusal
+    selection: Selection
+    machine: Machine
+    views: Views
+    source: Source
+    study: StudyData | Nothing
+    export: ExportData | Nothing
+
+
+class Questions(Protocol):
+    """What may be asked, with what, and what is answered."""
+
+    def apply(self, step: Step) -> None: ...
+    def undo(self) -> None: ...
+    def redo(self) -> None: ...
+    def go(self, place: int) -> None: ...
+    def offer(self, kinds: list[str] = ..., seconds: float = ..., part: float = ...) -> More: ...
+    def preview(self, step: Step) -> Preview: ...
+    def gesture(self, name: str, given: dict[str, Any]) -> None: ...
+    def dismiss(self) -> None: ...
+    def judge(self, name: str, given: dict[str, Any]) -> Judged: ...
+    def map(self, kind: str, statement: str, x: str, y: str, only: list[int] = ...) -> LegalityMap: ...
+    def costs(self, steps: list[Step]) -> Costs: ...
+    def view(self, name: str, given: dict[str, Any] = ...) -> None: ...
+    def check(self, text: str) -> Checked: ...
+    def rewrite(self, text: str) -> Left: ...
+    def film(self, kind: str) -> Film: ...
+    def export(
+        self, do: str, way: str = ..., file: str = ..., directory: str = ..., over: list[str] = ...
+    ) -> FileText | None: ...  # fmt: skip
+    def study(self, do: Action) -> None: ...
+    def trial(self, number: int) -> None: ...

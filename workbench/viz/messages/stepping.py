@@ -1,0 +1,154 @@
+"""What is said of steps: those that may come next, one that was refused, one that is looked at, maps of many."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from workbench.viz.messages.drawn import Domain, Kind, TreeNode
+
+Step = Annotated[dict[str, Any], "a step as JSON, which the front end hands back and does not read"]
+# What is held and moved in one of a schedule's loops; the first node is everything.
+LoopTraffic = Annotated[tuple[int, int, int, list[int]], "parent, held, moved, statements"]
+# The traffic of a schedule: its nodes, and the bytes of each statement whose instances keep nothing.
+Cost = Annotated[tuple[list[LoopTraffic], list[int]], "nodes, touches"]
+
+
+class Offer(TypedDict):
+    """A step that may come next, or may not."""
+
+    text: str
+    kind: str
+    step: Step
+    legal: bool
+    reason: str
+
+
+class Offers(TypedDict, total=False):
+    """The next steps; empty until asked for."""
+
+    steps: list[Offer]
+    complete: bool
+
+
+class Repair(TypedDict):
+    """A step that may be taken instead."""
+
+    text: str
+    step: Step
+
+
+class Wrong(TypedDict):
+    """A dependence that a refused step violates, with pairs of its instances."""
+
+    source: str
+    target: str
+    reason: Literal["order", "race"]
+    loop: str
+    kind: Kind
+    array: str
+    pairs: list[tuple[list[int], list[int]]]
+    words: tuple[str, str]
+
+
+class Refusal(TypedDict, total=False):
+    """Why a step was not taken; empty when none was refused."""
+
+    step: str
+    reason: str
+    repairs: list[Repair]
+    pairs: list[Wrong]
+
+
+class Preview(TypedDict):
+    """What a step would make of everything; its tables are in base64."""
+
+    lines: list[str]
+    verdict: str
+    domain: Domain
+    tables: str
+    tree: list[TreeNode]
+
+
+class Judged(TypedDict):
+    """The step of a gesture that is not finished."""
+
+    text: str
+    legal: bool
+
+
+class Spot(TypedDict):
+    """A cell of a map: a step, or the schedule as it is."""
+
+    text: str
+    step: NotRequired[Step]
+    legal: bool
+    reason: str
+    nodes: list[LoopTraffic]
+
+
+class LegalityMap(TypedDict):
+    """Steps of one kind in rows and columns, and those of them that were judged so far, by their places."""
+
+    title: str
+    rows: list[str]
+    columns: list[str]
+    down: str
+    across: str
+    cells: dict[str, Spot]
+    note: str
+    touches: list[int]
+
+
+class Costs(TypedDict):
+    """The traffic now, and after some steps."""
+
+    now: Cost
+    after: list[Cost]
+    note: str
+
+
+class More(TypedDict):
+    """Whether there is more to be looked at."""
+
+    more: bool
+
+
+class Left(TypedDict):
+    """What another operator's text made impossible, in words."""
+
+    left: str
+
+
+class Problem(TypedDict):
+    """What is wrong at a token, counted from 1."""
+
+    line: int
+    column: int
+    length: int
+    message: str
+    fix: str
+
+
+class Name(TypedDict):
+    """A name that completes what is typed."""
+
+    label: str
+    kind: str
+
+
+class Checked(TypedDict):
+    """What is said of an operator's text."""
+
+    problems: list[Problem]
+    names: list[Name]
+
+
+class Film(TypedDict):
+    """A file, in base64."""
+
+    name: str
+    type: str
+    data: str
+
+
+Action = Literal["pause", "resume", "stop"]
