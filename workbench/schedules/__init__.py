@@ -5,9 +5,11 @@ A name is loaded from its module on first use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from workbench.deferred import deferred
+from workbench.errors import IllegalSchedule
 
 if TYPE_CHECKING:
     from workbench.schedules.automatic import autoschedule
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.schedules.legality import Verdict
     from workbench.schedules.offers import NextSteps, next_steps
     from workbench.schedules.recipes import default_schedule, reasons
+    from workbench.schedules.repairs.search import Repairs
     from workbench.schedules.replaying import replay
     from workbench.schedules.scheduled_program import Schedule, check, preview, schedule
     from workbench.schedules.sketches.recipe_sketch import recipe_sketch
@@ -66,6 +69,7 @@ NAMES = {
     "MicroKernel": "kernels.micro_kernels",
     "NextSteps": "offers",
     "Recipe": "transform",
+    "Repairs": "repairs.search",
     "Schedule": "scheduled_program",
     "Transform": "transform",
     "Verdict": "legality",
@@ -125,7 +129,7 @@ NAMES = {
 }
 
 __all__ = [
-    "Choice", "MicroKernel", "NextSteps", "Recipe", "Schedule", "Sketch", "Transform", "Verdict",
+    "Choice", "MicroKernel", "NextSteps", "Recipe", "Repairs", "Schedule", "Sketch", "Transform", "Verdict",
     "add_unit_loop", "affine", "arrange", "atomic", "autoschedule", "barrier", "bind", "check", "choose",
     "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer", "fold_storage",
     "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "nontemporal", "pad",
@@ -137,3 +141,11 @@ __all__ = [
 
 
 __getattr__ = deferred(__name__, NAMES)
+
+
+def _repairs(schedule: Any, step: Any, verdict: Any) -> Iterable[Any]:
+    """See `repairs.search.Repairs`, which knows every step: it is loaded when a refusal is read."""
+    return __getattr__("Repairs")(schedule, step, verdict)
+
+
+IllegalSchedule.search = staticmethod(_repairs)
