@@ -64,6 +64,9 @@ lint: setup      ## ruff, pyright, and the size table
 	$(RUN) pyright
 	.venv/bin/python tools/sizes.py
 
+stubs: setup     ## write what type checkers read of the names that are loaded on first use
+	.venv/bin/python tools/stubs.py
+
 format: setup    ## let ruff repair what it can
 	$(RUN) ruff check --fix .
 

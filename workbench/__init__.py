@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "export", "viz")
+ROOMS: tuple[str, ...] = (
+    "lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "export", "viz",
+)  # fmt: skip
 
 __all__ = [
     "Operator",

@@ -12,7 +12,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.execution.atomic import Atomic
 from workbench.schedules.steps.execution.barrier import Barrier
 from workbench.schedules.steps.execution.bind import SPELT, Bind
-from workbench.schedules.steps.execution.loops import Parallelize
+from workbench.schedules.steps.execution.parallelize import Parallelize
 from workbench.schedules.transform import Transform, recipe
 
 MOST = 12  # places where threads could wait that are looked at

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Vectorize
+from workbench.schedules.steps.execution.vectorize import Vectorize
 from workbench.schedules.steps.order.split import Split
 from workbench.schedules.transform import Transform, recipe
 

@@ -11,7 +11,8 @@ from workbench.schedules.edit import children
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.merge import Merge, meeting
-from workbench.schedules.steps.order.skew import Reverse, Shift
+from workbench.schedules.steps.order.reverse import Reverse
+from workbench.schedules.steps.order.shift import Shift
 from workbench.schedules.transform import Transform, recipe, together
 
 MOST_SHIFTS = 4
