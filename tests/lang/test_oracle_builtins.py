@@ -133,6 +133,11 @@ SPECIAL = [
     ("norm3d", (INF, NAN, 1.0), INF),
     ("pow", (0.0, 0.0), 1.0),
     ("erfcx", (-1.0,), 5.00898008076228346630982459821),
+    ("j0", (INF,), 0.0),
+    ("y1", (INF,), 0.0),
+    ("y1", (-INF,), NAN),
+    ("cyl_bessel_i0", (-INF,), INF),
+    ("cyl_bessel_i1", (-INF,), -INF),
 ]
 
 

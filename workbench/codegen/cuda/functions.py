@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.c.names import Names
 from workbench.codegen.cmath import Helper, conversion, scalar
-from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import FLOAT32, DType
 
 # Functions that CUDA's library does not have, for a type T with suffix S of names and F of library functions.
@@ -29,8 +28,12 @@ OWN: dict[str, str] = {
     "isnan": "int wb_isnan_{S}({T} x) {{\n    return x != x;\n}}",
     "isinf": "int wb_isinf_{S}({T} x) {{\n    return fabs{F}(x) == ({T})INFINITY;\n}}",
 }
-RENAMED = {"abs": "fabs"}
-LIBRARY = frozenset(BUILTINS) - OWN.keys()
+_SAME = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc
+erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot j0 j1 lgamma log log10 log1p
+log2 logb nextafter norm3d norm4d normcdf normcdfinv pow rcbrt remainder rhypot rnorm3d rnorm4d round rsqrt sin
+sinh sinpi sqrt tan tanh tgamma trunc y0 y1"""
+# Functions of CUDA's library, for double; those for float end in f.
+LIBRARY: dict[str, str] = {"abs": "fabs", **{name: name for name in _SAME.split()}}
 
 CPP_WORDS = """
     alignas alignof and and_eq asm atomic_cancel bitand bitor bool catch char8_t char16_t char32_t class co_await
@@ -72,7 +75,7 @@ class CudaHelpers(Helpers):
             text = OWN[function].format(T=of.c_name, S=suffix, F=letter)
             return self.text(f"wb_{function}_{suffix}", f"WB_INLINE {text}\n")
         if function in LIBRARY:
-            return f"{RENAMED.get(function, function)}{letter}"
+            return f"{LIBRARY[function]}{letter}"
         return self.add(scalar(function, of))
 
     def conversion(self, source: DType, target: DType, lanes: int = 1) -> str:
