@@ -21,7 +21,7 @@ export PYTHON
 # Workers and the programs that tests start share what is compiled to bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint format lock clean
+.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint stubs format lock clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20

@@ -22,7 +22,7 @@ BOUNDS: dict[str, tuple[float, float] | tuple[None, None]] = {
     **dict.fromkeys(("j0", "j1", "y0", "y1", "lgamma"), UNBOUNDED),
     "exp": (1.3, 1.3), "exp2": (1.3, 1.3), "exp10": (1.5, 1.5), "expm1": (1.8, 2.2),
     "log": (1.0, 1.0), "log2": (2.1, 2.1), "log10": (2.1, 2.1), "log1p": (1.7, 1.5),
-    "tanh": (2.8, 2.8), "sigmoid": (2.6, 2.6), "pow": (0.51, 1.4), "rsqrt": (1.5, 1.5),
+    "tanh": (2.8, 2.8), "sigmoid": (2.6, 2.6), "logsigmoid": (2.6, 2.6), "pow": (0.51, 1.4), "rsqrt": (1.5, 1.5),
     "sin": (1.7, 2.4), "cos": (1.7, 2.4), "sinpi": (0.51, 1.5), "cospi": (0.51, 1.5),
     "erf": (1.5, 1.2), "erfc": (0.51, 5.0), "erfcx": (0.51, 4.5), "erfinv": (0.51, 2.5),
     "erfcinv": (0.51, 2.5), "normcdf": (0.51, 4.0), "normcdfinv": (0.51, 3.5),

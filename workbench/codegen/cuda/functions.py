@@ -19,6 +19,10 @@ OWN: dict[str, str] = {
     "sign": "{T} wb_sign_{S}({T} x) {{\n    return x > 0 ? ({T})1 : x < 0 ? ({T})-1 : x;\n}}",
     "relu": "{T} wb_relu_{S}({T} x) {{\n    return x < 0 ? ({T})0 : x;\n}}",
     "sigmoid": "{T} wb_sigmoid_{S}({T} x) {{\n    return 1 / (1 + exp{F}(-x));\n}}",
+    "logsigmoid": (
+        "{T} wb_logsigmoid_{S}({T} x) {{\n"
+        "    return (x < 0 ? x : ({T})0) - log1p{F}(exp{F}(-fabs{F}(x)));\n}}"
+    ),
     "mod": (
         "{T} wb_mod_{S}({T} a, {T} b) {{\n    {T} r = fmod{F}(a, b);\n"
         "    return r == 0 ? copysign{F}(r, b) : (r < 0) != (b < 0) ? r + b : r;\n}}"

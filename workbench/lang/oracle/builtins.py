@@ -84,6 +84,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "j0": _bessel("j0", lambda x: 1 / x),
     "j1": _bessel("j1", lambda x: 1 / x),
     "logb": _logb,
+    "logsigmoid": lambda x: np.minimum(x, x.dtype.type(0)) - np.log1p(np.exp(-np.abs(x))),
     "max": lambda *values: reduce(np.maximum, values),
     "min": lambda *values: reduce(np.minimum, values),
     "norm3d": _norm,

@@ -164,6 +164,7 @@ _MADE: Mapping[str, Callable[..., Term]] = {
     "log10": lambda x: x.of("Log") * (1 / log(10)),
     "log1p": _log1p,
     "log2": lambda x: x.of("Log") * (1 / log(2)),
+    "logsigmoid": lambda x: -(-x).of("Softplus"),
     "norm3d": _norm,
     "norm4d": _norm,
     "normcdf": lambda x: ((x * 0.5**0.5).of("Erf") + 1.0) * 0.5,
