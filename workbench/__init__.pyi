@@ -75,6 +75,7 @@ from workbench.schedules import reverse as reverse
 from workbench.schedules import reverse_compute_at as reverse_compute_at
 from workbench.schedules import root as root
 from workbench.schedules import schedule as schedule
+from workbench.schedules import serial as serial
 from workbench.schedules import shift as shift
 from workbench.schedules import skew as skew
 from workbench.schedules import split as split

@@ -45,6 +45,7 @@ from workbench.schedules.steps import replace as replace
 from workbench.schedules.steps import reverse as reverse
 from workbench.schedules.steps import reverse_compute_at as reverse_compute_at
 from workbench.schedules.steps import root as root
+from workbench.schedules.steps import serial as serial
 from workbench.schedules.steps import shift as shift
 from workbench.schedules.steps import skew as skew
 from workbench.schedules.steps import split as split

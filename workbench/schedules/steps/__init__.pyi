@@ -14,6 +14,8 @@ from workbench.schedules.steps.execution.prefetch import Prefetch as Prefetch
 from workbench.schedules.steps.execution.prefetch import prefetch as prefetch
 from workbench.schedules.steps.execution.replace import Replace as Replace
 from workbench.schedules.steps.execution.replace import replace as replace
+from workbench.schedules.steps.execution.serial import Serial as Serial
+from workbench.schedules.steps.execution.serial import serial as serial
 from workbench.schedules.steps.execution.unroll import Unroll as Unroll
 from workbench.schedules.steps.execution.unroll import unroll as unroll
 from workbench.schedules.steps.execution.unroll_jam import UnrollJam as UnrollJam
