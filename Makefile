@@ -21,7 +21,7 @@ export PYTHON
 # Workers and the programs that tests start share what is compiled to bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint format lock clean
+.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint stubs format lock clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20
@@ -65,6 +65,9 @@ lint: setup      ## ruff, pyright, the size table; eslint and prettier where nod
 	$(RUN) pyright
 	.venv/bin/python tools/sizes.py
 	@sh tools/front_end.sh lint
+
+stubs: setup     ## write what type checkers read of the names that are loaded on first use
+	.venv/bin/python tools/stubs.py
 
 format: setup    ## let ruff repair what it can
 	$(RUN) ruff check --fix .

@@ -9,7 +9,10 @@ import pytest
 
 from tests.support import PACKAGE, imports, module_name, sources
 
-BASE = ("errors", "records", "deferred", "target", "target_costs", "target_cpus", "target_gpus", "settings", "face")
+BASE = (
+    "errors", "records", "deferred", "target", "target_costs", "target_cpus", "target_gpus", "settings", "step_names",
+    "face",
+)  # fmt: skip
 LAYERS = (
     BASE,
     ("lang",),
@@ -35,9 +38,10 @@ WITHIN = {
     "ops": "entry library catalogue",
     "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
     "fromc": "text numbers parameters statements",
-    "schedules": "analysis kernels . steps.support sketches steps explanation repairs recipes.decisions"
-    " recipes.try_steps recipes.memory recipes.loops recipes.recurrences recipes.products recipes.default_recipe"
-    " recipes.step_reasons recipes.gpu recipes automatic sketches.recipe_sketch offers",
+    "schedules": "analysis kernels . steps.support sketches.open_steps sketches.constraints sketches.space"
+    " sketches.sketch_records sketches steps explanation repairs repairs.ideas repairs.search recipes.decisions"
+    " recipes.table recipes.try_steps recipes.memory recipes.loops recipes.recurrences recipes.products"
+    " recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic sketches.recipe_sketch offers",
     "codegen": "nest cmath.helper cmath.shape cmath.template cmath.primitive cmath.exact cmath.coefficients"
     " cmath.functions cmath passes.register_tiles passes cuda.grid.launches kernel c.names c.lines c.helpers"
     " c.expressions c cuda.grid cuda generation inspection comparing trace",
@@ -45,14 +49,11 @@ WITHIN = {
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
     "graph": "terms typing.datatypes forms text forms.keys typing evaluation memory",
-    "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance notebook"
-    " panels.domain panels",
+    "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
+    " notebook panels.domain panels",
 }
-LATE = {
-    ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
-    ("workbench.schedules.transform", "workbench.schedules.sketches.open_steps"),
-    ("workbench.schedules.recipes.step_reasons", "workbench.schedules.recipes.gpu.reasons"),
-}
+# A schedule with a choice among its steps is a sketch, and a sketch in which all is decided a schedule.
+LATE = {("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch")}
 CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 

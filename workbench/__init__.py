@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-ROOMS = ("lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "graph", "export", "viz")
+ROOMS: tuple[str, ...] = (
+    "lang", "ops", "poly", "schedules", "codegen", "certificates", "runtime", "tune", "graph", "export", "viz",
+)  # fmt: skip
 
 __all__ = [
     "Operator",
@@ -247,8 +249,11 @@ def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """The magic `%%operator`, for `%load_ext workbench`; inside IPython `import workbench` does it itself."""
+    """The magic `%%operator` and the checks of its cells, for `%load_ext workbench`; inside IPython `import workbench`
+    does it itself.
+    """
     _load("workbench.viz.notebook.operator_magic:register")(shell)
+    _load("workbench.viz.notebook.cell_checks:listen")(shell)
 
 
 def _late(method: str, where: str) -> Callable[..., Any]:

@@ -7,10 +7,10 @@ to do next; `unknown_name` is the one way to report a name that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import Any
+from typing import Any, ClassVar
 
 
 class WorkbenchError(Exception):
@@ -66,14 +66,31 @@ class IllegalSchedule(ScheduleError):
     """A schedule step applies but changes the result.
 
     `verdict` and its `violations` hold the witnesses; `repairs` are sequences of steps, each checked, that may stand
-    in place of the refused one, the nearest first.  They are looked for when they are first asked for, within a
-    second; the text of the error shows the first.
+    in place of the refused one, the nearest first.  Where the `schedule` and the refused `step` are known, message and
+    repairs are made when they are first asked for (repairs within a second); the text of the error shows the first.
     """
 
-    def __init__(self, message: str, verdict: Any = None, repairs: Iterable[Any] = ()) -> None:
-        super().__init__(message)
-        self.verdict = verdict
+    search: ClassVar[Callable[[Any, Any, Any], Iterable[Any]]] = staticmethod(lambda schedule, step, verdict: ())
+    """Looks for repairs of a refused step; the room of schedules, which has them, puts its own here."""
+
+    def __init__(
+        self, message: str | None, verdict: Any = None, repairs: Iterable[Any] | None = None,
+        *, schedule: Any = None, step: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(*([] if message is None else [message]))
+        self.verdict, self.schedule, self.step = verdict, schedule, step
         self._repairs = repairs
+
+    @property
+    def reason(self) -> str:
+        """The message without repairs."""
+        if self.args:
+            return str(self.args[0])
+        try:
+            self.args = (f"{self.step}: {self.verdict.explain()}",)
+        except BudgetExceeded:  # the sizes for which it would be legal are too much work
+            self.args = (f"{self.step}: {self.verdict}",)
+        return str(self.args[0])
 
     @property
     def violations(self) -> tuple[Any, ...]:
@@ -85,14 +102,20 @@ class IllegalSchedule(ScheduleError):
     @property
     def repairs(self) -> tuple[Any, ...]:
         """Recipes that are accepted in place of the refused step."""
-        return tuple(self._repairs)
+        return tuple(self._offered())
+
+    def _offered(self) -> Iterable[Any]:
+        if self._repairs is None:
+            known = self.step is not None
+            self._repairs = IllegalSchedule.search(self.schedule, self.step, self.verdict) if known else ()
+        return self._repairs
 
     def __str__(self) -> str:
-        first = next(iter(self._repairs), None)
-        return super().__str__() + ("" if first is None else f"; instead: {first}")
+        first = next(iter(self._offered()), None)
+        return self.reason + ("" if first is None else f"; instead: {first}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.verdict, self.repairs)
+        return type(self), (self.reason, self.verdict, self.repairs)
 
 
 class CodegenError(WorkbenchError):

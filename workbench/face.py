@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-# Public name → "module:attribute".
-NAMES = {
+from workbench.step_names import STEPS
+
+# Public name → "module:attribute"; steps are found from their files.
+NAMES: dict[str, str] = {
     "operator": "workbench.lang:operator",
     "operators": "workbench.lang:operators",
     "einsum": "workbench.lang:einsum",
@@ -26,46 +28,9 @@ NAMES = {
     "replay": "workbench.schedules:replay",
     "Schedule": "workbench.schedules:Schedule",
     "Verdict": "workbench.schedules:Verdict",
-    "add_unit_loop": "workbench.schedules:add_unit_loop",
-    "affine": "workbench.schedules:affine",
-    "arrange": "workbench.schedules:arrange",
-    "atomic": "workbench.schedules:atomic",
-    "barrier": "workbench.schedules:barrier",
-    "bind": "workbench.schedules:bind",
-    "decompose_reduction": "workbench.schedules:decompose_reduction",
-    "distribute": "workbench.schedules:distribute",
-    "interchange": "workbench.schedules:interchange",
-    "merge": "workbench.schedules:merge",
-    "parallelize": "workbench.schedules:parallelize",
-    "replace": "workbench.schedules:replace",
     "register": "workbench.schedules:register",
     "MicroKernel": "workbench.schedules:MicroKernel",
-    "reverse": "workbench.schedules:reverse",
-    "shift": "workbench.schedules:shift",
-    "skew": "workbench.schedules:skew",
-    "fuse": "workbench.schedules:fuse",
-    "unroll_jam": "workbench.schedules:unroll_jam",
-    "split": "workbench.schedules:split",
-    "tile": "workbench.schedules:tile",
     "together": "workbench.schedules:together",
-    "unroll": "workbench.schedules:unroll",
-    "compute_at": "workbench.schedules:compute_at",
-    "isolate": "workbench.schedules:isolate",
-    "partition": "workbench.schedules:partition",
-    "reverse_compute_at": "workbench.schedules:reverse_compute_at",
-    "root": "workbench.schedules:root",
-    "split_reduction": "workbench.schedules:split_reduction",
-    "inline": "workbench.schedules:inline",
-    "fold_storage": "workbench.schedules:fold_storage",
-    "storage_align": "workbench.schedules:storage_align",
-    "transform_layout": "workbench.schedules:transform_layout",
-    "pad": "workbench.schedules:pad",
-    "double_buffer": "workbench.schedules:double_buffer",
-    "pipeline": "workbench.schedules:pipeline",
-    "prefetch": "workbench.schedules:prefetch",
-    "nontemporal": "workbench.schedules:nontemporal",
-    "stage": "workbench.schedules:stage",
-    "vectorize": "workbench.schedules:vectorize",
     "occupancy": "workbench.schedules.gpu_reports:occupancy",
     "coalescing": "workbench.schedules.gpu_reports:coalescing",
     "bank_conflicts": "workbench.schedules.gpu_reports:bank_conflicts",
@@ -83,6 +48,7 @@ NAMES = {
     "Ceilings": "workbench.runtime:Ceilings",
     "explain": "workbench.viz.views.performance.explanation_view:explain",
     "figure": "workbench.viz.notebook.figures:figure",
+    **{step: f"workbench.schedules:{step}" for step in STEPS},
 }
 
 # Method of Operator that needs a later room → where it stands.

@@ -44,7 +44,8 @@ def cube_root(x: Real) -> Real:
 EXACT: dict[str, Callable[..., Any]] = {
     "exp": mp.exp, "exp2": lambda x: mpf(2) ** x, "exp10": lambda x: mpf(10) ** x, "expm1": mp.expm1,
     "log": mp.log, "log2": lambda x: mp.log(x, 2), "log10": mp.log10, "log1p": mp.log1p, "tanh": mp.tanh,
-    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)), "sin": mp.sin, "cos": mp.cos, "tan": mp.tan,
+    "sigmoid": lambda x: 1 / (1 + mp.exp(-x)), "logsigmoid": lambda x: -mp.log1p(mp.exp(-x)),
+    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan,
     "rsqrt": lambda x: 1 / mp.sqrt(x), "sqrt": mp.sqrt, "pow": mp.power, "erf": mp.erf, "erfc": mp.erfc,
     "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x), "erfinv": mp.erfinv, "erfcinv": erfcinv,
     "normcdf": lambda x: mp.erfc(-x / ROOT2) / 2, "normcdfinv": lambda p: -ROOT2 * erfcinv(2 * p),
@@ -77,7 +78,7 @@ NEAR_HALF = mixed(powers(-300, 0), lambda rng, n: 0.5 - 10 ** rng.uniform(-15, -
 UNIT = mixed(uniform(-1, 1), powers(-300, 0, signed=True), lambda rng, n: 1 - 10 ** rng.uniform(-15, -1, n))
 DOMAIN: dict[str, list[Sampler]] = {
     **{name: [mixed(uniform(-746, 710), uniform(-104, 89), uniform(-2, 2), powers(-300, 0, signed=True))]
-       for name in ("exp", "expm1", "sigmoid", "cosh", "sinh")},
+       for name in ("exp", "expm1", "sigmoid", "logsigmoid", "cosh", "sinh")},
     "exp2": [mixed(uniform(-1080, 1025), uniform(-150, 128), uniform(-2, 2))],
     "exp10": [mixed(uniform(-324, 309), uniform(-45, 38), uniform(-2, 2))],
     **{name: [mixed(POSITIVE, uniform(0.4, 2.5), lambda rng, n: 1 + rng.uniform(-1e-6, 1e-6, n))]

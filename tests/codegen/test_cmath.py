@@ -17,8 +17,8 @@ from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import FLOAT32, FLOAT64, INT32, UINT8, DType
 
 FLOATS = (FLOAT32, FLOAT64)
-_HOT = """exp exp2 exp10 expm1 log log2 log10 log1p tanh sigmoid erf sqrt rsqrt sin cos pow abs floor ceil trunc
-round relu min max sign copysign fmin fmax fma fdivide"""
+_HOT = """exp exp2 exp10 expm1 log log2 log10 log1p tanh sigmoid logsigmoid erf sqrt rsqrt sin cos pow abs floor ceil
+trunc round relu min max sign copysign fmin fmax fma fdivide"""
 HOT = _HOT.split()
 LANES = {FLOAT32: (2, 8, 16), FLOAT64: (4, 8)}
 INF, NAN = float("inf"), float("nan")
@@ -195,6 +195,7 @@ SPECIAL = {
     "log1p": [(-1, -INF), (-2, NAN), (INF, INF), (NAN, NAN), (-0.0, -0.0)],
     "tanh": [(-INF, -1), (INF, 1), (NAN, NAN), (-0.0, -0.0), (50, 1)],
     "sigmoid": [(-INF, 0), (INF, 1), (NAN, NAN), (0, 0.5)],
+    "logsigmoid": [(-INF, -INF), (INF, 0), (NAN, NAN), (-200, -200)],
     "erf": [(-INF, -1), (INF, 1), (NAN, NAN), (-0.0, -0.0), (-9, -1)],
     "sin": [(INF, NAN), (-INF, NAN), (NAN, NAN), (-0.0, -0.0), (0, 0)],
     "cos": [(INF, NAN), (-INF, NAN), (NAN, NAN), (0, 1)],

@@ -75,6 +75,7 @@ UNARY = {
     "round": away_from_zero,
     "rsqrt": lambda x: 1 / mp.sqrt(x),
     "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+    "logsigmoid": lambda x: -mp.log1p(mp.exp(-x)),
     "sign": mp.sign,
     "sin": mp.sin,
     "sinh": mp.sinh,
@@ -127,12 +128,19 @@ SPECIAL = [
     ("cospi", (0.5,), 0.0),
     ("sinpi", (1e16,), 0.0),
     ("sigmoid", (-1000.0,), 0.0),
+    ("logsigmoid", (-1000.0,), -1000.0),
+    ("logsigmoid", (1000.0,), 0.0),
     ("relu", (NAN,), NAN),
     ("isnan", (NAN,), True),
     ("isinf", (-INF,), True),
     ("norm3d", (INF, NAN, 1.0), INF),
     ("pow", (0.0, 0.0), 1.0),
     ("erfcx", (-1.0,), 5.00898008076228346630982459821),
+    ("j0", (INF,), 0.0),
+    ("y1", (INF,), 0.0),
+    ("y1", (-INF,), NAN),
+    ("cyl_bessel_i0", (-INF,), INF),
+    ("cyl_bessel_i1", (-INF,), -INF),
 ]
 
 

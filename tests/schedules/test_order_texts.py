@@ -26,6 +26,7 @@ CASES = {
     "fuse": (POINTS, ROWS, wb.fuse("h", "w") | wb.split("h_w", 8) | wb.parallelize("h_w_o"), {}),
     "affine": (SEIDEL, {}, wb.affine({"A.1": [[1, 0, 0], [1, 1, 0], [2, 1, 1]]}), GRID),
     "unroll_jam": (MATMUL, {"M": 6, "N": 5, "K": 4}, wb.unroll_jam("m", 4), {}),
+    "serial": (MATMUL, {}, wb.parallelize("m") | wb.vectorize("n") | wb.serial("m"), {"M": 3, "N": 4, "K": 5}),
     "merge": (THREE, {}, wb.arrange("Z", "Y") | wb.merge("X", "Z", loops={"i": "q", "j": "p"}), {"N": 3, "M": 4}),
     "distribute": (THREE, {}, wb.merge("X", "Y", depth=2) | wb.distribute("Y", loop="j"), {"N": 3, "M": 4}),
 }

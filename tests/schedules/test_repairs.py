@@ -16,7 +16,7 @@ from tests.schedules.test_known_cases import DIAGONAL, SEIDEL_9
 from tests.schedules.texts import EVERY, MATMUL, SEIDEL
 from tests.support import examples
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.schedules import Schedule, Transform
+from workbench.schedules import Schedule, Transform, Verdict
 from workbench.schedules.repairs import search
 
 LAG = "def lag(float(N) X) -> (float(N) A) { A(i) = X(i)  A(i) = A(i-8) + X(i) where i in 8:N }"
@@ -123,6 +123,18 @@ def test_a_message_shows_the_first_repair_and_looks_for_no_other() -> None:
     assert str(error) == told
     assert error.repairs is not error.repairs
     assert error.repairs == error.repairs
+
+
+def test_nothing_is_said_or_looked_for_before_a_refusal_is_read(monkeypatch) -> None:
+    done: list[str] = []
+    explain = Verdict.explain
+    monkeypatch.setattr(Verdict, "explain", lambda self: done.append("explained") or explain(self))
+    monkeypatch.setattr(search, "_accepted", lambda *known: done.append(f"looked for {known[1]}") or iter(()))
+    error = refused(naive := wb.schedule(wb.operator(MATMUL)), step := wb.parallelize("k"))
+    assert (error.schedule, error.step, done) == (naive, step, [])
+    assert str(error).startswith("parallelize('k'): would race on C")
+    assert str(error) == error.reason
+    assert sorted(done) == ["explained", "looked for parallelize('k')"]
 
 
 def test_the_search_ends_with_its_time(monkeypatch) -> None:

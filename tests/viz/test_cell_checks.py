@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from workbench.errors import OperatorError
 from workbench.viz.notebook.cell_checks import LONGEST, TARGET, _opened, checked_cell
-from workbench.viz.notebook.operator_magic import define, register
+from workbench.viz.notebook.operator_magic import define
 
 COPY = "def f(float(N) x) -> (y) { y(i) = x(i) }"
 WRONG = {
@@ -61,7 +61,8 @@ class Comm:
 def test_a_kernel_answers_over_a_comm():
     targets = {}
     manager = SimpleNamespace(register_target=targets.__setitem__)
-    register(SimpleNamespace(register_magic_function=lambda *_: None, kernel=SimpleNamespace(comm_manager=manager)))
+    kernel = SimpleNamespace(comm_manager=manager)
+    wb.load_ipython_extension(SimpleNamespace(register_magic_function=lambda *_: None, kernel=kernel))
     comm = Comm()
     targets[TARGET](comm, {})
     for number, text in enumerate(WRONG):

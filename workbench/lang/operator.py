@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index, index_names
@@ -181,6 +181,18 @@ class Operator:
     generic: tuple[str, ...] = ()
     doc: str = ""
     language: Literal["operator", "c"] = "operator"
+
+    if TYPE_CHECKING:  # what the face gives it of other modules (`METHODS` in workbench/face.py)
+
+        def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any: ...
+        def plan(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any: ...
+        def evaluate(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any: ...
+        def astype(self, element: Any) -> Operator: ...
+        def flops(self, **sizes: int) -> int: ...
+        def bytes(self, **sizes: int) -> int: ...
+        def sizes(self, *arrays: Any, out: Any = None, **scalars: Any) -> dict[str, int]: ...
+        @property
+        def examples(self) -> tuple[dict[str, int], ...]: ...
 
     def statements(self) -> Iterator[Statement]:
         """Every statement in textual order."""

@@ -96,7 +96,7 @@ def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
 
 def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:
     """The CUDA text of a schedule, or a kernel in CUDA, to be executed on this processor."""
-    from workbench.runtime.emulation import build_on_cpu  # C kernels do without
+    from workbench.runtime.emulation.emulated import build_on_cpu  # C kernels do without
 
     omit = current().unchecked if unchecked is None else unchecked
     kernel = what if isinstance(what, Kernel) else generate(what, "cuda", unchecked=omit, unsafe=unsafe)

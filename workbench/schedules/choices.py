@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.errors import ScheduleError, shown
 from workbench.records import record
-from workbench.schedules.transform import Transform, as_step
+from workbench.schedules.transform import Together, Transform, as_step
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -39,6 +39,11 @@ class Choice:
         """Whether the options are steps."""
         return any(isinstance(option, Transform) for option in self.options)
 
+    @property
+    def alternative(self) -> Alternative | None:
+        """The step that is one of the options; None for a choice among values."""
+        return Alternative(self) if self.among_steps else None
+
     def legal_on(self, schedule: Schedule) -> Choice:
         """The options that this schedule may take; ScheduleError when none of them is legal, with their reasons."""
         verdicts = [(step, schedule.can(_step(step))) for step in self.options if step is not None]
@@ -59,6 +64,24 @@ class Choice:
         return f"choose({', '.join([*options, *([] if self.name is None else [f'name={self.name!r}'])])})"
 
     __repr__ = __str__
+
+
+@record
+class Alternative(Transform):
+    """One of several steps, or none."""
+
+    choice: Choice
+
+    leaves_open: ClassVar[bool] = True
+
+    def on(self, schedule: Schedule) -> Schedule:
+        raise left_open(self)
+
+    def python(self) -> str:
+        return python_of(self.choice).removeprefix("wb.")
+
+    def __str__(self) -> str:
+        return str(self.choice)
 
 
 def choose(*options: Any, name: str | None = None) -> Choice:
@@ -84,3 +107,26 @@ def _step(option: Any) -> Transform:
     if not isinstance(option, Transform):
         raise ScheduleError(f"choose: {shown(option)} is a value, not a step; make steps of the values first")
     return as_step(option)
+
+
+def python_of(value: Any) -> str:
+    """A step or an argument as Python."""
+    match value:
+        case Choice(options, name):
+            return f"wb.choose({', '.join([*map(python_of, options), *([] if name is None else [f'name={name!r}'])])})"
+        case Together(parts):
+            return f"wb.together({', '.join(map(python_of, parts))})"
+        case Transform():
+            return f"wb.{value.python()}"
+        case Mapping():
+            return "{" + ", ".join(f"{key!r}: {python_of(inside)}" for key, inside in value.items()) + "}"
+        case tuple():
+            return "(" + "".join(f"{python_of(inside)}, " for inside in value).rstrip(" ") + ")"
+        case list():
+            return "[" + ", ".join(map(python_of, value)) + "]"
+    return repr(value)
+
+
+def left_open(step: Transform) -> ScheduleError:
+    """The error for a step that is taken before it is decided."""
+    return ScheduleError(f"{step} leaves something open: schedule | {step} is a sketch, and its .at(...) decides")

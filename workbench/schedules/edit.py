@@ -126,6 +126,11 @@ def qualified(program: Program, site: Site) -> str:
     return f"{program.statement(identifier).name}/{site.loop.name}"
 
 
+def plain(loop: str) -> str:
+    """The loop's name without its statement: `C.init/m` → `m`."""
+    return loop.rpartition("/")[2]
+
+
 def leaf_path(tree: Tree, statement: str) -> Path:
     """The path to a statement's leaf."""
     if isinstance(tree, Leaf):

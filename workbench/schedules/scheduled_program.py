@@ -19,7 +19,6 @@ from workbench.records import record
 from workbench.schedules.legality import Verdict, verdict_on
 from workbench.schedules.normal_form import normal_form
 from workbench.schedules.recording import read_record, write_record, write_script
-from workbench.schedules.repairs import Repairs
 from workbench.schedules.replaying import replay_record, undo, with_history, without
 from workbench.schedules.schedule_text import schedule_sheet
 from workbench.schedules.transform import Recipe, Transform, as_step, singles
@@ -59,13 +58,13 @@ class Schedule:
         already (a `preview`) takes any step that fits; its verdict says when it is legal again.
         """
         if getattr(step, "leaves_open", False) or getattr(step, "among_steps", False):
-            from workbench.schedules.sketches.sketch import Sketch  # which stands on this module
+            from workbench.schedules.sketches.sketch import Sketch  # which makes schedules
 
             return Sketch(self) | step
         after = self._after(step)
         if after.verdict or not self.verdict:
             return after
-        raise IllegalSchedule(f"{step}: {after.verdict.explain()}", after.verdict, Repairs(self, step, after.verdict))
+        raise IllegalSchedule(None, after.verdict, schedule=self, step=step)
 
     def _after(self, step: Transform) -> Schedule:
         """The step applied and not judged; an unknown loop comes with what became of it, and what was too much work

@@ -173,6 +173,11 @@ def together(*steps: Transform) -> Together:
     return Together(tuple(single for step in steps for single in singles(as_step(step))))
 
 
+def recipe(*steps: Transform) -> Transform:
+    """One step as it is, several as a Recipe."""
+    return steps[0] if len(steps) == 1 else Recipe(steps)
+
+
 def singles(step: Transform) -> tuple[Transform, ...]:
     """The single steps of recipes inside recipes, in order."""
     return tuple(s for part in step.parts for s in singles(part)) if isinstance(step, Recipe) else (step,)
@@ -182,10 +187,8 @@ def as_step(value: Any) -> Transform:
     """The value if it is a step, or a choice among steps; ScheduleError otherwise."""
     if isinstance(value, Transform):
         return value
-    if getattr(value, "among_steps", False):
-        from workbench.schedules.sketches.open_steps import Alternative  # which stands on this module
-
-        return Alternative(value)
+    if isinstance(alternative := getattr(value, "alternative", None), Transform):
+        return alternative
     if callable(value) and hasattr(value, "__name__"):
         raise ScheduleError(f"expected a step, not the function {value.__name__}; call it: {value.__name__}(...)")
     raise ScheduleError(f"expected a step, such as tile(m=64), not {shown(value)}")

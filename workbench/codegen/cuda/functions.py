@@ -11,7 +11,6 @@ from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.c.names import Names
 from workbench.codegen.c.unit import parameters
 from workbench.codegen.cmath import Helper, conversion, scalar
-from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import FLOAT32, DType
 from workbench.poly.programs.program import Program
 
@@ -22,6 +21,10 @@ OWN: dict[str, str] = {
     "sign": "{T} wb_sign_{S}({T} x) {{\n    return x > 0 ? ({T})1 : x < 0 ? ({T})-1 : x;\n}}",
     "relu": "{T} wb_relu_{S}({T} x) {{\n    return x < 0 ? ({T})0 : x;\n}}",
     "sigmoid": "{T} wb_sigmoid_{S}({T} x) {{\n    return 1 / (1 + exp{F}(-x));\n}}",
+    "logsigmoid": (
+        "{T} wb_logsigmoid_{S}({T} x) {{\n"
+        "    return (x < 0 ? x : ({T})0) - log1p{F}(exp{F}(-fabs{F}(x)));\n}}"
+    ),
     "mod": (
         "{T} wb_mod_{S}({T} a, {T} b) {{\n    {T} r = fmod{F}(a, b);\n"
         "    return r == 0 ? copysign{F}(r, b) : (r < 0) != (b < 0) ? r + b : r;\n}}"
@@ -31,8 +34,12 @@ OWN: dict[str, str] = {
     "isnan": "int wb_isnan_{S}({T} x) {{\n    return x != x;\n}}",
     "isinf": "int wb_isinf_{S}({T} x) {{\n    return fabs{F}(x) == ({T})INFINITY;\n}}",
 }
-RENAMED = {"abs": "fabs"}
-LIBRARY = frozenset(BUILTINS) - OWN.keys()
+_SAME = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0 cyl_bessel_i1 erf erfc
+erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot j0 j1 lgamma log log10 log1p
+log2 logb nextafter norm3d norm4d normcdf normcdfinv pow rcbrt remainder rhypot rnorm3d rnorm4d round rsqrt sin
+sinh sinpi sqrt tan tanh tgamma trunc y0 y1"""
+# Functions of CUDA's library, for double; those for float end in f.
+LIBRARY: dict[str, str] = {"abs": "fabs", **{name: name for name in _SAME.split()}}
 
 CPP_WORDS = """
     alignas alignof and and_eq asm atomic_cancel bitand bitor bool catch char8_t char16_t char32_t class co_await
@@ -86,7 +93,7 @@ class CudaHelpers(Helpers):
             text = OWN[function].format(T=of.c_name, S=suffix, F=letter)
             return self.text(f"wb_{function}_{suffix}", f"WB_INLINE {text}\n")
         if function in LIBRARY:
-            return f"{RENAMED.get(function, function)}{letter}"
+            return f"{LIBRARY[function]}{letter}"
         return self.add(scalar(function, of))
 
     def conversion(self, source: DType, target: DType, lanes: int = 1) -> str:

@@ -7,6 +7,7 @@ from math import ceil, floor, inf, isfinite
 
 from workbench.codegen.nest.nest import Define, For, Nest, children
 from workbench.lang.algebra.normal_form import constant, is_address, polynomial
+from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Size
 from workbench.lang.unify import limits
@@ -127,4 +128,6 @@ def _float_ends(expr: Expr) -> tuple[float, float]:
             pick = min if name == "min" else max
             ends = [_float_ends(a) for a in arguments]
             return pick(low for low, _ in ends), pick(high for _, high in ends)
+        case Call(name) if name in BUILTINS:
+            return BUILTINS[name].values
     return -inf, inf

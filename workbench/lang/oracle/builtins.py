@@ -1,26 +1,26 @@
-"""The builtins in NumPy: one table from a name to a function on arrays of the working type."""
+"""The builtins in NumPy: functions on arrays of the working type.  Which one it is `lang/builtins.py` says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, reduce
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from workbench.lang.builtins import BUILTINS
+
 Array = np.ndarray[Any, Any]
 
 
-def builtin(name: str) -> Callable[..., Any]:
-    """The NumPy function of a builtin (special functions come from SciPy, imported on first use)."""
-    return _scipy(_SPECIAL[name]) if name in _SPECIAL else _FUNCTIONS[name]
-
-
 @cache
-def _scipy(name: str) -> Callable[..., Any]:
-    import scipy.special
-
-    return getattr(scipy.special, name)
+def builtin(name: str) -> Callable[..., Any]:
+    """The NumPy function of a builtin, or of `min` and `max` (SciPy is imported with its first function)."""
+    if name in _OWN:
+        return _OWN[name]
+    module, _, function = BUILTINS[name].oracle.partition(":")
+    return getattr(import_module(module), function)
 
 
 def _cospi(x: Array) -> Array:
@@ -63,47 +63,32 @@ def _relu(x: Array) -> Array:
     return np.maximum(x, x.dtype.type(0))
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": np.abs,
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "atanh": np.arctanh,
-    "cbrt": np.cbrt,
-    "ceil": np.ceil,
-    "copysign": np.copysign,
-    "cos": np.cos,
-    "cosh": np.cosh,
+def _bessel(name: str, limit: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """SciPy's Bessel function, whose value at an infinity is none, with that limit there, as in C."""
+
+    def function(x: Array) -> Array:
+        special = getattr(import_module("scipy.special"), name)
+        return np.where(np.isinf(x), limit(x), special(x))
+
+    return function
+
+
+# What neither NumPy nor SciPy has under one name; `min` and `max` take any number of arguments.
+_OWN: dict[str, Callable[..., Any]] = {
     "cospi": _cospi,
-    "exp": np.exp,
-    "exp2": np.exp2,
+    "cyl_bessel_i0": _bessel("i0", np.abs),
+    "cyl_bessel_i1": _bessel("i1", lambda x: x),
     "exp10": lambda x: np.power(x.dtype.type(10), x),
-    "expm1": np.expm1,
-    "fabs": np.fabs,
     "fdim": lambda x, y: np.where(x <= y, x.dtype.type(0), x - y),
-    "fdivide": np.true_divide,
-    "floor": np.floor,
     "fma": lambda x, y, z: x * y + z,
-    "fmax": np.fmax,
-    "fmin": np.fmin,
-    "fmod": np.fmod,
-    "hypot": np.hypot,
-    "isinf": np.isinf,
-    "isnan": np.isnan,
-    "log": np.log,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "log2": np.log2,
+    "j0": _bessel("j0", lambda x: 1 / x),
+    "j1": _bessel("j1", lambda x: 1 / x),
     "logb": _logb,
+    "logsigmoid": lambda x: np.minimum(x, x.dtype.type(0)) - np.log1p(np.exp(-np.abs(x))),
     "max": lambda *values: reduce(np.maximum, values),
     "min": lambda *values: reduce(np.minimum, values),
-    "nextafter": np.nextafter,
     "norm3d": _norm,
     "norm4d": _norm,
-    "pow": np.power,
     "rcbrt": lambda x: 1 / np.cbrt(x),
     "relu": _relu,
     "remainder": _remainder,
@@ -113,31 +98,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "round": _round,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "sign": np.sign,
-    "sin": np.sin,
-    "sinh": np.sinh,
     "sinpi": _sinpi,
-    "sqrt": np.sqrt,
-    "tan": np.tan,
-    "tanh": np.tanh,
-    "trunc": np.trunc,
+    "y0": _bessel("y0", lambda x: 1 / (x + x * x)),
+    "y1": _bessel("y1", lambda x: 1 / (x + x * x)),
 }
-
-_SPECIAL: dict[str, str] = {
-    "cyl_bessel_i0": "i0",
-    "cyl_bessel_i1": "i1",
-    "erf": "erf",
-    "erfc": "erfc",
-    "erfcinv": "erfcinv",
-    "erfcx": "erfcx",
-    "erfinv": "erfinv",
-    "j0": "j0",
-    "j1": "j1",
-    "lgamma": "gammaln",
-    "normcdf": "ndtr",
-    "normcdfinv": "ndtri",
-    "tgamma": "gamma",
-    "y0": "y0",
-    "y1": "y1",
-}
-BUILTINS: frozenset[str] = frozenset(_FUNCTIONS) | frozenset(_SPECIAL)

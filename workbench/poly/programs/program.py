@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import field
 from functools import cached_property
 from importlib import import_module
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
@@ -200,6 +200,10 @@ class Program:
     def named(self, name: str) -> ProgramStatement | None:
         """The statement of that user's name."""
         return next((s for s in self.statements if s.name == name), None)
+
+    if TYPE_CHECKING:  # what the face gives it of a later room
+
+        def __call__(self, *arrays: Any, out: Any = None, **scalars: Any) -> Any: ...
 
     def __str__(self) -> str:
         return import_module("workbench.poly.programs.sheet").program_sheet(self)  # keeps printing out of start-up

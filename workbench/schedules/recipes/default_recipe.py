@@ -2,13 +2,13 @@
 
 Neighbouring nests over the same ranges are fused as deep as it is legal; reductions with reuse get register and
 cache blocks, also where they wait for one another in a triangle; every innermost nest is vectorised along memory; the
-outermost loop without dependences is divided among threads.
+outermost loop without dependences is divided among threads.  The tables say which recipe does what, in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from collections.abc import Iterator
+from functools import lru_cache
 
 from workbench.lang.expr import reads
 from workbench.poly.programs.accumulating import added
@@ -16,17 +16,7 @@ from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Tree
 from workbench.schedules.analysis.structure import in_place, structure, swept
 from workbench.schedules.recipes.decisions import asked, decide, undecided
-from workbench.schedules.recipes.loops.fusion import fused
-from workbench.schedules.recipes.loops.parallelization import parallelized
-from workbench.schedules.recipes.loops.tiling import block
-from workbench.schedules.recipes.loops.vectorization import vectorized
-from workbench.schedules.recipes.memory.column_reduction import striped
-from workbench.schedules.recipes.memory.copy_propagation import without_copies
-from workbench.schedules.recipes.memory.nontemporal_stores import written_past_caches
-from workbench.schedules.recipes.memory.software_prefetch import asked_ahead
-from workbench.schedules.recipes.products.direct_convolution import windowed
-from workbench.schedules.recipes.products.integer_products import instructed
-from workbench.schedules.recipes.products.packing import packed
+from workbench.schedules.recipes.table import Row, Taken, last, taken, tuned
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.target import Target
 
@@ -34,150 +24,197 @@ MOST_STATEMENTS = 80
 """A longer program runs in the order in which it is written: its dependences are the square of so many."""
 
 
-Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: dict[str, Way] = {"instructions": instructed, "windows": windowed, "packing": packed, "blocks": block}
+def has_temporaries(schedule: Schedule) -> bool:
+    """Whether values are kept between statements."""
+    return any(a.role == "temporary" for a in schedule.program.arrays.values())
+
+
+def has_recurrences(schedule: Schedule) -> bool:
+    """Whether a statement reads what it wrote."""
+    return any(map(in_place, schedule.program.statements))
+
+
+def has_tuned_recurrences(schedule: Schedule) -> bool:
+    """Whether a statement reads what it wrote, and a tuner listens."""
+    return asked() and has_recurrences(schedule)
+
+
+def has_sums(schedule: Schedule) -> bool:
+    """Whether something is summed up in loops."""
+    return any(s.dims for s in sums(schedule))
+
+
+def has_several_sums(schedule: Schedule) -> bool:
+    """Whether sums may stand in one another's way."""
+    return len(sums(schedule)) > 1
+
+
+def has_sums_beside_others(schedule: Schedule) -> bool:
+    """Whether sums may share their rows with other statements."""
+    return len(schedule.program.statements) > 2 and bool(sums(schedule))
+
+
+def has_sweeps(schedule: Schedule) -> bool:
+    """Whether cells are computed again from their neighbours."""
+    return any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements)
+
+
+def carries_values(schedule: Schedule) -> bool:
+    """Whether a loop hands a value from one iteration to the next."""
+    return has_recurrences(schedule) or bool(sums(schedule))
+
+
+def has_gathers(schedule: Schedule) -> bool:
+    """Whether a statement reads cells whose places are data."""
+    values = (r for s in schedule.program.statements for r in reads(*s.values))
+    return any(any(reads(*r.subscripts)) for r in values)
+
+
+def sums(schedule: Schedule) -> list[ProgramStatement]:
+    """Statements that add something to a cell."""
+    return [s for s in schedule.program.statements if added(schedule.program, s) is not None]
+
+
+# Nests together or apart, as blocks and lanes need them.
+BEFORE = (
+    Row("inlining", "loops.loop_choices:inlined", "a value that is cheap need not be stored", tuned, takes=()),
+    Row("privatization", "memory.privatization:with_own_values",
+        "a value that each iteration begins anew is its own: iterations need not wait for one another",
+        has_temporaries, takes=()),
+    Row("index_set_splitting", "recurrences.index_set_splitting:turned",
+        "a recurrence that turns at an index is two that do not", has_recurrences, takes=()),
+    Row("first_values", "recurrences.first_values:with_first_values",
+        "what a recurrence begins with may stand in its loops",
+        has_tuned_recurrences, takes=()),
+    Row("copy_propagation", "memory.copy_propagation:without_copies",
+        "an array that only repeats another need not be written", takes=()),
+    Row("fusion", "loops.fusion:fused", "one pass over the same values keeps them in cache"),
+    Row("fission", "loops.fission:separated", "a sum with reuse needs its loops for itself to be blocked",
+        has_several_sums),
+    Row("column_partials", "loops.column_partials:with_columns",
+        "sums over columns are taken beside the rows they are of, while these are in cache", has_sums_beside_others),
+    Row("own_rows", "memory.own_rows:with_own_rows",
+        "a temporary of which an iteration makes and uses one row is that row", has_temporaries),
+    Row("time_tiling", "loops.time_tiling:time_tiled",
+        "a stencil takes several steps of time over cells that are in cache", has_sweeps),
+    Row("triangles", "recurrences.triangles:in_triangles",
+        "blocks of a triangle: most of the work is products between finished ones", has_sums),
+)  # fmt: skip
+
+EACH = ("statement", "target")
+
+# Each sum in the first way that changes it.
+WAYS = (
+    Row("instructions", "products.integer_products:instructed", "the machine has an instruction for such products",
+        takes=EACH),
+    Row("windows", "products.direct_convolution:windowed", "filters are packed, pictures are read where they are",
+        takes=EACH),
+    Row("packing", "products.packing:packed", "panels of both operands lie as registers read them",
+        takes=EACH),
+    Row("blocks", "loops.tiling:block", "blocks of cells stay in registers, and what they read in caches",
+        takes=EACH),
+)  # fmt: skip
 LOOPS = "loops"
 """The way of what has no use for any of these."""
 
-MORE_WAYS: dict[str, Way] = {"panels": partial(packed, any_function=True)}
-"""Ways that a tuner may take besides: panels for two operands of which something else than a product is summed up."""
+MORE_WAYS = (
+    Row("panels", "products.packing:panelled", "two operands of which something else than a product is summed up",
+        takes=EACH),
+)  # fmt: skip
+"""Ways that a tuner may take besides."""
+
+# Each sum that has no blocks.
+UNBLOCKED = (
+    Row("column_reduction", "memory.column_reduction:striped",
+        "strips of columns: their sums stay in registers while rows go by", takes=EACH),
+)  # fmt: skip
+
+# What blocks left: lanes, threads, and the ways of memory.
+AFTER = (
+    Row("tile_fusion", "loops.tile_fusion:computed_inside",
+        "a large temporary is made in the loops that ask for each of its parts once", has_temporaries),
+    Row("loop_order", "loops.loop_choices:reordered", "another order of loops may be better", tuned,
+        takes=("blocked", "target")),
+    Row("vectorization", "loops.vectorization:vectorized", "neighbours in memory in the lanes of a register",
+        takes=("blocked", "target")),
+    Row("interleaved_recurrences", "recurrences.interleaved_recurrences:overlapped",
+        "several recurrences at once: none waits for the other", carries_values),
+    Row("unrolling", "loops.loop_choices:unrolled", "several iterations at once may keep more units busy", tuned),
+    Row("parallelization", "loops.parallelization:parallelized", "iterations without dependences on several threads"),
+    Row("nontemporal_stores", "memory.nontemporal_stores:written_past_caches",
+        "a large result that nobody reads soon goes past the caches"),
+    Row("software_prefetch", "memory.software_prefetch:asked_ahead",
+        "rows of several passes are asked for before they are needed"),
+    Row("gather_prefetch", "memory.gather_prefetch:gathers_ahead",
+        "rows whose places are data are asked for before they are needed", has_gathers),
+)  # fmt: skip
 
 
 def default_schedule(program: Program, target: Target | None = None) -> Schedule:
     """The schedule `op(...)` runs when nobody chose one."""
-    machine = target or Target()
+    return last(recipes_taken(program, target), naive_schedule(program))
+
+
+def recipes_taken(program: Program, target: Target | None = None) -> list[Taken]:
+    """(row, schedule after it) for every recipe that changes the order of a program, in turn."""
+    machine, naive = target or Target(), naive_schedule(program)
     if len(program.statements) > MOST_STATEMENTS:
-        return naive_schedule(program)
-    start = _prepared(_inlined(naive_schedule(program)), machine)
-    chosen = _chosen(start, machine, WAYS)
-    return chosen if chosen.verdict else _chosen(start, machine, {name: _judged(way) for name, way in WAYS.items()})
+        return []
+    before = list(taken(BEFORE, naive, target=machine))
+    start = last(before, naive)
+    chosen = list(_chosen(start, machine, judged=False))
+    if not last(chosen, start).verdict:
+        chosen = list(_chosen(start, machine, judged=True))
+    return [*before, *chosen]
 
 
-def _prepared(schedule: Schedule, machine: Target) -> Schedule:
-    """Nests together or apart as blocks and lanes need them; what few programs need is loaded with the first one."""
-    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.memory.privatization import with_own_values
-
-        schedule = with_own_values(schedule)
-    own = schedule.program.statements
-    if any(map(in_place, own)):
-        from workbench.schedules.recipes.recurrences.index_set_splitting import turned
-
-        schedule = turned(schedule)
-        if asked():
-            from workbench.schedules.recipes.recurrences.first_values import with_first_values
-
-            schedule = with_first_values(schedule)
-    schedule = fused(without_copies(schedule), machine)
-    sums = sum(added(schedule.program, s) is not None for s in own)
-    if sums > 1:
-        from workbench.schedules.recipes.loops.fission import separated
-
-        schedule = separated(schedule, machine)
-    if sums and len(own) > 2:
-        from workbench.schedules.recipes.loops.column_partials import with_columns
-
-        schedule = with_columns(schedule, machine)
-    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.memory.own_rows import with_own_rows
-
-        schedule = with_own_rows(schedule, machine)
-    if any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements):
-        from workbench.schedules.recipes.loops.time_tiling import time_tiled
-
-        schedule = time_tiled(schedule, machine)
-    if any(added(schedule.program, s) is not None and s.dims for s in schedule.program.statements):
-        from workbench.schedules.recipes.recurrences.triangles import in_triangles
-
-        schedule = in_triangles(schedule, machine)
-    return schedule
+def _chosen(schedule: Schedule, machine: Target, *, judged: bool) -> Iterator[Taken]:
+    """Each reduction in the first way that changes it, the rest in lanes and among threads."""
+    own = [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]
+    blocked: set[str] = set()
+    for statement in own:
+        if (way := _first_way(schedule, statement, machine, judged=judged)) is not None:
+            schedule, blocked = way[1], blocked | {statement}
+            yield way
+    for statement in (s for s in own if s not in blocked):
+        found = list(taken(UNBLOCKED, schedule, statement=statement, target=machine))
+        schedule = last(found, schedule)
+        yield from found
+    yield from taken(AFTER, schedule, blocked=blocked, target=machine)
 
 
-def _inlined(schedule: Schedule) -> Schedule:
-    """Temporaries that a tuner does not want to be stored, written out where they are read."""
+def _first_way(schedule: Schedule, statement: str, machine: Target, *, judged: bool) -> Taken | None:
+    """A reduction in the first way that changes it, or in another that was chosen; None if it stays as it is."""
+    ways = WAYS
     if asked():
-        from workbench.schedules.recipes.loops.loop_choices import inlined
-
-        return inlined(schedule)
-    return schedule
-
-
-def _one_way(schedule: Schedule, identifier: str, machine: Target, ways: dict[str, Way]) -> Schedule:
-    """A reduction in the first way that changes it, or in another that was chosen."""
-    if not asked():
-        tried = (way(schedule, identifier, machine) for way in ways.values())
-        return next((s for s in tried if s is not schedule), schedule)
-    plain = ways is WAYS
-    fitting = _fitting(schedule.program, schedule.tree, identifier, machine, plain)
-    if not fitting:
-        return schedule
-    name = schedule.program.statement(identifier).name
-    chosen = decide(f"{name}_way", fitting[0], (*fitting, LOOPS), opens=True)
-    return schedule if chosen == LOOPS else _ways(plain)[chosen](schedule, identifier, machine)
+        fitting = _fitting(schedule.program, schedule.tree, statement, machine, judged)
+        if not fitting:
+            return None
+        name = schedule.program.statement(statement).name
+        chosen = decide(f"{name}_way", fitting[0], (*fitting, LOOPS), opens=True)
+        ways = tuple(row for row in (*WAYS, *MORE_WAYS) if row.name == chosen)
+    tried = ((row, _way(row, schedule, statement, machine, judged)) for row in ways)
+    return next((way for way in tried if way[1] is not schedule), None)
 
 
 @lru_cache(maxsize=256)
-def _fitting(program: Program, tree: Tree, identifier: str, machine: Target, plain: bool) -> tuple[str, ...]:
+def _fitting(program: Program, tree: Tree, statement: str, machine: Target, judged: bool) -> tuple[str, ...]:
     """The ways that change a reduction, as the recipe itself would take them; remembered, as a tuner asks again."""
     schedule = Schedule(program, tree)
+
+    def fits(row: Row) -> bool:
+        return _way(row, schedule, statement, machine, judged) is not schedule
+
     with undecided():
-        found = [name for name, way in _ways(plain).items() if way(schedule, identifier, machine) is not schedule]
-    usual = [name for name in found if name in WAYS]
-    more = [name for name in found if name not in WAYS and not {"instructions", "packing"} & {*usual}]
+        usual = [row.name for row in WAYS if fits(row)]
+        more = [row.name for row in MORE_WAYS if not {"instructions", "packing"} & {*usual} and fits(row)]
     return tuple([*(usual or [LOOPS] * bool(more)), *more])
 
 
-def _ways(plain: bool) -> dict[str, Way]:
-    """All ways by name, each kept only where it is legal unless they are judged together at the end."""
-    known = {**WAYS, **MORE_WAYS}
-    return known if plain else {name: _judged(way) for name, way in known.items()}
+def _way(row: Row, schedule: Schedule, statement: str, machine: Target, judged: bool) -> Schedule:
+    """What a way makes of a reduction; judged at once, it is not taken where it would be illegal.
 
-
-def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedule:
-    """Each reduction in the first way that changes it, the rest in lanes and among threads."""
-    blocked: set[str] = set()
-    sums = [s.id for s in schedule.program.statements if s.kind == "update" or added(schedule.program, s)]
-    for identifier in sums:
-        after = _one_way(schedule, identifier, machine, ways)
-        if after is not schedule:
-            schedule, blocked = after, blocked | {identifier}
-    for identifier in (s for s in sums if s not in blocked):
-        schedule = striped(schedule, identifier, machine)
-    if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.loops.tile_fusion import computed_inside
-
-        schedule = computed_inside(schedule, machine)
-    if asked():
-        from workbench.schedules.recipes.loops.loop_choices import reordered
-
-        schedule = reordered(schedule, blocked, machine)
-    schedule = vectorized(schedule, blocked, machine)
-    if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
-        from workbench.schedules.recipes.recurrences.interleaved_recurrences import overlapped
-
-        schedule = overlapped(schedule, machine)
-    if asked():
-        from workbench.schedules.recipes.loops.loop_choices import unrolled
-
-        schedule = unrolled(schedule, machine)
-    schedule = asked_ahead(written_past_caches(parallelized(schedule, machine), machine), machine)
-    if any(_gathers(s) for s in schedule.program.statements):
-        from workbench.schedules.recipes.memory.gather_prefetch import gathers_ahead
-
-        schedule = gathers_ahead(schedule, machine)
-    return schedule
-
-
-def _gathers(statement: ProgramStatement) -> bool:
-    """Whether a statement reads cells whose places are data."""
-    return any(any(reads(*r.subscripts)) for r in reads(*statement.values))
-
-
-def _judged(way: Way) -> Way:
-    """A way that is not taken where it would be illegal; one verdict at the end is cheaper where all is well."""
-
-    def judged(schedule: Schedule, identifier: str, machine: Target) -> Schedule:
-        after = way(schedule, identifier, machine)
-        return after if after is schedule or after.verdict else schedule
-
-    return judged
+    One verdict at the end is cheaper where all is well.
+    """
+    after = row(schedule, statement=statement, target=machine)
+    return after if after is schedule or not judged or after.verdict else schedule

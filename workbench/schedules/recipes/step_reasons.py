@@ -6,6 +6,7 @@ from workbench import poly
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Loop, loops
 from workbench.schedules.analysis.structure import Structure, structure
+from workbench.schedules.edit import plain
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -74,11 +75,6 @@ def reason(schedule: Schedule, step: Transform) -> str:
         case Affine(_, origin):
             return f"the order of {origin or 'the given tree'}"
     return "asked for"
-
-
-def plain(loop: str) -> str:
-    """The loop's name without its statement."""
-    return loop.rpartition("/")[2]
 
 
 def blocks(program: Program, sizes: dict[str, int]) -> str:

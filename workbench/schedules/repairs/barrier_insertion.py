@@ -8,13 +8,12 @@ from itertools import combinations
 from workbench.errors import ScheduleError
 from workbench.poly.time.concurrency import is_block
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.execution.atomic import Atomic
 from workbench.schedules.steps.execution.barrier import Barrier
 from workbench.schedules.steps.execution.bind import SPELT, Bind
-from workbench.schedules.steps.execution.loops import Parallelize
-from workbench.schedules.transform import Transform
+from workbench.schedules.steps.execution.parallelize import Parallelize
+from workbench.schedules.transform import Transform, recipe
 
 MOST = 12  # places where threads could wait that are looked at
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Vectorize
+from workbench.schedules.steps.execution.vectorize import Vectorize
 from workbench.schedules.steps.order.split import Split
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, recipe
 
 WIDTHS = (16, 8, 4, 2)
 

@@ -10,9 +10,9 @@ from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named, sites, spelt
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Execution
 from workbench.schedules.steps.order.interchange import Interchange
 from workbench.schedules.steps.order.tile import Tile
+from workbench.schedules.steps.support.execution import Execution
 from workbench.schedules.transform import Transform
 
 

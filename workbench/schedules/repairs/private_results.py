@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Parallelize
+from workbench.schedules.steps.execution.parallelize import Parallelize
 from workbench.schedules.steps.instances.split_reduction import SplitReduction
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, recipe
 
 PARTS = 8
 

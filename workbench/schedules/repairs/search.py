@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.poly.sets import isl
-from workbench.schedules.transform import Recipe, Transform
+from workbench.schedules.repairs.ideas import ELSEWHERE, KEEPING
+from workbench.schedules.transform import Transform
 
 if TYPE_CHECKING:
     from workbench.schedules.legality import Verdict
@@ -70,8 +71,6 @@ def _accepted(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator
 
 def _candidates(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterable[Transform]:
     """What the ideas propose, in the order of trying."""
-    from workbench.schedules.repairs.ideas import ELSEWHERE, KEEPING  # these know the steps, which know Schedule
-
     for group in (KEEPING, ELSEWHERE):
         proposed = [recipe for idea in group for recipe in _proposed(idea(schedule, step, verdict))]
         yield from sorted(proposed, key=lambda recipe: len(recipe.steps()))
@@ -93,8 +92,3 @@ def accepted(schedule: Schedule, recipe: Transform) -> bool:
     except WorkbenchError:
         return False
     return True
-
-
-def recipe(*steps: Transform) -> Transform:
-    """One step as it is, several as a Recipe."""
-    return steps[0] if len(steps) == 1 else Recipe(steps)

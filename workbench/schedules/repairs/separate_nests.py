@@ -8,14 +8,13 @@ from dataclasses import replace
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Execution
 from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction
 from workbench.schedules.steps.order.distribute import Distribute
 from workbench.schedules.steps.order.interchange import Interchange
 from workbench.schedules.steps.order.tile import Tile
-from workbench.schedules.transform import Transform
+from workbench.schedules.steps.support.execution import Execution
+from workbench.schedules.transform import Transform, recipe
 
 
 def distribute_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:

@@ -9,11 +9,11 @@ from workbench.poly.dependence.questions import statement_id
 from workbench.poly.programs.tree import Band, Loop, statements
 from workbench.schedules.edit import children
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.merge import Merge, meeting
-from workbench.schedules.steps.order.skew import Reverse, Shift
-from workbench.schedules.transform import Transform, together
+from workbench.schedules.steps.order.reverse import Reverse
+from workbench.schedules.steps.order.shift import Shift
+from workbench.schedules.transform import Transform, recipe, together
 
 MOST_SHIFTS = 4
 

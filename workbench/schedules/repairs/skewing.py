@@ -9,13 +9,12 @@ from workbench.poly.dependence.distances import backwards
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import Site, find_loops, named, spelt
 from workbench.schedules.legality import Verdict
-from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution.loops import Execution
 from workbench.schedules.steps.order.interchange import Interchange
 from workbench.schedules.steps.order.skew import Skew
 from workbench.schedules.steps.order.tile import Tile
-from workbench.schedules.transform import Transform, together
+from workbench.schedules.steps.support.execution import Execution
+from workbench.schedules.transform import Transform, recipe, together
 
 MOST_SKEWS = 6
 

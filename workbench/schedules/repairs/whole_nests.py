@@ -9,7 +9,9 @@ from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.order.skew import Reverse, Shift, Skew
+from workbench.schedules.steps.order.reverse import Reverse
+from workbench.schedules.steps.order.shift import Shift
+from workbench.schedules.steps.order.skew import Skew
 from workbench.schedules.transform import Transform, together
 
 

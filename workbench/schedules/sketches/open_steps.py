@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from workbench.errors import ScheduleError
 from workbench.records import record
-from workbench.schedules.choices import Choice
-from workbench.schedules.transform import Recipe, Together, Transform
+from workbench.schedules.choices import Alternative, Choice, left_open, python_of
+from workbench.schedules.transform import Recipe, Transform
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -31,7 +30,7 @@ class Open(Transform):
     leaves_open: ClassVar[bool] = True
 
     def on(self, schedule: Schedule) -> Schedule:
-        raise _left_open(self)
+        raise left_open(self)
 
     def python(self) -> str:
         positional = [python_of(a) for a in self.arguments]
@@ -39,24 +38,6 @@ class Open(Transform):
 
     def __str__(self) -> str:
         return self.python().replace("wb.", "")
-
-
-@record
-class Alternative(Transform):
-    """One of several steps, or none."""
-
-    choice: Choice
-
-    leaves_open: ClassVar[bool] = True
-
-    def on(self, schedule: Schedule) -> Schedule:
-        raise _left_open(self)
-
-    def python(self) -> str:
-        return python_of(self.choice).removeprefix("wb.")
-
-    def __str__(self) -> str:
-        return str(self.choice)
 
 
 def takes_choices(make: Make) -> Make:
@@ -149,25 +130,3 @@ def _joined(*words: str) -> str:
 def _first_word(choice: Choice) -> str:
     step = next(option for option in choice.options if option is not None)
     return str(step).partition("(")[0]
-
-
-def python_of(value: Any) -> str:
-    """A step or an argument as Python."""
-    match value:
-        case Choice(options, name):
-            return f"wb.choose({', '.join([*map(python_of, options), *([] if name is None else [f'name={name!r}'])])})"
-        case Together(parts):
-            return f"wb.together({', '.join(map(python_of, parts))})"
-        case Transform():
-            return f"wb.{value.python()}"
-        case Mapping():
-            return "{" + ", ".join(f"{key!r}: {python_of(inside)}" for key, inside in value.items()) + "}"
-        case tuple():
-            return "(" + "".join(f"{python_of(inside)}, " for inside in value).rstrip(" ") + ")"
-        case list():
-            return "[" + ", ".join(map(python_of, value)) + "]"
-    return repr(value)
-
-
-def _left_open(step: Transform) -> ScheduleError:
-    return ScheduleError(f"{step} leaves something open: schedule | {step} is a sketch, and its .at(...) decides")

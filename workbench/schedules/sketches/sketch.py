@@ -102,7 +102,13 @@ class Sketch:
         """The sketch that `to_json` wrote for this operator; ScheduleError says what does not fit."""
         from workbench.schedules.sketches.sketch_records import read_sketch
 
-        return read_sketch(operator, text)
+        schedule, steps, predicates = read_sketch(operator, text)
+        sketch = cls(schedule)
+        for step in steps:
+            sketch = sketch | step
+        for predicate in predicates:
+            sketch = where(sketch, predicate)
+        return sketch
 
     def to_python(self) -> str:
         """A script that builds an equal sketch."""

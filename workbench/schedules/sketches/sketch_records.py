@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
-from workbench.schedules.choices import Choice
+from workbench.schedules.choices import Alternative, Choice, python_of
 from workbench.schedules.recording import write_record, write_script
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.sketches.open_steps import FUNCTIONS, Alternative, Open, python_of
-from workbench.schedules.sketches.sketch import Sketch, where
+from workbench.schedules.sketches.open_steps import FUNCTIONS, Open
 from workbench.schedules.transform import Recipe, Transform, from_json, together
+
+if TYPE_CHECKING:
+    from workbench.schedules.sketches.sketch import Sketch
 
 LONGEST = 10_000_000
 
@@ -61,17 +63,14 @@ def _written(value: Any) -> Any:
     raise ScheduleError(f"to_json: the option {shown(value)} is no plain value (numbers, texts, tuples, steps)")
 
 
-def read_sketch(operator: Operator | Program, text: str) -> Sketch:
-    """The sketch of `write_sketch`."""
+def read_sketch(operator: Operator | Program, text: str) -> tuple[Schedule, Iterator[Transform], list[str]]:
+    """What `write_sketch` wrote: the schedule, the steps after it as they are asked for, the texts of constraints."""
     record = _record(text)
-    sketch = Sketch(Schedule.from_json(operator, json.dumps(record["schedule"])))
+    schedule = Schedule.from_json(operator, json.dumps(record["schedule"]))
     len(Transform.known)  # loads the functions
     reader = _Reader({d["name"]: d["options"] for d in record["decisions"]})
-    for step in record["steps"]:
-        sketch = sketch | reader.step(step)
-    for predicate in record["where"]:
-        sketch = where(sketch, predicate if isinstance(predicate, str) else "")
-    return sketch
+    predicates = [predicate if isinstance(predicate, str) else "" for predicate in record["where"]]
+    return schedule, map(reader.step, record["steps"]), predicates
 
 
 def _record(text: Any) -> dict[str, Any]:

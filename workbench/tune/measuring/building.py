@@ -187,6 +187,8 @@ def _made(task: Task, schedule: Schedule, folder: Path, known: Built) -> Built:
 
 def _said(error: Exception) -> str:
     """The first argument of an error: its text without the repairs, which take time to find."""
+    if isinstance(error, errors.IllegalSchedule):
+        return error.reason
     return str(error.args[0]) if error.args else type(error).__name__
 
 

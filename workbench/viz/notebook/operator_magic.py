@@ -37,9 +37,6 @@ def register(shell: Any) -> None:
     matchers = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
     if matchers is not None and not any(getattr(m, "matcher_identifier", "") == _IDENTIFIER for m in matchers):
         matchers.append(_matcher(shell))
-    from workbench.viz.notebook.cell_checks import listen  # which is made of what stands below
-
-    listen(shell)
 
 
 def define(shell: Any, line: str, cell: str | None) -> Operator | None:

@@ -1,4 +1,4 @@
-"""exp, exp2, exp10, expm1, tanh, sigmoid: x = n log 2 + r, a polynomial in r, and n put into the exponent.
+"""exp, exp2, exp10, expm1, tanh, sigmoid, logsigmoid: x = n log 2 + r, a polynomial in r, and n put into the exponent.
 
 Adding `SHIFT` = 1.5 2^(mantissa bits) rounds to an integer and leaves it in the low bits of the sum; the
 exponent's bias rides along.  Results near the ends of the range are scaled in two steps, so that they
@@ -130,5 +130,8 @@ RECIPES: dict[str, Recipe] = {
     "sigmoid": _recipe("""
     $T e = $exp(-$abs(x));
     return $select(x < 0, e, $all(1)) / (1 + e);
+"""),
+    "logsigmoid": _recipe("""
+    return $select(x < 0, x, $all(0)) - $log1p($exp(-$abs(x)));
 """),
 }

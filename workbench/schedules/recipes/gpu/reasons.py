@@ -8,7 +8,7 @@ from workbench.poly.programs.tree import LoopKind, loops
 from workbench.poly.threads.grid import is_thread, on_grid
 from workbench.poly.threads.warps import memory_of
 from workbench.poly.time.concurrency import is_block
-from workbench.schedules.recipes.step_reasons import plain
+from workbench.schedules.edit import plain
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     AddUnitLoop,

@@ -78,6 +78,11 @@ def packed(schedule: Schedule, identifier: str, target: Target, *, any_function:
         return schedule
 
 
+def panelled(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """As `packed`, also where something else than a product of the two operands is summed up."""
+    return packed(schedule, identifier, target, any_function=True)
+
+
 def _packed(schedule: Schedule, identifier: str, target: Target, any_function: bool) -> Schedule:
     start = schedule
     if packing(schedule.program, identifier, target, any_function=any_function) is None:

@@ -13,7 +13,7 @@ from workbench.records import record
 from workbench.schedules.arguments import require_tree
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
-from workbench.schedules.steps.order.affine_rows import affine_rows
+from workbench.schedules.steps.support.affine_rows import affine_rows
 from workbench.schedules.transform import Transform
 
 

@@ -1,0 +1,66 @@
+# Written by tools/stubs.py.
+
+from workbench.schedules.automatic import autoschedule as autoschedule
+from workbench.schedules.choices import Choice as Choice
+from workbench.schedules.choices import choose as choose
+from workbench.schedules.kernels.micro_kernels import MicroKernel as MicroKernel
+from workbench.schedules.kernels.micro_kernels import register as register
+from workbench.schedules.legality import Verdict as Verdict
+from workbench.schedules.offers import NextSteps as NextSteps
+from workbench.schedules.offers import next_steps as next_steps
+from workbench.schedules.recipes import default_schedule as default_schedule
+from workbench.schedules.recipes import reasons as reasons
+from workbench.schedules.repairs.search import Repairs as Repairs
+from workbench.schedules.replaying import replay as replay
+from workbench.schedules.scheduled_program import Schedule as Schedule
+from workbench.schedules.scheduled_program import check as check
+from workbench.schedules.scheduled_program import preview as preview
+from workbench.schedules.scheduled_program import schedule as schedule
+from workbench.schedules.sketches.recipe_sketch import recipe_sketch as recipe_sketch
+from workbench.schedules.sketches.sketch import Sketch as Sketch
+from workbench.schedules.sketches.sketch import where as where
+from workbench.schedules.steps import add_unit_loop as add_unit_loop
+from workbench.schedules.steps import affine as affine
+from workbench.schedules.steps import arrange as arrange
+from workbench.schedules.steps import atomic as atomic
+from workbench.schedules.steps import barrier as barrier
+from workbench.schedules.steps import bind as bind
+from workbench.schedules.steps import compute_at as compute_at
+from workbench.schedules.steps import decompose_reduction as decompose_reduction
+from workbench.schedules.steps import distribute as distribute
+from workbench.schedules.steps import double_buffer as double_buffer
+from workbench.schedules.steps import fold_storage as fold_storage
+from workbench.schedules.steps import fuse as fuse
+from workbench.schedules.steps import inline as inline
+from workbench.schedules.steps import interchange as interchange
+from workbench.schedules.steps import isolate as isolate
+from workbench.schedules.steps import merge as merge
+from workbench.schedules.steps import nontemporal as nontemporal
+from workbench.schedules.steps import pad as pad
+from workbench.schedules.steps import parallelize as parallelize
+from workbench.schedules.steps import partition as partition
+from workbench.schedules.steps import pipeline as pipeline
+from workbench.schedules.steps import prefetch as prefetch
+from workbench.schedules.steps import replace as replace
+from workbench.schedules.steps import reverse as reverse
+from workbench.schedules.steps import reverse_compute_at as reverse_compute_at
+from workbench.schedules.steps import root as root
+from workbench.schedules.steps import serial as serial
+from workbench.schedules.steps import shift as shift
+from workbench.schedules.steps import skew as skew
+from workbench.schedules.steps import split as split
+from workbench.schedules.steps import split_reduction as split_reduction
+from workbench.schedules.steps import stage as stage
+from workbench.schedules.steps import storage_align as storage_align
+from workbench.schedules.steps import tile as tile
+from workbench.schedules.steps import transform_layout as transform_layout
+from workbench.schedules.steps import unroll as unroll
+from workbench.schedules.steps import unroll_jam as unroll_jam
+from workbench.schedules.steps import vectorize as vectorize
+from workbench.schedules.transform import Recipe as Recipe
+from workbench.schedules.transform import Transform as Transform
+from workbench.schedules.transform import from_json as from_json
+from workbench.schedules.transform import together as together
+
+NAMES: dict[str, str]
+__all__: list[str]
