@@ -35,6 +35,7 @@ NAMES = {
     "interchange": "workbench.schedules:interchange",
     "merge": "workbench.schedules:merge",
     "parallelize": "workbench.schedules:parallelize",
+    "reorder": "workbench.schedules:reorder",
     "replace": "workbench.schedules:replace",
     "register": "workbench.schedules:register",
     "MicroKernel": "workbench.schedules:MicroKernel",

@@ -144,7 +144,7 @@ def test_blocks_may_stand_around_the_loops_that_have_none():
     op, sizes = problem("channels over time")
     found = wb.sketch(op, sizes, MACHINE)
     inside, outside = (found.at(y_1_block_c=32, y_1_blocks_outside=x) for x in (False, True))
-    assert "interchange('y.1/c_o', 'y.1/t', 'y.1/c_i')" in outside.steps()
+    assert "reorder('y.1/c_o', 'y.1/t', 'y.1/c_i')" in outside.steps()
     assert "interchange" not in inside.steps()
     assert outside.verdict
 
@@ -194,7 +194,7 @@ def test_rows_whose_windows_overlap_may_share_a_tile():
     assert "unroll('O/z_i')" not in steps_of("taps")
     tiled = steps_of("taps", O_rows="z", O_tile_z=8, O_tile_x=16, O_rows_outside=True)
     assert "tile({'O/z': 8, 'O/x': 16})" in tiled
-    assert "interchange('O/z_o', 'O/x_o'" in tiled
+    assert "reorder('O/z_o', 'O/x_o'" in tiled
     assert "unroll('O/z_i')" in tiled
 
 

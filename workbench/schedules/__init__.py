@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         partition,
         pipeline,
         prefetch,
+        reorder,
         replace,
         reverse,
         reverse_compute_at,
@@ -104,6 +105,7 @@ NAMES = {
     "preview": "scheduled_program",
     "reasons": "recipes",
     "register": "kernels.micro_kernels",
+    "reorder": "steps",
     "replace": "steps",
     "replay": "replaying",
     "reverse": "steps",
@@ -130,9 +132,9 @@ __all__ = [
     "compute_at", "decompose_reduction", "default_schedule", "distribute", "double_buffer", "fold_storage",
     "from_json", "fuse", "inline", "interchange", "isolate", "merge", "next_steps", "nontemporal", "pad",
     "parallelize", "partition", "pipeline", "prefetch", "preview", "reasons", "recipe_sketch", "register",
-    "replace", "replay",
-    "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew", "split", "split_reduction", "stage",
-    "storage_align", "tile", "together", "transform_layout", "unroll", "unroll_jam", "vectorize", "where",
+    "reorder", "replace", "replay", "reverse", "reverse_compute_at", "root", "schedule", "shift", "skew",
+    "split", "split_reduction", "stage", "storage_align", "tile", "together", "transform_layout", "unroll",
+    "unroll_jam", "vectorize", "where",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from workbench.schedules.steps import (
     Interchange,
     Merge,
     Parallelize,
+    Reorder,
     Split,
     Stage,
     Tile,
@@ -59,8 +60,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
             return f"{producer} only repeats cells of another array; they are read where they are"
         case Split():
             return "blocks of one loop"
-        case Interchange(order):
+        case Reorder(order):
             return f"{plain(order[0])} outermost, {plain(order[-1])} innermost"
+        case Interchange(first, second):
+            return f"{plain(first)} and {plain(second)} change places"
         case Unroll(loop):
             return f"the block over {plain(loop)} is written out: its cells are registers"
         case Vectorize(loop):

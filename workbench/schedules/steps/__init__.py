@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from workbench.schedules.steps.order.fuse import Fuse, fuse
     from workbench.schedules.steps.order.interchange import Interchange, interchange
     from workbench.schedules.steps.order.merge import Merge, merge
+    from workbench.schedules.steps.order.reorder import Reorder, reorder
     from workbench.schedules.steps.order.skew import Reverse, Shift, Skew, reverse, shift, skew
     from workbench.schedules.steps.order.split import Split, split
     from workbench.schedules.steps.order.tile import Tile, tile
@@ -71,6 +72,7 @@ NAMES = {
     "Partition": "instances.partition",
     "Pipeline": "storage.pipeline",
     "Prefetch": "execution.prefetch",
+    "Reorder": "order.reorder",
     "Replace": "execution.replace",
     "Reverse": "order.skew",
     "ReverseComputeAt": "instances.reverse_compute_at",
@@ -108,6 +110,7 @@ NAMES = {
     "partition": "instances.partition",
     "pipeline": "storage.pipeline",
     "prefetch": "execution.prefetch",
+    "reorder": "order.reorder",
     "replace": "execution.replace",
     "reverse": "order.skew",
     "reverse_compute_at": "instances.reverse_compute_at",
@@ -128,13 +131,13 @@ NAMES = {
 __all__ = [
     "AddUnitLoop", "Affine", "AffineRows", "Arrange", "Atomic", "Barrier", "Bind", "ComputeAt",
     "DecomposeReduction", "Distribute", "DoubleBuffer", "FoldStorage", "Fuse", "Inline", "Interchange", "Isolate",
-    "Merge", "Nontemporal", "Pad", "Parallelize", "Partition", "Pipeline", "Prefetch", "Replace", "Reverse",
-    "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign", "Tile",
-    "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "atomic",
+    "Merge", "Nontemporal", "Pad", "Parallelize", "Partition", "Pipeline", "Prefetch", "Reorder", "Replace",
+    "Reverse", "ReverseComputeAt", "Root", "Shift", "Skew", "Split", "SplitReduction", "Stage", "StorageAlign",
+    "Tile", "TransformLayout", "Unroll", "UnrollJam", "Vectorize", "add_unit_loop", "affine", "arrange", "atomic",
     "barrier", "bind", "compute_at", "decompose_reduction", "distribute", "double_buffer", "fold_storage", "fuse",
     "inline", "interchange", "isolate", "merge", "nontemporal", "pad", "parallelize", "partition", "pipeline",
-    "prefetch", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split", "split_reduction",
-    "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
+    "prefetch", "reorder", "replace", "reverse", "reverse_compute_at", "root", "shift", "skew", "split",
+    "split_reduction", "stage", "storage_align", "tile", "transform_layout", "unroll", "unroll_jam", "vectorize",
 ]  # fmt: skip
 
 

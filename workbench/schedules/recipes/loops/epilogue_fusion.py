@@ -19,8 +19,9 @@ from workbench.schedules.edit import at
 from workbench.schedules.recipes.loops.fusion import common
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, distribute, interchange, merge, tile, unroll, vectorize
+from workbench.schedules.steps import decompose_reduction, distribute, merge, reorder, tile, unroll, vectorize
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
+from workbench.schedules.transform import applied
 
 Order = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
@@ -52,11 +53,11 @@ def tiled(schedule: Schedule, identifier: str, sizes: Mapping[str, int], order: 
     cut = {f"{name}/{x}": size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
     if _shared(schedule, identifier) != len(outer) + len(cells):
-        schedule = interchange(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))).on(schedule)
+        schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))))
         return _in_lanes(schedule, [name], cells)
-    schedule = interchange(*(f"{name}/{x}" for x in (*outer, *cells))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *cells))))
     schedule, nests = _apart(schedule, identifier, cells[0])
-    schedule = interchange(*(f"{name}/{x}" for x in (*reduced, *cells))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*reduced, *cells))))
     return _in_lanes(schedule, nests, cells)
 
 

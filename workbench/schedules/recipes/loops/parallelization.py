@@ -14,7 +14,7 @@ from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.wavefront import in_waves
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize
+from workbench.schedules.steps import parallelize, reorder
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -104,10 +104,10 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
 
 
 def hoisted(program: Program, site: Site) -> Transform:
-    """The interchange that makes a loop the outermost of its band."""
+    """The order that makes a loop the outermost of its band."""
     statement = program.statement(statements(site.band)[-1]).name
     names = [f"{statement}/{x.name}" for x in site.band.loops[: site.position + 1]]
-    return interchange(names[-1], *names[:-1])
+    return reorder(names[-1], *names[:-1])
 
 
 def iterations(schedule: Schedule, row: Expr, statement: str) -> int:

@@ -17,7 +17,8 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.memory.row_fusion import in_company, row_sums
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize, split, tile, unroll, vectorize
+from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 ABREAST = 4
@@ -109,7 +110,7 @@ def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule
     """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
     name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
     schedule = split(f"{name}/{last}", plan.terms).on(schedule)
-    schedule = interchange(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
+    schedule = reorder(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
     return unroll(f"{name}/{last}_i").on(schedule)
 
 
@@ -158,7 +159,7 @@ def _abreast(schedule: Schedule, identifier: str, plan: Blocking, *, in_lanes: b
     schedule = tile({f"{name}/{d}": s for d, s in rows.items()}).on(schedule) if rows else schedule
     others, reduced = ([d for d in own if d not in (*rows, plan.vector)] for own in (shape.free, shape.reduced))
     order = [*others, *(f"{d}_o" for d in rows), *reduced, plan.vector, *(f"{d}_i" for d in rows)]
-    schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in order)))
     for d in list(rows)[: len(rows) - in_lanes]:
         schedule = unroll(f"{name}/{d}_i").on(schedule)
     return vectorize(f"{name}/{list(rows)[-1]}_i").on(schedule) if in_lanes else schedule

@@ -21,7 +21,7 @@ from workbench.schedules.analysis.structure import structure, swept
 from workbench.schedules.recipes.decisions import decide, sizes_near
 from workbench.schedules.recipes.try_steps import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, distribute, interchange, merge, parallelize, shift, skew, tile
+from workbench.schedules.steps import add_unit_loop, distribute, merge, parallelize, reorder, shift, skew, tile
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -194,7 +194,7 @@ def _scheduled(schedule: Schedule, plan: TimeTiles) -> Schedule:
     steps.append(tile({f"{first}/{t}": plan.sweeps, **sizes}))
     steps += [distribute(name, loop=f"{i}_i") for name in names[1:]]
     waves: list[Transform] = [skew(f"{name}/{i}_o", by=f"{name}/{t}_o") for name in every]
-    waves += [interchange(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
+    waves += [reorder(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
     after = attempt(schedule, *steps, *waves)
     return attempt(schedule, *steps) if after is schedule else after
 

@@ -16,7 +16,7 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.memory.nontemporal_stores import FULL, beyond_caches, touched_once
 from workbench.schedules.recipes.try_steps import dim_of
-from workbench.schedules.steps import fuse, interchange, nontemporal, prefetch, split, tile, vectorize
+from workbench.schedules.steps import fuse, nontemporal, prefetch, reorder, split, tile, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -77,9 +77,9 @@ def _blocks(read: str, written: str, sides: tuple[int, int], target: Target) -> 
     """Squares in blocks of these sides; lines are full before they leave the first cache."""
     return [
         tile({read: sides[0], written: sides[1]}),
-        interchange(f"{written}_o", f"{read}_o"),
+        reorder(f"{written}_o", f"{read}_o"),
         split(f"{written}_i", target.lanes(32)),
-        interchange(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
+        reorder(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
         vectorize(f"{written}_i_i"),
     ]
 

@@ -18,7 +18,7 @@ from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.loops.transposition import across
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, interchange, vectorize
+from workbench.schedules.steps import fuse, reorder, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -116,8 +116,8 @@ def options(
     if crossing is not None:
         found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
     moved = names[:position] + names[position + 1 :] + [own]
-    reorder: list[Transform] = [interchange(*moved)] if moved != names else []
-    return [*found, [*reorder, vectorize(own)]]
+    order: list[Transform] = [reorder(*moved)] if moved != names else []
+    return [*found, [*order, vectorize(own)]]
 
 
 def flattenings(program: Program, band: Band, position: int, target: Target) -> list[list[Transform]]:

@@ -14,7 +14,7 @@ from workbench.poly.programs.tree import Band, loops, statements
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize, skew, tile
+from workbench.schedules.steps import parallelize, reorder, skew, tile
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -44,7 +44,7 @@ def in_waves(schedule: Schedule, nest: Band, target: Target) -> Schedule:
     names, (i, j) = [program.statement(s).name for s in own], (x.name for x in nest.loops[:2])
     first = names[0]
     waves: list[Transform] = [skew(f"{name}/{j}_o", by=f"{name}/{i}_o") for name in names]
-    waves += [interchange(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
+    waves += [reorder(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
     return attempt(schedule, tile({f"{first}/{i}": SIZES[0], f"{first}/{j}": SIZES[1]}), *waves)
 
 

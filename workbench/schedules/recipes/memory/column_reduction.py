@@ -15,7 +15,7 @@ from workbench.schedules.edit import at, leaf_path
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import distribute, interchange, split, vectorize
+from workbench.schedules.steps import distribute, reorder, split, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -46,7 +46,7 @@ def _in_strips(schedule: Schedule, band: Band, target: Target) -> Schedule:
     steps += [distribute(name, loop=f"{column}_i") for name in names[1:]]
     for name, part in zip(names, parts, strict=True):
         if isinstance(part, Band):
-            steps.append(interchange(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
+            steps.append(reorder(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
         steps.append(vectorize(f"{name}/{column}_i"))
     return attempt(schedule, *steps)
 

@@ -13,7 +13,7 @@ from workbench.schedules.recipes.loops.parallelization import iterations
 from workbench.schedules.recipes.loops.vectorization import innermost
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import distribute, interchange, skew, split, unroll, unroll_jam, vectorize
+from workbench.schedules.steps import distribute, reorder, skew, split, unroll, unroll_jam, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -109,7 +109,7 @@ def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, s
         around = list(loops(part))
         if len(around) == 1 and around[0].kind == "serial" and _carries(schedule, name, around[0]):
             inner = f"{name}/{few}"
-            steps.append(interchange(f"{name}/{around[0].name}", inner))
+            steps.append(reorder(f"{name}/{around[0].name}", inner))
             steps.append(vectorize(inner) if slow & {*statements(part)} else unroll(inner))
     return steps
 
