@@ -60,7 +60,6 @@ def staged(s: Schedule, stages: int = 0) -> Schedule:
     """The same of a naive product of whatever size."""
     s = s | wb.decompose_reduction("C")
     s = s | wb.tile({"C/m": 16, "C/n": 16, "C/k": 16})
-    s = s | wb.reorder("C/m_o", "C/n_o", "C/k_o", "C/m_i", "C/n_i", "C/k_i")
     s = s | wb.stage("A", "k_o") | wb.stage("B", "k_o")
     if stages:
         s = s | wb.pipeline("k_o", stages, async_=True)

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from workbench.schedules import Transform
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 AVX2 = Target(vector_bits=256, cores=2)
@@ -29,7 +30,7 @@ def f(float(L,M) X) -> (V, I) { (V(j), I(j)) smallest=! (X(j,l), 7) where j in 0
 )
 def test_two_loops_that_add_to_one_dimension(order: str, unrolled: str, lanes: str) -> None:
     schedule = wb.schedule(wb.operator(SPREAD), K=16, U=8, L=13)
-    schedule = schedule | wb.reorder(*(f"T/{x}" for x in order)) | wb.unroll(f"T/{unrolled}")
+    schedule = applied(schedule, wb.reorder(*(f"T/{x}" for x in order))) | wb.unroll(f"T/{unrolled}")
     agree(schedule | wb.vectorize(f"T/{lanes}"))
 
 

@@ -1,4 +1,4 @@
-"""Copies from rows into lanes: whole vectors and what is left of them get loops of their own.
+"""Transposed copies, from rows into lanes: whole vectors and what is left of them get loops of their own.
 
     for k: { for n_lane in lanes: P(k, n_lane) = B(n_lane, k); for n_lane: P(k, n_lane) = B(n_lane, k) }
     →   for k: for n_lane in lanes: …;   for k: for n_lane: …
@@ -15,9 +15,9 @@ from workbench.lang.algebra.normal_form import depends, growth
 from workbench.lang.expr import Expr, Read, reads
 
 
-def turned_apart(nest: Nest) -> Nest:
+def split_transposed_copies(nest: Nest) -> Nest:
     """The nest with such loops divided, wherever their iterations write cells of their own."""
-    nest = rebuild(nest, tuple(map(turned_apart, children(nest))))
+    nest = rebuild(nest, tuple(map(split_transposed_copies, children(nest))))
     if isinstance(nest, For) and isinstance(nest.body, Block) and _turns(nest, nest.body.body):
         return Block(tuple(replace(nest, body=part) for part in nest.body.body))
     return nest

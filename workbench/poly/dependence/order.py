@@ -21,7 +21,7 @@ from workbench.poly.programs.program import Dependence, Program
 from workbench.poly.programs.tree import Loop, Tree, at_once, statements
 from workbench.poly.sets import isl
 from workbench.poly.sets.witness import Witness, witness
-from workbench.poly.time.barrier_order import parted
+from workbench.poly.time.barrier_order import ordered_by_barriers
 from workbench.poly.time.concurrency import atomic_statements
 from workbench.poly.time.timemap import collisions, compare_text, shared
 from workbench.records import record
@@ -145,7 +145,8 @@ def _parted(
     source, target, reduction = dependence.source, dependence.target, dependence.kind == "reduction"
     if reduction and atomic_statements(tree).issuperset((source, target)):
         return
-    right, wrong = parted(program, tree, source, target, depth), parted(program, tree, target, source, depth)
+    right = ordered_by_barriers(program, tree, source, target, depth)
+    wrong = ordered_by_barriers(program, tree, target, source, depth)
     if right is not None:
         pairs = pairs.subtract(right)
     if wrong is not None:

@@ -18,13 +18,13 @@ from workbench.schedules.analysis.structure import in_place, structure, swept
 from workbench.schedules.recipes.decisions import asked, decide, undecided
 from workbench.schedules.recipes.loops.fusion import fused
 from workbench.schedules.recipes.loops.parallelization import parallelized
-from workbench.schedules.recipes.loops.tiling import block
+from workbench.schedules.recipes.loops.tiling import tiled_for_reuse
 from workbench.schedules.recipes.loops.vectorization import vectorized
-from workbench.schedules.recipes.memory.column_reduction import striped
+from workbench.schedules.recipes.memory.column_reduction import with_column_blocks
 from workbench.schedules.recipes.memory.copy_propagation import without_copies
-from workbench.schedules.recipes.memory.nontemporal_stores import written_past_caches
-from workbench.schedules.recipes.memory.software_prefetch import asked_ahead
-from workbench.schedules.recipes.products.direct_convolution import windowed
+from workbench.schedules.recipes.memory.nontemporal_stores import with_nontemporal_stores
+from workbench.schedules.recipes.memory.software_prefetch import with_row_prefetch
+from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.integer_products import instructed
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
@@ -35,7 +35,7 @@ MOST_STATEMENTS = 80
 
 
 Way = Callable[[Schedule, str, Target], Schedule]
-WAYS: dict[str, Way] = {"instructions": instructed, "windows": windowed, "packing": packed, "blocks": block}
+WAYS: dict[str, Way] = {"instructions": instructed, "windows": convolved, "packing": packed, "blocks": tiled_for_reuse}
 LOOPS = "loops"
 """The way of what has no use for any of these."""
 
@@ -56,14 +56,14 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
 def _prepared(schedule: Schedule, machine: Target) -> Schedule:
     """Nests together or apart as blocks and lanes need them; what few programs need is loaded with the first one."""
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.memory.privatization import with_own_values
+        from workbench.schedules.recipes.memory.privatization import privatized
 
-        schedule = with_own_values(schedule)
+        schedule = privatized(schedule)
     own = schedule.program.statements
     if any(map(in_place, own)):
-        from workbench.schedules.recipes.recurrences.index_set_splitting import turned
+        from workbench.schedules.recipes.recurrences.index_set_splitting import with_split_index_sets
 
-        schedule = turned(schedule)
+        schedule = with_split_index_sets(schedule)
         if asked():
             from workbench.schedules.recipes.recurrences.first_values import with_first_values
 
@@ -75,9 +75,9 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 
         schedule = separated(schedule, machine)
     if sums and len(own) > 2:
-        from workbench.schedules.recipes.loops.column_partials import with_columns
+        from workbench.schedules.recipes.loops.column_partials import with_partial_column_sums
 
-        schedule = with_columns(schedule, machine)
+        schedule = with_partial_column_sums(schedule, machine)
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
         from workbench.schedules.recipes.memory.own_rows import with_own_rows
 
@@ -142,29 +142,29 @@ def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedu
         if after is not schedule:
             schedule, blocked = after, blocked | {identifier}
     for identifier in (s for s in sums if s not in blocked):
-        schedule = striped(schedule, identifier, machine)
+        schedule = with_column_blocks(schedule, identifier, machine)
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.loops.tile_fusion import computed_inside
+        from workbench.schedules.recipes.loops.tile_fusion import with_fused_producers
 
-        schedule = computed_inside(schedule, machine)
+        schedule = with_fused_producers(schedule, machine)
     if asked():
         from workbench.schedules.recipes.loops.loop_choices import reordered
 
         schedule = reordered(schedule, blocked, machine)
     schedule = vectorized(schedule, blocked, machine)
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
-        from workbench.schedules.recipes.recurrences.interleaved_recurrences import overlapped
+        from workbench.schedules.recipes.recurrences.interleaved_recurrences import interleaved
 
-        schedule = overlapped(schedule, machine)
+        schedule = interleaved(schedule, machine)
     if asked():
         from workbench.schedules.recipes.loops.loop_choices import unrolled
 
         schedule = unrolled(schedule, machine)
-    schedule = asked_ahead(written_past_caches(parallelized(schedule, machine), machine), machine)
+    schedule = with_row_prefetch(with_nontemporal_stores(parallelized(schedule, machine), machine), machine)
     if any(_gathers(s) for s in schedule.program.statements):
-        from workbench.schedules.recipes.memory.gather_prefetch import gathers_ahead
+        from workbench.schedules.recipes.memory.gather_prefetch import with_gather_prefetch
 
-        schedule = gathers_ahead(schedule, machine)
+        schedule = with_gather_prefetch(schedule, machine)
     return schedule
 
 

@@ -1,4 +1,4 @@
-"""What stands around a register tile: the values its cells begin with, and what is computed from them at the end.
+"""Prologue and epilogue of a register tile: the values its cells begin with, and what is computed from them last.
 
     for m_i, n_i: C(m,n) = 0;   for k: for m_i, n_i: C(m,n) += A(m,k) * B(k,n);   for m_i, n_i: C(m,n) = relu(C(m,n))
 
@@ -21,7 +21,7 @@ from workbench.lang.expr import Binary, Expr, Index, Read, reads, substitute, tr
 MOST_LOOPS = 3  # of a tile: loops are matched in every order
 
 
-def with_company(before: Nest | None, tile: Tile, after: Nest | None) -> Tile | None:
+def with_prologue_and_epilogue(before: Nest | None, tile: Tile, after: Nest | None) -> Tile | None:
     """The tile with what stands before and after it, as far as given; None where it would compute something else."""
     first = () if before is None else _renamed(before, tile)
     last = () if after is None else _renamed(after, tile)

@@ -1,4 +1,4 @@
-"""Columns: sums over columns of a large array are taken where its rows are walked, a part for each block of rows.
+"""Partial column sums: those of a large array are taken where its rows are walked, one for each block of rows.
 
     for m: for n: X(m, n) = …;   for n: for m: g(n) += X(m, n)
     →   for m_o: { for n: part(m_o, n) = 0;  for m_i: for n: { X(m, n) = …;  part(m_o, n) += X(m, n) } }
@@ -32,7 +32,7 @@ BLOCKS = 8
 """Blocks for each core, at least: what one core lacks another takes."""
 
 
-def with_columns(schedule: Schedule, target: Target) -> Schedule:
+def with_partial_column_sums(schedule: Schedule, target: Target) -> Schedule:
     """Sums over columns taken beside the rows they are of; unchanged where there are none, or it is not legal."""
     for nest in top(schedule.tree):
         sums = _columns_of(schedule, nest, target)

@@ -1,4 +1,4 @@
-"""Register tiles in company: first values, sums, and what is computed from them, tile by tile.
+"""Epilogue fusion: register tiles with their first values, sums, and what is computed from them, tile by tile.
 
 before → after:  for m, n: { init; for k: update };  for m, n: relu
                  → for m_o, n_o: { for m_i, n_i: init;  for k, m_i, n_i: update;  for m_i, n_i: relu }

@@ -1,4 +1,4 @@
-"""Threads: the outermost loop that carries no dependence is divided among them."""
+"""Parallelization: the outermost loop that carries no dependence is divided among threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, stat
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.decisions import asked, decide
-from workbench.schedules.recipes.loops.wavefront import in_waves
+from workbench.schedules.recipes.loops.wavefront import in_wavefronts
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder
@@ -42,7 +42,7 @@ def parallelized(schedule: Schedule, target: Target) -> Schedule:
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest, target):
             after = divided(schedule, nest)
             after = _inside(schedule, nest, target) if after is schedule else after
-            schedule = in_waves(schedule, nest, target) if after is schedule else after
+            schedule = in_wavefronts(schedule, nest, target) if after is schedule else after
     return schedule
 
 

@@ -1,4 +1,4 @@
-"""Blocks: a reduction with reuse is tiled for registers and caches."""
+"""Tiling: a reduction with reuse is tiled for registers and caches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
-from workbench.schedules.recipes.memory.row_fusion import in_company, row_sums
+from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
@@ -28,13 +28,13 @@ PAGE, LINE, WAYS = 4096, 64, 8
 """Lines whose addresses differ by a multiple of a page share the ways of a first cache: eight of them or more."""
 
 
-def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+def tiled_for_reuse(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """Register and cache blocks for one reduction; unchanged if it has no use for them."""
     program = schedule.program
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
-    if identifier in row_sums(program, target) and in_company(schedule, identifier):
+    if identifier in row_sums(program, target) and shares_its_nest(schedule, identifier):
         return schedule
     plan = _decided(plan, structure(program, identifier), target) if asked() else plan
     ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)

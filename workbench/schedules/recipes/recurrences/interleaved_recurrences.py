@@ -1,4 +1,4 @@
-"""Chains: recurrences that wait for their own last value run several at a time."""
+"""Interleaved recurrences: those that wait for their own last value run several at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SKEWS = (1, 2, 3)
 """How far a row may stay behind the row before, where rows wait for one another."""
 
 
-def overlapped(schedule: Schedule, target: Target) -> Schedule:
+def interleaved(schedule: Schedule, target: Target) -> Schedule:
     """Iterations of the next loop outside, some at a time, wherever the innermost loop carries a value.
 
     before → after:  for i: for j: y(i, j) += y(i, j - 1)   →   for i_o: for j: for i_i < 4: y(i, j) += y(i, j - 1)
@@ -69,7 +69,7 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 
 
 def _side_by_side(schedule: Schedule, identifier: str) -> bool:
-    """Whether none of the chains that were put together waits for another in the same step."""
+    """Whether none of the recurrences that were put together waits for another in the same step."""
     own = schedule.program.statement(identifier).name
     return not _carries(schedule, own, path(schedule.tree, identifier)[-1])
 
@@ -98,7 +98,7 @@ def _divides(value: Expr) -> bool:
 
 
 def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, slow: frozenset[str]) -> list[Transform]:
-    """A block of iterations of the outer loop for each part; innermost where the part is a chain.
+    """A block of iterations of the outer loop for each part; innermost where the part is a recurrence.
 
     There it is written out, or in lanes where one of the statements is `slow`.
     """
