@@ -71,7 +71,7 @@ def test_from_the_tile_to_the_same_code_in_a_fresh_kernel(page, browser, keep_wi
 
     browser.click(".wbp .interchange")
     page.becomes(f"len(panel.schedule.trace) == {len(tiled) + 1}")
-    assert steps(page)[-1].startswith("reorder(")
+    assert steps(page)[-1].startswith("interchange(")
 
     browser.until("document.querySelector('.wbp .offers details')")
     refused = some_offer(browser, "parallelize", "vectorize", legal=False)

@@ -36,10 +36,10 @@ def _turns(loop: For, parts: tuple[Nest, ...]) -> bool:
     bounds = [e for x in inner for e in (x.lower, x.upper)]
     if any(x.variable != lane for x in inner) or any(depends(e, loop.variable) for e in bounds):
         return False
-    return _is_turned(first, loop.variable, lane)
+    return _is_transposed(first, loop.variable, lane)
 
 
-def _is_turned(write: Write, along: str, lane: str) -> bool:
+def _is_transposed(write: Write, along: str, lane: str) -> bool:
     if write.reduction is not None or write.atomic or len(write.cells) != 1:
         return False
     cell, source = write.cells[0], write.values[0]

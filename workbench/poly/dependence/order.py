@@ -125,7 +125,7 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
             if bad is not None and loop.kind == "vector":
                 bad = out_of_lockstep(program, bad, (s, t), common, depth)
             if bad is not None and at_once(loop.kind):
-                for pairs, why in _parted(program, tree, dependence, bad, depth):
+                for pairs, why in _unordered_by_barriers(program, tree, dependence, bad, depth):
                     yield pairs, why, loop.name
             elif bad is not None:
                 yield bad, reason, loop.name
@@ -138,7 +138,7 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         yield pairs, "order", None
 
 
-def _parted(
+def _unordered_by_barriers(
     program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int
 ) -> Iterator[tuple[isl.Map, Reason]]:
     """Of pairs that the loop at a depth separates, those that run at once, and those that barriers order wrongly."""

@@ -111,8 +111,8 @@ def _on_cells(write: Write, tile: Tile) -> Write:
 
 def _independent(tile: Tile) -> bool:
     """Whether the tile's pieces may come one after the other, each with what stands before and after it."""
-    company, own = (*tile.before, *tile.after), {c.array for c in tile.write.cells}
-    if any(w.reduction is not None or w.atomic or _gathers(w) for w in company):
+    around, own = (*tile.before, *tile.after), {c.array for c in tile.write.cells}
+    if any(w.reduction is not None or w.atomic or _gathers(w) for w in around):
         return False
     others = [c for w in tile.after for c in w.cells if c.array not in own]
     places = {c.array: c for c in others}

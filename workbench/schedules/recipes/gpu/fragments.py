@@ -224,7 +224,7 @@ def _free(wanted: str, known: set[str]) -> str:
     return wanted if wanted not in known else _free(f"{wanted}_t", known)
 
 
-def turned(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
+def is_transposed(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
     """Whether `across` changes how a tile lies."""
     subscripts = _read(schedule, identifier, buffer)
     return position_of(subscripts, side.dim) != len(subscripts) - 1
