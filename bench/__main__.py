@@ -17,7 +17,7 @@ from bench.limits import LIMITS
 from bench.page import leave
 from bench.placing import OFFSET
 from bench.record import Comparison, Record, Row
-from bench.rounds import Effort, compare, crew
+from bench.rounds import Effort, compare, worker_pool
 from bench.suite import BACKEND_CASES, CASES, Case
 from bench.table import ratio
 
@@ -126,7 +126,7 @@ def _rows(options: argparse.Namespace, cases: Sequence[Case], effort: Effort) ->
 
 
 def _compared(cases: Sequence[Case], contenders: Sequence[str], threads: int, effort: Effort) -> Iterator[Comparison]:
-    with crew(contenders, threads) as workers:
+    with worker_pool(contenders, threads) as workers:
         for case in cases:
             row = compare(case, workers, effort)
             ratios = [f"{name} {ratio(found.get('fresh'))}" for name, found in row.ratios.items() if found]

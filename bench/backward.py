@@ -22,7 +22,7 @@ import workbench as wb
 from bench import facts
 from bench.page import leave
 from bench.record import Comparison, Record
-from bench.rounds import Effort, compare, crew
+from bench.rounds import Effort, compare, worker_pool
 from bench.suite import Case
 from bench.table import ratio
 from workbench.lang.operator import Operator
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     effort = Effort(options.rounds or options.effort.rounds, options.seconds or options.effort.seconds)
     before, rows = facts.load(), list[Comparison]()
     for threads in options.threads:
-        with crew((OURS, SAVED, TORCH), threads, module="bench.backward_worker") as workers:
+        with worker_pool((OURS, SAVED, TORCH), threads, module="bench.backward_worker") as workers:
             for case in chosen:
                 rows.append(compare(case, workers, effort))
                 _say(f"{threads} threads, {case.name}: torch {ratio(_torch_over_ours(rows[-1]))}")

@@ -24,8 +24,7 @@ def double_buffered(n: int) -> Schedule:
     """The schedule: blocks and threads over tiles of C, copies by all threads, two buffers for each operand."""
     s = wb.schedule(wb.ops.matmul, M=n, N=n, K=n) | wb.decompose_reduction("C")
     s |= wb.tile({"C/m": TILE, "C/n": TILE, "C/k": TILE}) | wb.tile({"C.init/m": TILE, "C.init/n": TILE})
-    s |= wb.interchange("C/m_o", "C/n_o", "C/k_o", "C/m_i", "C/n_i", "C/k_i") | wb.stage("A", "C/k_o")
-    s |= wb.stage("B", "C/k_o") | wb.double_buffer("A_local") | wb.double_buffer("B_local")
+    s |= wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o") | wb.double_buffer("A_local") | wb.double_buffer("B_local")
     for statement in ("C.init", "C"):
         for dim, axis in (("m", "y"), ("n", "x")):
             s |= wb.bind(f"{statement}/{dim}_o", f"block.{axis}") | wb.bind(f"{statement}/{dim}_i", f"thread.{axis}")

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.crew import ROOT, THREAD_VARIABLES
 from bench.record import Latency, Timing
+from bench.worker_pool import ROOT, THREAD_VARIABLES
 
 # What is asked of them, in seconds.
 CALL_LIMITS = {"op(A, B)": 5e-6, "kernel(A, B, out=C)": 3e-6}

@@ -21,10 +21,10 @@ import numpy as np
 
 import workbench as wb
 from bench import facts, polybench_kernels
-from bench.crew import Worker
 from bench.page import leave
 from bench.polybench_compilers import COMPILERS, missing
 from bench.record import Comparison, Record, Result, Timing
+from bench.worker_pool import Worker
 from workbench import poly
 from workbench.errors import WorkbenchError
 

@@ -14,11 +14,11 @@ import numpy as np
 
 import workbench as wb
 from bench.contenders import FOREIGN, arguments_of, missing, operator_of
-from bench.crew import Worker
 from bench.environments import interpreter
 from bench.foreign_worker import saved
 from bench.record import Comparison, Result, Timing
 from bench.suite import Case
+from bench.worker_pool import Worker
 
 FORMS = ("fresh", "preallocated")
 PREPARE_SECONDS = 300.0
@@ -36,7 +36,7 @@ class Effort:
 
 
 @contextmanager
-def crew(contenders: Sequence[str], threads: int, module: str = "bench.worker") -> Iterator[dict[str, Worker]]:
+def worker_pool(contenders: Sequence[str], threads: int, module: str = "bench.worker") -> Iterator[dict[str, Worker]]:
     """A process of `module` for each contender, and one that copies memory; they end with the block."""
     with TemporaryDirectory(prefix="workbench-bench-") as folder:
         places = {name: Path(folder) / name.replace("/", "-") for name in (*contenders, "copy")}

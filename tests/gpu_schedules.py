@@ -60,7 +60,6 @@ def staged(s: Schedule, stages: int = 0) -> Schedule:
     """The same of a naive product of whatever size."""
     s = s | wb.decompose_reduction("C")
     s = s | wb.tile({"C/m": 16, "C/n": 16, "C/k": 16})
-    s = s | wb.interchange("C/m_o", "C/n_o", "C/k_o", "C/m_i", "C/n_i", "C/k_i")
     s = s | wb.stage("A", "k_o") | wb.stage("B", "k_o")
     if stages:
         s = s | wb.pipeline("k_o", stages, async_=True)
@@ -83,7 +82,7 @@ def bind_all(schedule: Schedule, axes: dict[str, str]) -> Schedule:
 def register_tiles() -> Schedule:
     """Each thread keeps 4 x 4 cells in registers."""
     s = wb.schedule(wb.ops.matmul, M=37, N=50, K=21) | wb.decompose_reduction("C") | wb.tile({"C/m": 4, "C/n": 4})
-    s = s | wb.interchange("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i") | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
+    s = s | wb.reorder("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i") | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
     return bind_all(s, {"C.init/m": "block.x", "C.init/n": "thread.x", "C/m_o": "block.x", "C/n_o": "thread.x"})
 
 

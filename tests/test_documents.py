@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import workbench as wb
 from tests.support import ROOT
+from workbench.poly.programs import program, tree
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -43,6 +45,34 @@ def test_the_readme_shows_what_it_promises(capsys):
 def test_a_link_leads_to_a_file(path):
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+NAMED_FILE = re.compile(r"`((?:[a-z_]+/)+[a-z_0-9]+\.(?:py|c|json|toml|md))`")
+ROOMS = {p.name for p in (ROOT / "workbench").iterdir() if p.is_dir()}
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if p.name != "CHANGELOG.md"], ids=lambda p: p.name)
+def test_a_file_of_the_library_that_a_document_names_is_there(path):
+    named = {name for name in NAMED_FILE.findall(path.read_text(encoding="utf-8")) if name.split("/")[0] in ROOMS}
+    whole = re.findall(r"`workbench/([\w/]+(?:\.py|/))`", path.read_text(encoding="utf-8"))
+    assert [name for name in sorted({*named, *whole}) if not (ROOT / "workbench" / name).exists()] == []
+
+
+def test_the_glossary_names_what_there_is():
+    """A word in code is a public name, a file, or an attribute of one of the values that everything is about."""
+    homes = (wb, wb.schedules, wb.poly, program, tree, wb.Operator, wb.Schedule, program.ProgramStatement)
+    named = set(re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")))
+    named -= {"code", "before → after"}
+    missing = []
+    for name in named:
+        if name.endswith(".py"):
+            found = (ROOT / "workbench" / name).is_file()
+        else:
+            word = name.rpartition(".")[2]
+            found = any(hasattr(home, word) or word in getattr(home, "__annotations__", {}) for home in homes)
+        missing += [] if found else [name]
+    assert len(named) > 30
+    assert sorted(missing) == []
 
 
 def test_every_make_target_a_document_names_exists():

@@ -140,7 +140,8 @@ def __getattr__(name: str) -> Any:
         with uncollected():
             return import_module(f"workbench.{name}")
     if name not in NAMES:
-        raise errors.UnknownName(f"workbench: {unknown_name('name', name, __all__)}")
+        elsewhere = _load("workbench.schedules.foreign_names:known_as")(name)
+        raise errors.UnknownName(f"workbench: {elsewhere or unknown_name('name', name, __all__)}")
     globals()[name] = value = _load(NAMES[name])
     return value
 

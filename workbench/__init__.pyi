@@ -6,6 +6,7 @@ from workbench import certificates as certificates
 from workbench import codegen as codegen
 from workbench import errors as errors
 from workbench import export as export
+from workbench import graph as graph
 from workbench import lang as lang
 from workbench import ops as ops
 from workbench import poly as poly
@@ -19,6 +20,8 @@ from workbench.codegen.comparing import Comparison
 from workbench.codegen.inspection import Rewritings
 from workbench.codegen.kernel import Kernel
 from workbench.fromc.program import from_c as from_c
+from workbench.graph import Model as Model
+from workbench.graph import model as model
 from workbench.lang import einsum as einsum
 from workbench.lang import grad as grad
 from workbench.lang import jvp as jvp
@@ -69,6 +72,7 @@ from workbench.schedules import pipeline as pipeline
 from workbench.schedules import prefetch as prefetch
 from workbench.schedules import preview as preview
 from workbench.schedules import register as register
+from workbench.schedules import reorder as reorder
 from workbench.schedules import replace as replace
 from workbench.schedules import replay as replay
 from workbench.schedules import reverse as reverse

@@ -62,6 +62,10 @@ class UnknownLoop(ScheduleError):
         self.consumed_by = consumed_by
 
 
+class UnchangedSchedule(ScheduleError):
+    """A schedule step applies but would change nothing: it is left out."""
+
+
 class IllegalSchedule(ScheduleError):
     """A schedule step applies but changes the result.
 

@@ -35,9 +35,9 @@ def matmul(**sizes: int) -> wb.Sketch:
     return (
         tiled
         | choose(
-            wb.interchange("m_o", "n_o", "k_o", "k_i", "m_i", "n_i"),
-            wb.interchange("n_o", "k_o", "m_o", "k_i", "m_i", "n_i"),
-            wb.interchange("m_o", "n_o", "k_o", "m_i", "k_i", "n_i"), name="order",
+            wb.reorder("m_o", "n_o", "k_o", "k_i", "m_i", "n_i"),
+            wb.reorder("n_o", "k_o", "m_o", "k_i", "m_i", "n_i"),
+            wb.reorder("m_o", "n_o", "k_o", "m_i", "k_i", "n_i"), name="order",
         )
         | choose(wb.vectorize("C/n_i"), None, name="lanes")
         | choose(wb.unroll("C/m_i"), None, name="rows")
@@ -55,9 +55,9 @@ def convolution(**sizes: int) -> wb.Sketch:
     return (
         tiled
         | choose(
-            wb.interchange(*blocks, *taps, *inside), wb.interchange(*blocks, *inside, *taps),
-            wb.interchange(*blocks, *inside[:2], *taps, "O/w_i"),
-            wb.interchange("O/f_o", "O/h_o", "O/c", "O/w_o", "O/r", "O/s", *inside), name="order",
+            wb.reorder(*blocks, *taps, *inside), wb.reorder(*blocks, *inside, *taps),
+            wb.reorder(*blocks, *inside[:2], *taps, "O/w_i"),
+            wb.reorder("O/f_o", "O/h_o", "O/c", "O/w_o", "O/r", "O/s", *inside), name="order",
         )
         | choose(wb.vectorize("O/w_i"), None, name="lanes")
         | choose(wb.unroll("O/f_i"), None, name="filters")
@@ -73,9 +73,9 @@ def centre(**sizes: int) -> wb.Sketch:
     return (
         tiled
         | wb.tile({"O/n": choose(1, 8), "O/m": columns})
-        | wb.interchange("O/m_o", "O/n_o", "O/n_i", "O/m_i")
+        | wb.reorder("O/m_o", "O/n_o", "O/n_i", "O/m_i")
         | choose(
-            wb.interchange("s/m_o", "s/n_o", "s/n_i", "s/m_i"), wb.interchange("s/m_o", "s/n_o", "s/m_i", "s/n_i"),
+            wb.reorder("s/m_o", "s/n_o", "s/n_i", "s/m_i"), wb.reorder("s/m_o", "s/n_o", "s/m_i", "s/n_i"),
             name="order",
         )
         | choose(wb.merge("s", "O"), None, name="merged")
@@ -94,10 +94,10 @@ def stencil(**sizes: int) -> wb.Sketch:
     return (
         tiled
         | choose(
-            wb.interchange("x_o", "y_o", "z_o", "x_i", "y_i", "z_i"),
-            wb.interchange("z_o", "y_o", "x_o", "x_i", "y_i", "z_i"),
-            wb.interchange("z_o", "x_o", "y_o", "y_i", "x_i", "z_i"),
-            wb.interchange("x_o", "y_o", "z_o", "z_i", "y_i", "x_i"), name="order",
+            wb.reorder("x_o", "y_o", "z_o", "x_i", "y_i", "z_i"),
+            wb.reorder("z_o", "y_o", "x_o", "x_i", "y_i", "z_i"),
+            wb.reorder("z_o", "x_o", "y_o", "y_i", "x_i", "z_i"),
+            wb.reorder("x_o", "y_o", "z_o", "z_i", "y_i", "x_i"), name="order",
         )
         | choose(wb.vectorize("z_i"), None, wb.unroll("z_i"), name="lanes")
         | choose(wb.unroll("x_i"), None, name="planes")
@@ -113,9 +113,9 @@ def chain(**sizes: int) -> wb.Sketch:
     return (
         tiled
         | choose(
-            wb.interchange("H/m_o", "H/n_o", "H/k_o", "H/k_i", "H/m_i", "H/n_i"),
-            wb.interchange("H/n_o", "H/m_o", "H/k_o", "H/k_i", "H/m_i", "H/n_i"),
-            wb.interchange("H/m_o", "H/n_o", "H/k_o", "H/m_i", "H/k_i", "H/n_i"), name="order",
+            wb.reorder("H/m_o", "H/n_o", "H/k_o", "H/k_i", "H/m_i", "H/n_i"),
+            wb.reorder("H/n_o", "H/m_o", "H/k_o", "H/k_i", "H/m_i", "H/n_i"),
+            wb.reorder("H/m_o", "H/n_o", "H/k_o", "H/m_i", "H/k_i", "H/n_i"), name="order",
         )
         | choose(wb.reverse_compute_at("O", "H/n_o"), wb.reverse_compute_at("O", "H/m_o"), None, name="fused")
         | choose(wb.vectorize("H/n_i"), None, name="lanes_H")

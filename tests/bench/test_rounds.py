@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.crew import Worker
-from bench.rounds import Effort, compare, crew
+from bench.rounds import Effort, compare, worker_pool
 from bench.suite import CASES, Case
+from bench.worker_pool import Worker
 
 CASE = next(case for case in CASES if case.name == "moments 128x2304")
 EFFORT = Effort(rounds=3, seconds=0.001)
@@ -115,7 +115,7 @@ def test_a_worker_that_takes_too_long_is_ended(tmp_path):
 
 
 def test_a_contender_that_nobody_knows_says_so():
-    with crew(["nobody"], 1) as workers:
+    with worker_pool(["nobody"], 1) as workers:
         row = compare(CASE, workers, EFFORT)
     assert "unknown contender 'nobody'" in row.results["nobody"].missing
 

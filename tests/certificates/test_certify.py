@@ -36,7 +36,7 @@ SCHEDULES: dict[str, Callable[[], wb.Schedule]] = {
         matmul(M=6, N=9, K=5)
         | wb.decompose_reduction("C")
         | wb.tile({"C/m": 4, "C/n": 8, "C/k": 4})
-        | wb.interchange("k_i", "m_i", "n_i")
+        | wb.reorder("k_i", "m_i", "n_i")
         | wb.stage("C", "n_o")
         | wb.stage("A", "C/k_o")
         | wb.stage("B", "C/k_o")

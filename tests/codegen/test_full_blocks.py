@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 
-APART = wb.decompose_reduction("C") | wb.interchange("C/m", "C/k", "C/n")
+APART = wb.decompose_reduction("C") | wb.reorder("C/m", "C/k", "C/n")
 JAMMED = APART | wb.unroll_jam("C/m", 4)
 
 

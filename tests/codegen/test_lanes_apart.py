@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from workbench.schedules import Transform
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 AVX2 = Target(vector_bits=256, cores=2)
@@ -29,7 +30,7 @@ def f(float(L,M) X) -> (V, I) { (V(j), I(j)) smallest=! (X(j,l), 7) where j in 0
 )
 def test_two_loops_that_add_to_one_dimension(order: str, unrolled: str, lanes: str) -> None:
     schedule = wb.schedule(wb.operator(SPREAD), K=16, U=8, L=13)
-    schedule = schedule | wb.interchange(*(f"T/{x}" for x in order)) | wb.unroll(f"T/{unrolled}")
+    schedule = applied(schedule, wb.reorder(*(f"T/{x}" for x in order))) | wb.unroll(f"T/{unrolled}")
     agree(schedule | wb.vectorize(f"T/{lanes}"))
 
 
@@ -44,7 +45,7 @@ def test_cells_that_several_iterations_add_to(cell: str, step: Transform, outsid
 @pytest.mark.parametrize(("pitch", "kept"), [(4, True), (3, False), (6, True)])
 def test_steps_longer_than_the_other_loop_keep_cells_apart(pitch: int, kept: bool) -> None:
     schedule = wb.schedule(wb.operator(BLOCKS.format(pitch)), K=12, U=4, L=9)
-    schedule = schedule | wb.interchange("T/k", "T/l", "T/u") | wb.unroll("T/u") | wb.vectorize("T/k")
+    schedule = schedule | wb.reorder("T/k", "T/l", "T/u") | wb.unroll("T/u") | wb.vectorize("T/k")
     assert ("T_r" in wb.generate(schedule, AVX2).source) == kept
     agree(schedule)
 
@@ -52,5 +53,5 @@ def test_steps_longer_than_the_other_loop_keep_cells_apart(pitch: int, kept: boo
 def test_a_number_contributed_to_a_tuple_keeps_its_type() -> None:
     """In lanes it is a vector of that type, on a domain that is no box, too."""
     schedule = wb.schedule(wb.operator(SMALLEST), L=9, M=20) | wb.decompose_reduction("V") | wb.tile({"V/j": 4})
-    schedule = schedule | wb.interchange("V/j_o", "V/l", "V/j_i") | wb.unroll("V/j_i") | wb.vectorize("V/l")
+    schedule = schedule | wb.reorder("V/j_o", "V/l", "V/j_i") | wb.unroll("V/j_i") | wb.vectorize("V/l")
     agree(schedule)

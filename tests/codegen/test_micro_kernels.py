@@ -41,7 +41,7 @@ def data(*shapes):
 def test_blocks_of_a_product(sizes, chosen, staged):
     A, B = data((25, 11), (11, 37))
     tiled = wb.schedule(wb.ops.matmul, **sizes) | wb.tile(m=6, n=16)
-    schedule = tiled | wb.interchange("m_o", "n_o", "m_i", "n_i", "k")
+    schedule = tiled | wb.reorder("m_o", "n_o", "m_i", "n_i", "k")
     if staged:
         schedule = schedule | wb.stage("B", "C/n_o")
     built = wb.build(schedule | wb.replace("C/m_i", chosen) | wb.parallelize("C/m_o"))
@@ -55,7 +55,7 @@ def test_a_convolution_by_products_of_rows():
         "def conv(float(C,H,W) I, float(F,C,R,S) K) -> (O) { O(f,y,x) +=! I(c, y + r, x + s) * K(f,c,r,s) }"
     )
     image, filters = data((3, 9, 20), (5, 3, 3, 3))
-    schedule = wb.schedule(conv) | wb.interchange("O/y", "O/r", "O/s", "O/f", "O/x", "O/c")
+    schedule = wb.schedule(conv) | wb.reorder("O/y", "O/r", "O/s", "O/f", "O/x", "O/c")
     built = wb.build(schedule | wb.replace("O/f", ANY))
     assert "any_block(&" in built.source
     np.testing.assert_array_equal(built(image, filters), conv.evaluate(image, filters))

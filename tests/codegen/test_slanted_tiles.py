@@ -34,7 +34,7 @@ def scheduled(op, tile, sizes):
     start = wb.schedule(op, sizes=sizes) | wb.decompose_reduction("C") | wb.tile({"C/i": tile[0], "C/j": tile[1]})
     for order in (("i_o", "j_o", "k", "i_i", "j_i"), ("i_o", "j_o", "i_i", "j_i", "k")):
         loops = [f"C/{x}" for x in order]
-        found = wb.preview(start, wb.interchange(*loops))
+        found = wb.preview(start, wb.reorder(*loops))
         if found.verdict:
             return found | wb.unroll("C/i_i") | wb.vectorize("C/j_i" if order[-1] == "j_i" else "C/k")
     raise AssertionError("neither order is legal")
@@ -76,5 +76,5 @@ def test_boxes_are_entered_only_where_something_is_added():
 
 def test_what_is_no_slanted_tile_stays_as_it_is():
     square = wb.schedule(operator("where k in 0:K"), M=16, N=16, K=16) | wb.decompose_reduction("C")
-    square = square | wb.tile({"C/i": 4, "C/j": 8}) | wb.interchange("C/i_o", "C/j_o", "C/k", "C/i_i", "C/j_i")
+    square = square | wb.tile({"C/i": 4, "C/j": 8}) | wb.reorder("C/i_o", "C/j_o", "C/k", "C/i_i", "C/j_i")
     assert not wb.rewrites(square | wb.unroll("C/i_i") | wb.vectorize("C/j_i"), MACHINE)["slanted tiles"].changed

@@ -163,7 +163,7 @@ def test_replace_says_what_a_warp_needs():
     with pytest.raises(ScheduleError, match="bind loops of 8 and 4 iterations"):
         schedule | wb.replace("C/m_i", BFLOAT16)
     lanes = schedule | wb.split("m_i", 8) | wb.split("n_i", 4)
-    bound = lanes | wb.interchange("m_o", "n_o", "k_o", "m_i_i", "n_i_i", "m_i_o", "n_i_o", "k_i")
+    bound = lanes | wb.reorder("m_o", "n_o", "k_o", "m_i_i", "n_i_i", "m_i_o", "n_i_o", "k_i")
     bound = bound | wb.bind("m_i_i", "thread.y") | wb.bind("n_i_i", "thread.x")
     with pytest.raises(ScheduleError, match="m = 0, n = 1 belongs on lane 0"):
         bound | wb.replace("m_i_o", BFLOAT16)

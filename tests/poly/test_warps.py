@@ -85,7 +85,7 @@ def transposed(pad: int):
     s = (
         wb.schedule(wb.ops.load("transpose"), M=64, N=96)
         | wb.tile(m=32, n=32)
-        | wb.interchange("n_o", "m_o", "n_i", "m_i")
+        | wb.reorder("n_o", "m_o", "n_i", "m_i")
     )
     s = s | wb.stage("A", "m_o") | wb.bind("n_o", "block.y") | wb.bind("m_o", "block.x")
     s = s | wb.split("A_local.load/m", 8, names=("down", "row")) | wb.bind("row", "thread.y")

@@ -53,7 +53,7 @@ def _scrambled(schedule: Schedule, names: list[str], random: Random) -> Transfor
 def _interchange(schedule: Schedule, names: list[str], random: Random) -> Transform | None:
     if len(names) < 2:
         return None
-    return schedules.interchange(*random.sample(names, random.randint(2, min(4, len(names)))))
+    return schedules.reorder(*random.sample(names, random.randint(2, min(4, len(names)))))
 
 
 def _tile(schedule: Schedule, names: list[str], random: Random) -> Transform | None:

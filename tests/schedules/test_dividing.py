@@ -27,7 +27,7 @@ def tiled(name: str, **sizes: int) -> Schedule:
     rows, columns, steps = TRIANGULAR[name]
     naive = wb.schedule(wb.ops.load(name), **sizes) | wb.decompose_reduction("C")
     blocks = naive | wb.tile({f"C/{rows}": 4, f"C/{columns}": 16, f"C/{steps}": 8})
-    order = wb.interchange(f"C/{steps}_i", f"C/{rows}_i", f"C/{columns}_i")
+    order = wb.reorder(f"C/{steps}_i", f"C/{rows}_i", f"C/{columns}_i")
     return blocks | order | wb.unroll(f"C/{rows}_i") | wb.vectorize(f"C/{columns}_i")
 
 
@@ -99,7 +99,7 @@ def test_full_tiles_of_triangular_operators_have_register_tiles(name: str, bound
 
 def test_isolated_tiles_stand_side_by_side_or_inside(golden) -> None:
     blocks = wb.schedule(wb.operator(MATMUL)) | wb.decompose_reduction("C")
-    blocks = blocks | wb.tile({"C/m": 4, "C/n": 16}) | wb.interchange("k", "C/m_i", "C/n_i")
+    blocks = blocks | wb.tile({"C/m": 4, "C/n": 16}) | wb.reorder("k", "C/m_i", "C/n_i")
     blocks = blocks | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
     for inside in (False, True):
         schedule = blocks | wb.isolate("m_o", "n_o", inside=inside)

@@ -70,7 +70,7 @@ def test_symbolic_bounds_cannot_be_fused():
 
 @pytest.mark.parametrize("sizes", [{}, {"M": 10, "N": 7, "K": 3}], ids=["symbolic", "bound"])
 def test_unroll_jam(sizes):
-    start = wb.schedule(wb.ops.matmul, **sizes) | wb.decompose_reduction("C") | wb.interchange("C/m", "C/k", "C/n")
+    start = wb.schedule(wb.ops.matmul, **sizes) | wb.decompose_reduction("C") | wb.reorder("C/m", "C/k", "C/n")
     jammed = start | wb.unroll_jam("C/m", 4)
     assert [name for name, _ in loops(jammed, "C")] == ["m_o", "k", "n", "m_i"]
     agree(jammed, {"M": 10, "N": 7, "K": 3})

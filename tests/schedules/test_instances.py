@@ -148,7 +148,7 @@ FURTHER = {
     "other order": (MLP, wb.compute_at("R", "O/m") | wb.compute_at("H", "R_local/n")),
     "inlined lanes": (BLUR, wb.inline("T") | wb.tile(y=3, x=8) | wb.vectorize("x_i") | wb.unroll("y_i")),
     "both": (MLP, wb.inline("R") | wb.compute_at("H", "O/m") | wb.parallelize("m")),
-    "reduction outside": (MATMUL, wb.interchange("k", "m", "n") | wb.split_reduction("k") | wb.parallelize("k")),
+    "reduction outside": (MATMUL, wb.reorder("k", "m", "n") | wb.split_reduction("k") | wb.parallelize("k")),
     "three reductions": (SOFTMAX, wb.split_reduction("total/n", 4) | wb.split_reduction("top/n", 4)),
     "time": (RECURRENT, wb.compute_at("Z", "H.1/t")),
     "tuples": (ARGMAX, wb.split_reduction("n", 4) | wb.parallelize("n_o")),

@@ -68,7 +68,7 @@ CASES: dict[str, tuple[str, Transform, str]] = {
     "seidel, interchange of space": (SEIDEL_9, wb.interchange("A.1/j", "A.1/i"), "illegal"),
     "seidel, rectangular tiles of space": (SEIDEL_9, wb.tile({"A.1/i": 4, "A.1/j": 4}), "illegal"),
     "seidel, rectangular tiles": (SEIDEL_9, wb.tile({"A.1/t": 4, "A.1/i": 4, "A.1/j": 4}), "illegal"),
-    "seidel, time innermost": (SEIDEL_9, wb.interchange("A.1/i", "A.1/j", "A.1/t"), "illegal"),
+    "seidel, time innermost": (SEIDEL_9, wb.reorder("A.1/i", "A.1/j", "A.1/t"), "illegal"),
 }
 
 
@@ -134,7 +134,7 @@ def test_a_reduction_may_run_backwards_its_initialisation_stays_before_it(before
     if before != "as written":
         start = start | wb.decompose_reduction("C")
     if before == "outermost":
-        start = start | wb.interchange("k", "C/m", "C/n")
+        start = start | wb.reorder("k", "C/m", "C/n")
     a, b = (np.random.default_rng(4).integers(-9, 9, s).astype(np.float32) for s in ((5, 7), (7, 6)))
     assert np.array_equal(wb.build(start | wb.reverse("k"))(a, b), a @ b)
 

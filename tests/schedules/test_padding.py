@@ -20,7 +20,7 @@ DISTANCES = "def distances(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! abs(A
 def staged(text: str, **sizes: int) -> Schedule:
     """Tiles of 4 x 16 x 8 with all three arrays in buffers."""
     tiled = wb.schedule(wb.operator(text), **sizes) | wb.decompose_reduction("C")
-    tiled = tiled | wb.tile({"C/m": 4, "C/n": 16, "C/k": 8}) | wb.interchange("k_i", "m_i", "n_i")
+    tiled = tiled | wb.tile({"C/m": 4, "C/n": 16, "C/k": 8}) | wb.reorder("k_i", "m_i", "n_i")
     return tiled | wb.stage("C", "n_o") | wb.stage("A", "C/k_o") | wb.stage("B", "C/k_o")
 
 

@@ -53,7 +53,7 @@ def test_a_double_buffer_lets_the_next_load_come_early() -> None:
 
 def test_pipelines_of_other_operators_take_further_steps() -> None:
     text = "def c(float(N,C,W) I, float(F,C,K) W1) -> (O) { O(n,f,x) +=! I(n,c,x+k) * W1(f,c,k) }"
-    naive = wb.schedule(wb.operator(text)) | wb.decompose_reduction("O") | wb.interchange("c", "O/f", "O/x")
+    naive = wb.schedule(wb.operator(text)) | wb.decompose_reduction("O") | wb.reorder("c", "O/f", "O/x")
     ahead = naive | wb.stage("I", "c") | wb.pipeline("c") | wb.parallelize("O/n")
     agree(ahead, dict(N=3, C=4, W=9, F=2, K=3))
     stencil = wb.schedule(wb.ops.load("separable_conv2d")) | wb.decompose_reduction("O") | wb.stage("V", "O/f")

@@ -19,7 +19,7 @@ def text(schedule: Schedule) -> str:
 
 def tiled() -> Schedule:
     blocks = wb.schedule(wb.operator(MATMUL)) | wb.decompose_reduction("C") | wb.tile({"C/m": 4, "C/n": 16})
-    return blocks | wb.interchange("k", "C/m_i", "C/n_i") | wb.unroll("m_i") | wb.vectorize("n_i")
+    return blocks | wb.reorder("k", "C/m_i", "C/n_i") | wb.unroll("m_i") | wb.vectorize("n_i")
 
 
 def test_rows_that_come_later_are_asked_for_around_a_register_tile() -> None:

@@ -144,8 +144,8 @@ def test_blocks_may_stand_around_the_loops_that_have_none():
     op, sizes = problem("channels over time")
     found = wb.sketch(op, sizes, MACHINE)
     inside, outside = (found.at(y_1_block_c=32, y_1_blocks_outside=x) for x in (False, True))
-    assert "interchange('y.1/c_o', 'y.1/t', 'y.1/c_i')" in outside.steps()
-    assert "interchange" not in inside.steps()
+    assert "reorder('y.1/c_o', 'y.1/t', 'y.1/c_i')" in outside.steps()
+    assert "reorder" not in inside.steps()
     assert outside.verdict
 
 
@@ -175,7 +175,7 @@ def test_a_recurrence_may_be_computed_where_its_first_values_are_written():
     assert "merge" not in steps_of("channels over time")
     assert "merge('y', 'y.1', depth=2)" in steps_of("channels over time", y_y_1_fused=2)
     across = steps_of("scan", Y_Y_1_fused=2)
-    assert "interchange('Y.1/i', 'Y.1/t') | merge('Y', 'Y.1', depth=2)" in across
+    assert "reorder('Y.1/i', 'Y.1/t') | merge('Y', 'Y.1', depth=2)" in across
 
 
 def test_sums_inside_a_recurrence_may_take_several_columns_at_a_time():
@@ -194,7 +194,7 @@ def test_rows_whose_windows_overlap_may_share_a_tile():
     assert "unroll('O/z_i')" not in steps_of("taps")
     tiled = steps_of("taps", O_rows="z", O_tile_z=8, O_tile_x=16, O_rows_outside=True)
     assert "tile({'O/z': 8, 'O/x': 16})" in tiled
-    assert "interchange('O/z_o', 'O/x_o'" in tiled
+    assert "reorder('O/r', 'O/z_i', 'O/x_i')" in tiled
     assert "unroll('O/z_i')" in tiled
 
 

@@ -115,6 +115,58 @@ def test_layouts_are_recorded() -> None:
     assert transposed.key != (wb.schedule(OP, M=4, N=5, K=6) | wb.tile(m=2, n=2)).key
 
 
+def old_record(steps: list[dict[str, Any]]) -> str:
+    """A record as it was written when `interchange` listed the new order of any number of loops."""
+    return json.dumps({"workbench": 1, "operator": "matmul", "fingerprint": "153e1c498ee32028",
+                       "sizes": {"M": 8, "K": 8, "N": 8}, "steps": steps})  # fmt: skip
+
+
+OLD_STEPS = [
+    {"step": "tile", "sizes": [["m", 4], ["n", 8]], "names": []},
+    {"step": "decompose_reduction", "statement": "C"},
+    {"step": "interchange", "order": ["C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i"]},
+    {"step": "interchange", "order": ["C/m_o", "C/n_o"]},
+    {"step": "interchange", "order": ["C/n_o", "C/m_o"]},
+    {"step": "unroll", "loop": "C/m_i"},
+]
+
+
+def test_an_old_interchange_is_a_reorder_and_means_what_it_meant() -> None:
+    """The key is the one that the schedule had then; the second interchange changed nothing, and is left out."""
+    loaded = Schedule.from_json(OP, old_record(OLD_STEPS))
+    assert loaded.key == "d9f5c532a47f758a72984adf"
+    assert loaded.steps().split(" | ")[3:] == [
+        "reorder('C/m_o', 'C/n_o', 'C/k', 'C/m_i', 'C/n_i')", "reorder('C/n_o', 'C/m_o')", "unroll('C/m_i')",
+    ]  # fmt: skip
+    assert "| wb.reorder('C/n_o', 'C/m_o')" in loaded.to_python()
+    assert script(loaded) == loaded == Schedule.from_json(OP, loaded.to_json())
+    assert wb.replay(wb.schedule(OP, M=8, N=8, K=8), OLD_STEPS) == loaded
+
+
+OLD_SKETCH = {
+    "sketch": 1, "schedule": json.loads(old_record(OLD_STEPS[1:2])),
+    "decisions": [
+        {"name": "outer", "options": ["C/m", "C/n"]},
+        {"name": "order", "options": [{"step": "interchange", "order": ["C/m", "C/k", "C/n"]}, None]},
+    ],
+    "steps": [
+        {"open": "interchange", "arguments": [{"choose": "outer"}, "C/k"], "keywords": {}}, {"one of": "order"},
+    ],
+    "where": [],
+}  # fmt: skip
+
+
+def test_an_old_sketch_means_what_it_meant() -> None:
+    """Its loops stand in the wanted order already: where a step of a point changes nothing it is left out."""
+    sketch = wb.Sketch.from_json(OP, json.dumps(OLD_SKETCH))
+    for outer in ("C/m", "C/n"):
+        assert sketch.at(outer=outer, order=None).key == "a80a71ef32fb0ea091edf7b5"
+        assert sketch.can(outer=outer, order=None)
+    assert sketch.at(outer="C/m").steps() == "naive | decompose_reduction('C') | reorder('C/m', 'C/k', 'C/n')"
+    assert json.loads(sketch.to_json())["sketch"] == 2
+    assert wb.Sketch.from_json(OP, sketch.to_json()) == sketch
+
+
 def test_what_was_illegal_between_two_steps_is_written_together() -> None:
     start = wb.schedule(wb.operator(SEIDEL), N=9)
     there, back = wb.interchange("A.1/j", "A.1/t"), wb.interchange("A.1/t", "A.1/j")

@@ -14,7 +14,7 @@ SIZES = {"M": 20, "K": 13}
 
 def blocks():
     start = wb.schedule(SYRK, sizes=SIZES) | wb.decompose_reduction("C")
-    return start | wb.tile({"C/j": 8}) | wb.interchange("C/j_o", "C/i", "C/j_i", "C/k")
+    return start | wb.tile({"C/j": 8}) | wb.reorder("C/j_o", "C/i", "C/j_i", "C/k")
 
 
 def test_each_read_gets_a_buffer_of_its_own():
@@ -45,7 +45,7 @@ def test_a_product_with_a_triangle_is_packed_in_place():
         reassociate=True,
     )
     start = wb.schedule(trmm, m=24, n=16)
-    late = wb.tile({"B/k": 8}), wb.interchange("B/k_o", "B/i", "B/j", "B/k_i")
+    late = wb.tile({"B/k": 8}), wb.reorder("B/k_o", "B/i", "B/j", "B/k_i")
     schedule = start | wb.together(*late, wb.stage("B(k,j)", "B/k_o"))
     A, B = np.random.default_rng(0).random((24, 24)), np.random.default_rng(1).random((24, 16))
     np.testing.assert_allclose(wb.build(schedule)(A, B.copy()), wb.evaluate_c(trmm, A, B.copy()), rtol=1e-12)

@@ -6,7 +6,7 @@ import pytest
 
 import workbench as wb
 from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX
-from workbench.errors import IllegalSchedule, ScheduleError
+from workbench.errors import IllegalSchedule, ScheduleError, UnchangedSchedule
 from workbench.poly.programs.tree import loops
 from workbench.schedules import Schedule, together
 
@@ -54,9 +54,56 @@ def test_names_can_be_chosen_and_must_be_new() -> None:
         naive(MATMUL) | wb.split("m", 4, names=("n", "row"))
 
 
-def test_interchange_puts_loops_in_the_given_order() -> None:
-    swapped = naive(CONVOLUTION) | wb.interchange("f", "n")
-    assert names(swapped)[:2] == ["f", "n"]
+def test_interchange_swaps_two_loops_whichever_is_named_first() -> None:
+    for swapped in (naive(CONVOLUTION) | wb.interchange("f", "n"), naive(CONVOLUTION) | wb.interchange("n", "f")):
+        assert names(swapped)[:2] == ["f", "n"]
+    tiled = naive(MATMUL) | wb.tile(m=4, n=8)
+    assert names(tiled)[:4] == ["m_o", "n_o", "m_i", "n_i"]
+    assert names(tiled | wb.interchange("m_o", "n_i"))[:4] == ["n_i", "n_o", "m_i", "m_o"]
+
+
+def test_reorder_puts_loops_in_the_given_order_and_leaves_others_where_they_are() -> None:
+    tiled = naive(MATMUL) | wb.tile(m=4, n=8)
+    assert names(tiled | wb.reorder("n_i", "m_o", "n_o"))[:4] == ["n_i", "m_o", "m_i", "n_o"]
+
+
+def test_interchange_takes_two_loops() -> None:
+    with pytest.raises(ScheduleError, match=r"swaps two loops, not 3; the order of several: reorder\('k', 'm', 'n'\)"):
+        wb.interchange("k", "m", "n")
+    with pytest.raises(ScheduleError, match="reorder needs at least two loops, outermost first"):
+        wb.reorder("k")
+
+
+CHAIN = """
+def chain(float(N,N) A) -> (B, C, S) {
+    B(i,j) = A(i,j) + 1
+    C(i,j) = 2 * A(i,j)
+    S(i) +=! B(i,k) * C(k,i)
+}
+"""
+SO_ALREADY = {
+    "reorder": wb.reorder("B/i", "B/j"),
+    "arrange": wb.arrange("B", "C"),
+    "unroll": wb.unroll("S/k"),
+    "vectorize": wb.vectorize("C/j"),
+    "parallelize": wb.parallelize("B/i"),
+    "storage_align": wb.storage_align("B_local", 0, 16),
+}
+
+
+@pytest.mark.parametrize("kind", SO_ALREADY)
+def test_a_step_that_changes_nothing_is_refused(kind: str) -> None:
+    step = SO_ALREADY[kind]
+    start = naive(CHAIN, N=8) | wb.decompose_reduction("S") | wb.stage("B", "S/i")
+    start = start | wb.unroll("S/k") | wb.vectorize("C/j") | wb.parallelize("B/i") | wb.storage_align("B_local", 0, 16)
+    with pytest.raises(UnchangedSchedule, match=rf"^{kind}\(.* changes nothing: .* already\b.*\. Leave it out$"):
+        start | step
+    assert "changes nothing" in start.can(step).reason
+
+
+def test_of_a_step_that_only_needed_its_prerequisites_these_are_kept() -> None:
+    apart = naive(MATMUL) | wb.reorder("m", "n", "k")
+    assert apart == naive(MATMUL) | wb.decompose_reduction("C")
 
 
 def test_merge_and_distribute_are_inverse() -> None:

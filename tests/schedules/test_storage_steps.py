@@ -39,11 +39,11 @@ def packed(**sizes: int) -> Schedule:
     """The matrix product of Goto and BLIS, both operands in panels."""
     naive = wb.schedule(wb.operator(MATMUL), **sizes) | wb.decompose_reduction("C")
     tiled = naive | wb.tile({"C/m": 12, "C/n": 32, "C/k": 8}) | wb.tile(m_i=6, n_i=16)
-    tiled = tiled | wb.interchange("k_i", "m_i_i", "n_i_i") | wb.interchange("n_o", "k_o", "m_o")
+    tiled = tiled | wb.reorder("k_i", "m_i_i", "n_i_i") | wb.reorder("n_o", "k_o", "m_o")
     staged = tiled | wb.stage("B", "k_o") | wb.stage("A", "m_o")
     panels = staged | wb.transform_layout("A_local", "(m, k) -> (m / 6, k, m % 6)")
     panels = panels | wb.transform_layout("B_local", "(k, n) -> (n / 16, k, n % 16)")
-    copies = panels | wb.split("A_local.load/m", 6, names=("p", "r")) | wb.interchange("p", "A_local.load/k", "r")
+    copies = panels | wb.split("A_local.load/m", 6, names=("p", "r")) | wb.reorder("p", "A_local.load/k", "r")
     copies = copies | wb.split("B_local.load/n", 16, names=("q", "c")) | wb.vectorize("c")
     return copies | wb.unroll("C/m_i_i") | wb.vectorize("C/n_i_i")
 

@@ -67,7 +67,7 @@ def test_rows_at_powers_of_two_crowd_few_sets_of_a_cache(rows, columns, row, tim
 def test_a_tile_of_a_matrix_whose_rows_meet_in_few_sets_stays_in_no_first_cache():
     def traffic(width: int) -> float:
         blocked = wb.schedule(MATMUL, M=512, N=width, K=512) | wb.tile(m=8, n=32, k=64)
-        blocked = blocked | wb.interchange("n_o", "k_o", "m_o", "k_i", "m_i", "n_i")
+        blocked = blocked | wb.reorder("n_o", "k_o", "m_o", "k_i", "m_i", "n_i")
         blocked = blocked | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
         multiply = max(nests(blocked), key=lambda n: len(n.accesses))
         return nest_cost(multiply, MACHINE, 1).traffic[0] / multiply.instances
@@ -146,8 +146,8 @@ CENTRE = """def centre(float(N,M) A) -> (s, O) {
 def test_what_an_iteration_of_common_loops_touched_is_found_in_a_cache_that_holds_all_of_it(columns, merged, again):
     schedule = wb.schedule(wb.operator(CENTRE), N=64, M=8000)
     schedule = schedule | wb.tile({"s/m": columns}) | wb.tile({"O/m": columns})
-    schedule |= wb.interchange("O/m_o", "O/n", "O/m_i")
-    schedule |= wb.interchange("s/m_o", "s/n", "s/m_i")
+    schedule |= wb.reorder("O/m_o", "O/n", "O/m_i")
+    schedule |= wb.reorder("s/m_o", "s/n", "s/m_i")
     if merged:
         schedule |= wb.merge("s", "O")
     found = nests(schedule)
@@ -159,8 +159,8 @@ def test_what_an_iteration_of_common_loops_touched_is_found_in_a_cache_that_hold
 
 def test_lanes_count_as_the_innermost_loop_wherever_they_stand():
     copy = wb.operator("def f(float(N,M) A) -> (B) { B(i,j) = 2 * A(i,j) }")
-    inside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.interchange("j_o", "i", "j_i") | wb.vectorize("j_i")
-    outside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.interchange("j_o", "j_i", "i") | wb.vectorize("j_i")
+    inside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.reorder("j_o", "i", "j_i") | wb.vectorize("j_i")
+    outside = wb.schedule(copy, N=64, M=4096) | wb.tile(j=64) | wb.reorder("j_o", "j_i", "i") | wb.vectorize("j_i")
     (first,), (second,) = nests(inside), nests(outside)
     assert nest_cost(first, MACHINE, 1) == nest_cost(second, MACHINE, 1)
 
@@ -189,7 +189,7 @@ def test_sums_that_stay_in_registers_are_scattered_once_and_not_with_each_term()
     def cost(order: tuple[str, ...]) -> float:
         turned = wb.operator("def f(float(M,K) A, float(K,N) B) -> (C) { C(n,m) +=! A(m,k) * B(k,n) }")
         schedule = wb.schedule(turned, M=256, N=256, K=256) | wb.tile({"C/n": 16, "C/m": 8})
-        schedule = schedule | wb.interchange(*order) | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
+        schedule = schedule | wb.reorder(*order) | wb.unroll("C/m_i") | wb.vectorize("C/n_i")
         return nest_cost(next(n for n in nests(schedule) if n.statement.name == "C"), MACHINE, 1).compute
 
     registers = cost(("C/n_o", "C/m_o", "C/k", "C/m_i", "C/n_i"))
@@ -218,7 +218,7 @@ def test_runs_of_bytes_and_what_follows_them():
 def test_many_short_runs_from_pages_leave_the_first_cache_and_long_ones_from_memory_are_cheaper():
     def traffic(columns: int, row: int, rows: int) -> tuple[float, ...]:
         blocks = wb.schedule(wb.operator(ADDED), N=rows, M=row) | wb.tile(j=columns)
-        (nest,) = nests(blocks | wb.interchange("j_o", "i", "j_i"))
+        (nest,) = nests(blocks | wb.reorder("j_o", "i", "j_i"))
         return nest_cost(nest, MACHINE, 1).traffic
 
     assert traffic(64, 1024, 64)[0] == pytest.approx(3 * traffic(256, 1024, 64)[0])

@@ -39,7 +39,7 @@ def test_code_without_a_loop_has_no_features_of_one():
 
 def study(database, rows: int, *, lanes: bool = True) -> wb.tune.Study:
     start = wb.schedule(PRODUCT, M=rows, N=64, K=32) | wb.tile(m=wb.choose(1, rows), n=16)
-    start = start | wb.interchange("m_o", "n_o", "k", "m_i", "n_i") | wb.unroll("C/m_i")
+    start = start | wb.reorder("m_o", "n_o", "k", "m_i", "n_i") | wb.unroll("C/m_i")
     sketch = start | wb.vectorize("C/n_i") if lanes else start
     return wb.autotune(sketch, searcher="grid", database=database, default=False, seed=1).result()
 

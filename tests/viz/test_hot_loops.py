@@ -67,7 +67,7 @@ def test_a_tile_of_more_cells_than_registers_spills():
     """The reader sees what the tests above forbid."""
     target = MACHINES["AVX2"]
     naive = wb.schedule(wb.ops.matmul, M=96, N=96, K=96) | wb.decompose_reduction("C")
-    tiled = naive | wb.tile({"C/m": 8, "C/n": 32}) | wb.interchange("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i")
+    tiled = naive | wb.tile({"C/m": 8, "C/n": 32}) | wb.reorder("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i")
     (loop,) = hot(tiled | wb.unroll("C/m_i") | wb.vectorize("C/n_i"), target)
     assert loop.code.spills > 0
 

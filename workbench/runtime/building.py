@@ -88,10 +88,10 @@ def _is_elsewhere(target: Target) -> bool:
 
 
 def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
-    from workbench.runtime.emulation.cross_execution import build_elsewhere  # kernels for this machine do without
+    from workbench.runtime.emulation.cross_execution import build_cross  # kernels for this machine do without
 
     refuse_missing_features(kernel)
-    return build_elsewhere(kernel, threads=threads)
+    return build_cross(kernel, threads=threads)
 
 
 def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:

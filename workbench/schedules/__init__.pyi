@@ -41,6 +41,7 @@ from workbench.schedules.steps import parallelize as parallelize
 from workbench.schedules.steps import partition as partition
 from workbench.schedules.steps import pipeline as pipeline
 from workbench.schedules.steps import prefetch as prefetch
+from workbench.schedules.steps import reorder as reorder
 from workbench.schedules.steps import replace as replace
 from workbench.schedules.steps import reverse as reverse
 from workbench.schedules.steps import reverse_compute_at as reverse_compute_at

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
+from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.poly.sets import isl
 from workbench.records import record
+from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.transform import Transform
@@ -16,8 +17,8 @@ SECONDS = 1.5
 LIMIT = 400
 # Looked at first, because they change only the order and are judged in milliseconds.
 QUICK = (
-    "tile", "split", "interchange", "parallelize", "vectorize", "unroll", "merge", "distribute", "decompose_reduction",
-    "skew", "shift", "reverse", "arrange", "fuse", "unroll_jam", "bind",
+    "tile", "split", "interchange", "reorder", "parallelize", "vectorize", "unroll", "merge", "distribute",
+    "decompose_reduction", "skew", "shift", "reverse", "arrange", "fuse", "unroll_jam", "bind",
 )  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def _kinds(only: Iterable[str] | None) -> list[str]:
     kinds = list(Transform.known) if only is None else [only] if isinstance(only, str) else list(only)
     for name in kinds:
         if name not in Transform.known:
-            raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
+            raise ScheduleError(unknown_step(name, sorted(Transform.known)))
     return kinds
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.poly.programs.tree import loops, path
-from workbench.schedules.transform import Recipe, Transform, as_step, from_json
+from workbench.schedules.transform import Recipe, Transform, as_step, differ, from_json
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -44,7 +44,17 @@ def recorded(trace: Any) -> Sequence[Any]:
 
 def _taking(step: Any) -> Taking:
     made = from_json(dict(step)) if isinstance(step, Mapping) else as_step(step)
-    return made, made.apply if isinstance(step, Mapping) and not isinstance(made, Recipe) else made.on
+    return made, _recorded(made) if isinstance(step, Mapping) and not isinstance(made, Recipe) else made.on
+
+
+def _recorded(step: Transform) -> Callable[[Schedule], Schedule]:
+    """A recorded step as it is: old records have steps that changed nothing, which are left out."""
+
+    def take(schedule: Schedule) -> Schedule:
+        after = step.apply(schedule)
+        return after if differ(schedule, after) else schedule
+
+    return take
 
 
 def taken(schedule: Schedule, steps: list[Taking], *, judged: bool = True) -> Schedule:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
-from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.errors import ScheduleError, UnchangedSchedule, shown
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
+from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class Transform:
     known: ClassVar[Registry] = Registry()
     leaves_open: ClassVar[bool] = False
     """Whether a choice stands in it, so that it makes a sketch of a schedule."""
+    unchanged: ClassVar[str] = "what it asks for is so already"
+    """Why a schedule may be as before after this step, for the error that says so."""
 
     def __init_subclass__(cls) -> None:
         if cls.name:
@@ -79,13 +83,17 @@ class Transform:
         return iter(())
 
     def on(self, schedule: Schedule) -> Schedule:
-        """Prerequisites, then the step itself."""
+        """Prerequisites, then the step itself; UnchangedSchedule where that would change nothing."""
         if (known := recent.recall(self, schedule)) is not None:
             return known
         ready = schedule
         for step in self.prerequisites(schedule):
             ready = step.on(ready)
         after = self.apply(ready)
+        if not differ(ready, after):
+            if ready is schedule:
+                raise UnchangedSchedule(f"{self} changes nothing: {self.unchanged}. Leave it out")
+            after = ready
         recent.note(self, schedule, after)
         return after
 
@@ -168,6 +176,22 @@ class Together(Recipe):
         return f"together({', '.join(str(part) for part in self.parts)})"
 
 
+def applied(schedule: Schedule, *steps: Transform) -> Schedule:
+    """The schedule after the steps, not judged; those that would change nothing are left out."""
+    for step in steps:
+        with suppress(UnchangedSchedule):
+            schedule = step.on(schedule)
+    return schedule
+
+
+def differ(before: Schedule, after: Schedule) -> bool:
+    """Whether two schedules differ in their order, their instances or their storage."""
+    if before.tree != after.tree:
+        return True
+    one, other = before.program, after.program
+    return one is not other and any(getattr(one, part) != getattr(other, part) for part in _CHANGED)
+
+
 def together(*steps: Transform) -> Together:
     """Steps judged as one: what lies between them may be illegal."""
     return Together(tuple(single for step in steps for single in singles(as_step(step))))
@@ -200,8 +224,9 @@ def from_json(data: dict[str, Any]) -> Transform:
         raise ScheduleError(f"a recorded step is a dict such as {{'step': 'split', ...}}, not {shown(data)}")
     arguments = {key: _frozen(value) for key, value in data.items()}
     name = arguments.pop("step", "")
+    name = next((new for (old, argument), new in FORMERLY.items() if name == old and argument in arguments), name)
     if not isinstance(name, str) or name not in (*_COMPOSED, *Transform.known):
-        raise ScheduleError(unknown_name("step", name, sorted(Transform.known)))
+        raise ScheduleError(unknown_step(name, sorted(Transform.known)))
     if name in _COMPOSED:
         parts = arguments.get("steps")
         if not isinstance(parts, tuple):
@@ -278,5 +303,10 @@ def _plain(value: Any) -> Any:
 def _frozen(value: Any) -> Any:
     return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
 
+
+FORMERLY = {("interchange", "order"): "reorder"}
+"""(the name of a step in old records, an argument that it had then) → what the step is called now."""
+
+_CHANGED = ("statements", "arrays", "context")
 
 _COMPOSED = {kind.composed: kind for kind in (Recipe, Together)}

@@ -76,7 +76,7 @@ def test_what_lost_its_loop_over_blocks_is_executed_by_one_block(order):
     """All 11 contributions are in iteration i_o = 0; the blocks 1 to 3 have only elements of D."""
     op = wb.operator("def p(float(N,M) A, float(M) B) -> (S, D) { S(j) +=! A(i,j)   D(k) = 2*B(k) }")
     schedule = wb.schedule(op, N=11, M=4) | wb.decompose_reduction("S") | wb.tile({"S/i": 32})
-    schedule = schedule | wb.interchange("S/i_o", "S/j", "S/i_i") | wb.merge("S", "D") | wb.bind("D/i_o", "block.x")
+    schedule = schedule | wb.reorder("S/i_o", "S/j", "S/i_i") | wb.merge("S", "D") | wb.bind("D/i_o", "block.x")
     A, B = np.arange(44, dtype=np.float32).reshape(11, 4), np.ones(4, np.float32)
     S, D = executed(schedule | wb.bind("S.init/j", "block.x"), order, A, B)
     np.testing.assert_array_equal(S, A.sum(axis=0))

@@ -25,7 +25,7 @@ def wide(threads: int) -> Schedule:
 def fat() -> Schedule:
     """A block with 1 MiB of shared memory."""
     s = wb.schedule(wb.ops.matmul, M=512, N=1024, K=512) | wb.decompose_reduction("C")
-    s = s | wb.tile({"C/m": 512, "C/n": 16}) | wb.interchange("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i")
+    s = s | wb.tile({"C/m": 512, "C/n": 16}) | wb.reorder("C/m_o", "C/n_o", "C/k", "C/m_i", "C/n_i")
     s = s | wb.stage("A", "n_o")
     axes = {"C.init/m": "block.y", "C.init/n": "block.x", "C/m_o": "block.y", "C/n_o": "block.x", "C/n_i": "thread.x"}
     return bind_all(s, axes | {"A_local.load/k": "thread.x"})

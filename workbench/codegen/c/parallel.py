@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.codegen.c.expressions.nontemporal_stores import arrived
+from workbench.codegen.c.expressions.nontemporal_stores import store_fence
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.lines import braced, indented
 from workbench.codegen.nest.nest import For, walk
@@ -14,7 +14,7 @@ from workbench.lang.expr import Call, Expr
 def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
     """The printed loop, its iterations divided among the threads of OpenMP."""
     schedule = "dynamic" if uneven(loop) else "static"
-    last = arrived(values.helpers, loop)
+    last = store_fence(values.helpers, loop)
     if not last:
         return [f"#pragma omp parallel for num_threads(threads) schedule({schedule})", *printed]
     shared = [f"#pragma omp for schedule({schedule}) nowait", *printed, *last]
@@ -44,7 +44,7 @@ def outlined(
         "{",
         *indented([f"const struct {function}_context *wb_c = wb_context; (void)wb_c;", *unpack]),
         *indented([f"for (int64_t {name} = {start}; {name} < {end}; {step}) {{", *indented(printed), "}"]),
-        *indented(arrived(values.helpers, loop)),
+        *indented(store_fence(values.helpers, loop)),
         "}\n",
     ]
     count = f"({values.text(loop.upper)}) - ({first})"

@@ -247,17 +247,17 @@ class Printer:
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
         ways, complete = pieces(loop, copy)
         if complete and len(ways) == 1:
-            return braced(f"{self.head(replace(loop, step=copy.rows))} {{", self.turned(loop, copy), loop.loop)
+            return braced(f"{self.head(replace(loop, step=copy.rows))} {{", self.transposed(loop, copy), loop.loop)
         lines = [f"int64_t {name} = {self.values.text(loop.lower)};"]
         for way in ways:
             head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
-            lines += braced(head, self.turned(loop, way), loop.loop)
+            lines += braced(head, self.transposed(loop, way), loop.loop)
         if not complete:
             rest = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
             lines += braced(f"for (; {name} < {upper}; {name}++) {{", rest, loop.loop)
         return braced("{", owned(lines))
 
-    def turned(self, loop: For, copy: TransposedCopy) -> list[str]:
+    def transposed(self, loop: For, copy: TransposedCopy) -> list[str]:
         """Some iterations of a copy at once, for the lanes of each vector."""
 
         def call() -> list[str]:

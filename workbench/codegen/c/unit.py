@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.codegen.c.checks import Checks
-from workbench.codegen.c.expressions.nontemporal_stores import arrived
+from workbench.codegen.c.expressions.nontemporal_stores import store_fence
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.c.lines import indented, origin_of
@@ -74,7 +74,7 @@ def write_unit(
     taken = arguments(program, arrays, names)
     check = names("function", f"{program.name}.check")
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))
-    body = [*printer.lines(nest), *arrived(helpers, nest)]
+    body = [*printer.lines(nest), *store_fence(helpers, nest)]
     signature = Signature(function, arrays, program.symbols, space.total, checks.found)
     start = [f"const unsigned {BEGAN} = WB_STOPS;"] if printer.looks else []
     start += status(check if early else "", passed(program, arrays, names), checks)

@@ -58,7 +58,7 @@ def atomic(nest: Nest, ids: frozenset[str]) -> Nest:
     return transform(nest, change) if ids else nest
 
 
-def past_caches(nest: Nest, ids: frozenset[str]) -> Nest:
+def mark_nontemporal_stores(nest: Nest, ids: frozenset[str]) -> Nest:
     """The nest with the writes of some statements past the caches."""
 
     def change(node: Nest) -> Nest:
@@ -67,7 +67,7 @@ def past_caches(nest: Nest, ids: frozenset[str]) -> Nest:
     return transform(nest, change) if ids else nest
 
 
-def told_apart(nest: Nest, loops: Mapping[str, frozenset[str]]) -> Nest:
+def mark_disjoint_writes(nest: Nest, loops: Mapping[str, frozenset[str]]) -> Nest:
     """The nest with the loops in which updates read no cell that they write (`own_cells`)."""
 
     def change(node: Nest) -> Nest:

@@ -26,7 +26,7 @@ MOST = 8
 """Lines of a row; the processor itself looks ahead in longer ones."""
 
 
-def rows_ahead(loop: For, arrays: Mapping[str, Array], array: str, distance: int) -> tuple[Cell, ...]:
+def prefetched_rows(loop: For, arrays: Mapping[str, Array], array: str, distance: int) -> tuple[Cell, ...]:
     """The beginnings of the lines that the iteration `distance` later reads of an array through data."""
     if loop.step != 1 or any(isinstance(x, If | Define) for x in walk(loop.body)):
         return ()

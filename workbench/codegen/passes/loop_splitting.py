@@ -1,4 +1,4 @@
-"""Choices along a row: where a condition on the loop's variable decides between two values, the loop is divided.
+"""Loop splitting: where a condition on the loop's variable decides between two values, the loop is divided.
 
     for x in lanes: P(x) = inside(y) && x >= 1 && x < 57 ? I(x - 1) : 0
     →   if (inside(y)) { for x < 1: P(x) = 0;  for 1 <= x < 57: P(x) = I(x - 1);  for x >= 57: P(x) = 0 }
@@ -30,7 +30,7 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @record
-class Border:
+class IndexSet:
     """The choice, the conditions that the loop does not change, and the iterations from `begin` on, before `end`."""
 
     choice: Select
@@ -41,12 +41,12 @@ class Border:
 
 def divided(nest: Nest) -> Nest:
     """The nest with every vector loop divided where a choice in its only assignment changes."""
-    if isinstance(nest, For) and (border := _border(nest)) is not None:
-        return _apart(nest, border)
+    if isinstance(nest, For) and (where := _index_set(nest)) is not None:
+        return _apart(nest, where)
     return rebuild(nest, tuple(map(divided, children(nest))))
 
 
-def _border(loop: For) -> Border | None:
+def _index_set(loop: For) -> IndexSet | None:
     write, count = only(loop.body), iterations(loop)
     plain = loop.kind == "vector" and loop.step == 1 and loop.lanes == 1
     if not plain or not isinstance(write, Write) or write.reduction is not None or write.atomic:
@@ -65,8 +65,8 @@ def _choice(node: Expr, count: int | None) -> Select | None:
     return None
 
 
-def _along(choice: Select, variable: str) -> Border | None:
-    """The border of a choice whose conditions are an interval of the variable."""
+def _along(choice: Select, variable: str) -> IndexSet | None:
+    """The index set of a choice whose conditions are an interval of the variable."""
     around: list[Expr] = []
     limits: dict[str, list[Expr]] = {"begin": [], "end": []}
     for condition in conjuncts(choice.condition):
@@ -81,7 +81,7 @@ def _along(choice: Select, variable: str) -> Border | None:
             limits[limit[0]].append(limit[1])
         else:
             return None
-    return Border(choice, tuple(around), tuple(limits["begin"]), tuple(limits["end"]))
+    return IndexSet(choice, tuple(around), tuple(limits["begin"]), tuple(limits["end"]))
 
 
 def _limit(op: str, distance: Expr, variable: str) -> tuple[str, Expr] | None:
@@ -96,16 +96,16 @@ def _limit(op: str, distance: Expr, variable: str) -> tuple[str, Expr] | None:
     return "begin" if op in (">", ">=") else "end", simplify(Binary("+", place, later, INT64))
 
 
-def _apart(loop: For, border: Border) -> Nest:
-    begin = _extreme("min", _extreme("max", loop.lower, *border.begin), loop.upper)
-    end = _extreme("max", _extreme("min", loop.upper, *border.end), begin)
-    inside = _chosen(loop, border.choice, border.choice.then)
-    outside = _chosen(loop, border.choice, border.choice.otherwise)
+def _apart(loop: For, where: IndexSet) -> Nest:
+    begin = _extreme("min", _extreme("max", loop.lower, *where.begin), loop.upper)
+    end = _extreme("max", _extreme("min", loop.upper, *where.end), begin)
+    inside = _chosen(loop, where.choice, where.choice.then)
+    outside = _chosen(loop, where.choice, where.choice.otherwise)
     parts = ((outside, loop.lower, begin), (inside, begin, end), (outside, end, loop.upper))
     cut = (replace(part, lower=a, upper=b) for part, a, b in parts)
     loops = [x for x in cut if (count := iterations(x)) is None or count > 0]
     nest: Nest = loops[0] if len(loops) == 1 else Block(tuple(loops))
-    return If(conjunction(list(border.around)), nest, outside) if border.around else nest
+    return If(conjunction(list(where.around)), nest, outside) if where.around else nest
 
 
 def _extreme(which: str, *values: Expr) -> Expr:

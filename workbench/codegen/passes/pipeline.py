@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench import poly
-from workbench.codegen.nest.from_program import atomic, nest_of, past_caches, told_apart
+from workbench.codegen.nest.from_program import atomic, mark_disjoint_writes, mark_nontemporal_stores, nest_of
 from workbench.codegen.nest.nest import Nest
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
@@ -13,7 +13,7 @@ from workbench.codegen.passes.local_storage import placed, stored
 from workbench.codegen.passes.loop_splitting import divided
 from workbench.codegen.passes.register_tiles.slanted import slanted_tiles
 from workbench.codegen.passes.subscript_collapse import collapsed
-from workbench.codegen.passes.transposed_copies import turned_apart
+from workbench.codegen.passes.transposed_copies import split_transposed_copies
 from workbench.codegen.passes.vector_loops import vectorize_loops
 from workbench.poly.count.own_cells import apart
 from workbench.poly.programs.program import Program
@@ -65,7 +65,7 @@ def _prefetched(nest: Nest, given: Lowering) -> Nest:
 def _past_caches(nest: Nest, given: Lowering) -> Nest:
     from workbench.schedules.steps.execution.nontemporal import MARK
 
-    return past_caches(nest, marked(given.tree, MARK))
+    return mark_nontemporal_stores(nest, marked(given.tree, MARK))
 
 
 REWRITES: tuple[Rewrite, ...] = (
@@ -102,7 +102,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite(
         "copies from rows into lanes",
         "whole vectors of a copy whose source runs across them, and what is left of them, get loops of their own",
-        lambda nest, given: turned_apart(nest),
+        lambda nest, given: split_transposed_copies(nest),
     ),
     Rewrite(
         "full blocks",
@@ -136,7 +136,7 @@ def rewritten(program: Program, tree: Tree, target: Target) -> tuple[Nest, ...]:
     """The nest that the time map becomes, then the nest after each rewrite in order."""
     tree = on_processors(tree)
     nest = atomic(nest_of(program, poly.scan(program, tree)), atomic_statements(tree))
-    nests = [told_apart(nest, apart(program, tree))]
+    nests = [mark_disjoint_writes(nest, apart(program, tree))]
     given = Lowering(program, tree, target)
     for rewrite in REWRITES:
         nests.append(rewrite.apply(nests[-1], given))

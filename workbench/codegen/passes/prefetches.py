@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.codegen.nest.nest import Cell, Define, For, Hold, Nest, Prefetch, Write, children, rebuild, walk, writes
-from workbench.codegen.passes.gathered_rows import rows_ahead
+from workbench.codegen.passes.gathered_rows import prefetched_rows
 from workbench.lang.algebra.normal_form import mentions, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, substitute
@@ -57,7 +57,7 @@ def _with_requests(nest: Nest, mark: Marked, program: Program) -> Nest:
         lane, rows = _lanes_apart(nest.body, array)
         now, then = (_first_cells(nest.body, array, {nest.variable: v}, lane) for v in (own, later))
         cells = tuple(new for old, new in zip(now, then, strict=False) if old != new)
-        cells = (*cells, *rows_ahead(nest, program.arrays, array, distance))
+        cells = (*cells, *prefetched_rows(nest, program.arrays, array, distance))
         return replace(nest, body=Prefetch(cells, nest.body, rows)) if cells else nest
     return rebuild(nest, tuple(_with_requests(child, mark, program) for child in children(nest)))
 

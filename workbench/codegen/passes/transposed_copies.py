@@ -1,4 +1,4 @@
-"""Copies from rows into lanes: whole vectors and what is left of them get loops of their own.
+"""Transposed copies, from rows into lanes: whole vectors and what is left of them get loops of their own.
 
     for k: { for n_lane in lanes: P(k, n_lane) = B(n_lane, k); for n_lane: P(k, n_lane) = B(n_lane, k) }
     →   for k: for n_lane in lanes: …;   for k: for n_lane: …
@@ -15,9 +15,9 @@ from workbench.lang.algebra.normal_form import depends, growth
 from workbench.lang.expr import Expr, Read, reads
 
 
-def turned_apart(nest: Nest) -> Nest:
+def split_transposed_copies(nest: Nest) -> Nest:
     """The nest with such loops divided, wherever their iterations write cells of their own."""
-    nest = rebuild(nest, tuple(map(turned_apart, children(nest))))
+    nest = rebuild(nest, tuple(map(split_transposed_copies, children(nest))))
     if isinstance(nest, For) and isinstance(nest.body, Block) and _turns(nest, nest.body.body):
         return Block(tuple(replace(nest, body=part) for part in nest.body.body))
     return nest
@@ -36,10 +36,10 @@ def _turns(loop: For, parts: tuple[Nest, ...]) -> bool:
     bounds = [e for x in inner for e in (x.lower, x.upper)]
     if any(x.variable != lane for x in inner) or any(depends(e, loop.variable) for e in bounds):
         return False
-    return _is_turned(first, loop.variable, lane)
+    return _is_transposed(first, loop.variable, lane)
 
 
-def _is_turned(write: Write, along: str, lane: str) -> bool:
+def _is_transposed(write: Write, along: str, lane: str) -> bool:
     if write.reduction is not None or write.atomic or len(write.cells) != 1:
         return False
     cell, source = write.cells[0], write.values[0]

@@ -23,7 +23,7 @@ from workbench.codegen.passes.register_tiles.accumulators import (
     untouched,
 )
 from workbench.codegen.passes.register_tiles.emission import emit_tile, stripped
-from workbench.codegen.passes.register_tiles.epilogue import with_company
+from workbench.codegen.passes.register_tiles.epilogue import with_prologue_and_epilogue
 from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, cells_in, cut, match_tile
 from workbench.lang.algebra.normal_form import constant, depends, simplify
@@ -86,7 +86,8 @@ class _Rewriter:
         tile = match_tile(own) if isinstance(own, For) and not at_once(own.kind) else None
         if tile is None or not self.fits(tile, SCALAR) or any(x.kind == "vector" for x in tile.reductions):
             return None
-        found = with_company(parts[0] if at else None, tile, parts[at + 1] if at + 1 < len(parts) else None)
+        after = parts[at + 1] if at + 1 < len(parts) else None
+        found = with_prologue_and_epilogue(parts[0] if at else None, tile, after)
         if found is None or any(self.lanes(w) < self.lanes(tile.write) for w in (*found.before, *found.after)):
             return None
         return found

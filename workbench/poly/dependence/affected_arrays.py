@@ -1,4 +1,4 @@
-"""Which arrays a step concerns: only their values have to be looked at."""
+"""Which arrays a step affects: only their values have to be looked at."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from workbench.poly.sets import isl
 from workbench.poly.time.naive import naive_tree
 
 
-def concerned(before: Program, after: Program) -> frozenset[str]:
+def affected(before: Program, after: Program) -> frozenset[str]:
     """The arrays whose values may come from elsewhere in the later program.
 
     A statement with the same instances in both concerns the arrays that it now touches otherwise, any other statement
-    all that it touches.  Where the statements that stayed and touch an array are in another order, it is concerned.
+    all that it touches.  Where the statements that stayed and touch an array are in another order, it is affected.
     """
     old, new = ({s.id: s for s in p.statements} for p in (before, after))
     stayed = {i for i in old.keys() & new.keys() if _same_instances(old[i], new[i])}

@@ -16,7 +16,7 @@ from itertools import islice
 
 from workbench.errors import WorkbenchError
 from workbench.lang.expr import Expr
-from workbench.poly.dependence.affected_arrays import concerned
+from workbench.poly.dependence.affected_arrays import affected
 from workbench.poly.dependence.value_sources import END, Flow, Sink, tagged, tuple_of, union, values_read
 from workbench.poly.programs.access import read_places
 from workbench.poly.programs.program import Program, ProgramStatement
@@ -67,7 +67,7 @@ def differing(before: Program, after: Program) -> tuple[str, ...]:
 
 def _wrong(before: Program, after: Program) -> Iterator[tuple[Flow, Sink, str, isl.Map]]:
     """What differs, one by one: the flow of the later program, who reads, how it is wrong, and the pairs."""
-    touched = concerned(before, after)
+    touched = affected(before, after)
     several = mixed(before, after) & touched
     old, new = Flow(_settled(before), touched, several), Flow(after, touched, several)
     for sink in new.sinks:
@@ -217,9 +217,9 @@ def torn(old: Flow, new: Flow) -> Iterator[tuple[Sink, str, isl.Map]]:
 
     Each with the sink of the cell and how it is wrong.
     """
-    for own, sinks in new.companions.items():
+    for own, sinks in new.tuple_updates.items():
         origin = new.origins.get(own)
-        before = old.companions.get(own if origin is None else str(origin.get_tuple_name(isl.dim.out)), ())
+        before = old.tuple_updates.get(own if origin is None else str(origin.get_tuple_name(isl.dim.out)), ())
         if len(before) != len(sinks):
             continue
         for n, sink in enumerate(sinks):

@@ -21,7 +21,7 @@ from workbench.poly.programs.program import Dependence, Program
 from workbench.poly.programs.tree import Loop, Tree, at_once, statements
 from workbench.poly.sets import isl
 from workbench.poly.sets.witness import Witness, witness
-from workbench.poly.time.barrier_order import parted
+from workbench.poly.time.barrier_order import ordered_by_barriers
 from workbench.poly.time.concurrency import atomic_statements
 from workbench.poly.time.timemap import collisions, compare_text, shared
 from workbench.records import record
@@ -125,7 +125,7 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
             if bad is not None and loop.kind == "vector":
                 bad = out_of_lockstep(program, bad, (s, t), common, depth)
             if bad is not None and at_once(loop.kind):
-                for pairs, why in _parted(program, tree, dependence, bad, depth):
+                for pairs, why in _unordered_by_barriers(program, tree, dependence, bad, depth):
                     yield pairs, why, loop.name
             elif bad is not None:
                 yield bad, reason, loop.name
@@ -138,14 +138,15 @@ def _wrong(program: Program, tree: Tree, dependence: Dependence) -> Iterator[tup
         yield pairs, "order", None
 
 
-def _parted(
+def _unordered_by_barriers(
     program: Program, tree: Tree, dependence: Dependence, pairs: isl.Map, depth: int
 ) -> Iterator[tuple[isl.Map, Reason]]:
     """Of pairs that the loop at a depth separates, those that run at once, and those that barriers order wrongly."""
     source, target, reduction = dependence.source, dependence.target, dependence.kind == "reduction"
     if reduction and atomic_statements(tree).issuperset((source, target)):
         return
-    right, wrong = parted(program, tree, source, target, depth), parted(program, tree, target, source, depth)
+    right = ordered_by_barriers(program, tree, source, target, depth)
+    wrong = ordered_by_barriers(program, tree, target, source, depth)
     if right is not None:
         pairs = pairs.subtract(right)
     if wrong is not None:

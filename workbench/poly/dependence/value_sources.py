@@ -22,7 +22,7 @@ from workbench.records import record
 END = "end"
 CHAIN = 4
 ADDING = 1000  # the position of the first sink that only fetches what an update adds to
-COMPANIONS = 2000  # the same for updates of several cells
+TUPLE_UPDATES = 2000  # the same for updates of several cells
 
 
 @record
@@ -55,13 +55,17 @@ class Flow:
             for i, a in enumerate(s.accesses)
             if a.array in mixed and (a.accumulates or (a.kind == "write" and not a.exact and s.kind != "update"))
         ]
-        self.companions = {
-            s.id: [_sink(s, a, COMPANIONS + i) for i, a in enumerate(s.accesses) if a.accumulates and a.kind == "read"]
+        self.tuple_updates = {
+            s.id: [
+                _sink(s, a, TUPLE_UPDATES + i)
+                for i, a in enumerate(s.accesses)
+                if a.accumulates and a.kind == "read"
+            ]
             for s in program.statements
             if s.part == "computes" and s.kind == "update" and len(s.targets) > 1
             and any(t in arrays for t, _ in s.targets)
         }  # fmt: skip
-        together = [x for sinks in self.companions.values() for x in sinks]
+        together = [x for sinks in self.tuple_updates.values() for x in sinks]
         every = [*self.sinks, *self.passing, *self.adding, *together]
         self.flow = _analysed(program, self.tree, every, {x.array for x in every})
         self.moves = union([tagged(x).apply_range(self.of(x)) for x in self.passing])

@@ -12,7 +12,7 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Cast, Const, Expr, Index, Read, reads, substitute, transform
 from workbench.poly.dependence.equivalence import Difference, differences
 from workbench.poly.derive.deriving import body_of, changed, derive, fresh_name
-from workbench.poly.derive.recomputation import Group, localised, readers
+from workbench.poly.derive.recomputation import Group, readers, recomputed
 from workbench.poly.programs.program import Program, ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict
 from workbench.poly.sets import isl
@@ -95,7 +95,7 @@ def _between(
     for reader in using:
         name = fresh_name(f"{array}_inlined", set(current.arrays))
         depth = len(path(tree, reader.id))
-        made = localised(current, tree, Group((array,), (own,)), (reader.id,), depth, {array: name}, exactly=True)
+        made = recomputed(current, tree, Group((array,), (own,)), (reader.id,), depth, {array: name}, exactly=True)
         if not made.copies:
             if not isl.parse_set(reader.domain).intersect_params(isl.parse_set(program.context)).is_empty():
                 raise ScheduleError(f"{reader.name} reads {array} where {own.name} has not written yet")

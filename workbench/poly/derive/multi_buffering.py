@@ -1,4 +1,4 @@
-"""Buffers of several iterations at once: the storage of one iteration, a few times over."""
+"""Multi-buffering: buffers of several iterations at once, the storage of one iteration, a few times over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.poly.sets import isl
 from workbench.poly.time.timemap import instance, prefix, row
 
 
-def with_slots(
+def multi_buffered(
     program: Program, tree: Tree, name: str, count: int
 ) -> tuple[Array, tuple[ProgramStatement, ...]]:
     """The array with the storage of `count` iterations of its innermost loop, used in turn, and the statements changed.

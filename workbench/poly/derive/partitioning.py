@@ -1,4 +1,4 @@
-"""Instances apart: those that a condition chooses, and those whose tiles are full."""
+"""Partitioning instances: those that a condition chooses, and those whose tiles are full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values computed where they are needed: each iteration of some loops gets instances and arrays of its own.
+"""Recomputation where values are needed: each iteration of some loops gets instances and arrays of its own.
 
     for i: T(i) = f(i);  for o: for j: C(o, j) = T(o + j)
 →   for o: { for i: T_local(o, i) = f(i);  for j: C(o, j) = T_local(o, o + j) }
@@ -53,7 +53,7 @@ class Copy:
 
 
 @record
-class Localised:
+class Recomputed:
     """`copies` of the group's statements write `arrays`, and `users` read them; `times` are the iteration's names."""
 
     arrays: tuple[Array, ...]
@@ -93,7 +93,7 @@ def group_of(program: Program, array: str) -> Group:
 
 
 @isl.guarded
-def localised(
+def recomputed(
     program: Program,
     tree: Tree,
     group: Group,
@@ -102,7 +102,7 @@ def localised(
     names: Mapping[str, str],
     *,
     exactly: bool = False,
-) -> Localised:
+) -> Recomputed:
     """The group computed anew in every iteration of the `depth` loops around the users (ids), as far as they need it.
 
     `names` gives each array of the group the name of its local one.  What is needed is rounded up to convex sets,
@@ -121,7 +121,7 @@ def localised(
     changed_users = tuple(
         changed(program, arrays, s, redirected(body_of(s), local, around.rows(s), own_writes=False)) for s in own
     )
-    return Localised(tuple(local.values()), copies, changed_users, times)
+    return Recomputed(tuple(local.values()), copies, changed_users, times)
 
 
 def iteration_names(program: Program, loops: tuple[Loop, ...]) -> tuple[str, ...]:

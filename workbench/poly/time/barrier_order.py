@@ -17,7 +17,7 @@ from workbench.poly.time.concurrency import Barrier, barriers
 from workbench.poly.time.timemap import instance, prefix, row_text, shared
 
 
-def parted(program: Program, tree: Tree, source: str, target: str, depth: int) -> isl.Map | None:
+def ordered_by_barriers(program: Program, tree: Tree, source: str, target: str, depth: int) -> isl.Map | None:
     """Pairs of instances that some barrier parts, the source first, where the loop at `depth` around both waits there;
     None where no barrier does.
     """

@@ -100,7 +100,7 @@ def emulation(*, sve: bool = False) -> Emulation:
     return Emulation(replace(found, command=command, accepted=frozenset()), emulator)
 
 
-def build_elsewhere(kernel: Kernel, *, threads: int | None = None) -> CompiledKernel:
+def build_cross(kernel: Kernel, *, threads: int | None = None) -> CompiledKernel:
     """A kernel for another architecture as something to call here.
 
     Calls take and give what those of any kernel do; each starts the emulator.  BuildError without compiler or

@@ -213,7 +213,7 @@ class CompiledKernel:
         """The border, behind a view of bfloat16 arrays as bits (their buffers cannot be exported)."""
         call, signature = self.border.call, self.signature
         if call is not None and (kept := [n for n, p in enumerate(signature.outputs) if signature.keeps(p)]):
-            call = keeping(call, kept)
+            call = restore_on_error(call, kept)
         halves = [n for n, p in enumerate(signature.inputs) if p.dtype == BFLOAT16 and not p.by_value]
         written = [n for n, p in enumerate(signature.outputs) if p.dtype == BFLOAT16]
         if call is None or not (halves or written):
@@ -247,7 +247,7 @@ def _bits(arrays: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
 
 # -- Outputs whose contents count: where a kernel finds a bad index while it runs, they are put back --
 
-def keeping(call: Callable[..., int], places: Sequence[int]) -> Callable[..., int]:
+def restore_on_error(call: Callable[..., int], places: Sequence[int]) -> Callable[..., int]:
     """The border's `call`, which leaves the outputs at `places` as they were when its status is an error."""
 
     def call_and_restore(arrays: tuple[Any, ...], out: Any, *rest: int) -> int:

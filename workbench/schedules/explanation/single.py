@@ -10,7 +10,7 @@ from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 from workbench.poly.programs.program import ProgramStatement
 from workbench.records import record
-from workbench.schedules.steps import add_unit_loop, interchange, reverse, shift, skew
+from workbench.schedules.steps import add_unit_loop, reorder, reverse, shift, skew
 from workbench.schedules.transform import Transform
 
 
@@ -60,7 +60,7 @@ def single_steps(s: ProgramStatement, rows: list[Expr]) -> list[Transform] | Non
             return None
     order = [shape.assigned[i] for i, _ in wanted if i in shape.assigned]
     if order != list(s.dims):
-        shape.steps.append(interchange(*(f"{s.name}/{d}" for d in order)))
+        shape.steps.append(reorder(*(f"{s.name}/{d}" for d in order)))
     for i, r in wanted:
         if i not in shape.assigned and not shape.unit(i, r):
             return None

@@ -78,10 +78,10 @@ def sums(schedule: Schedule) -> list[ProgramStatement]:
 # Nests together or apart, as blocks and lanes need them.
 BEFORE = (
     Row("inlining", "loops.loop_choices:inlined", "a value that is cheap need not be stored", tuned, takes=()),
-    Row("privatization", "memory.privatization:with_own_values",
+    Row("privatization", "memory.privatization:privatized",
         "a value that each iteration begins anew is its own: iterations need not wait for one another",
         has_temporaries, takes=()),
-    Row("index_set_splitting", "recurrences.index_set_splitting:turned",
+    Row("index_set_splitting", "recurrences.index_set_splitting:with_split_index_sets",
         "a recurrence that turns at an index is two that do not", has_recurrences, takes=()),
     Row("first_values", "recurrences.first_values:with_first_values",
         "what a recurrence begins with may stand in its loops",
@@ -91,7 +91,7 @@ BEFORE = (
     Row("fusion", "loops.fusion:fused", "one pass over the same values keeps them in cache"),
     Row("fission", "loops.fission:separated", "a sum with reuse needs its loops for itself to be blocked",
         has_several_sums),
-    Row("column_partials", "loops.column_partials:with_columns",
+    Row("column_partials", "loops.column_partials:with_partial_column_sums",
         "sums over columns are taken beside the rows they are of, while these are in cache", has_sums_beside_others),
     Row("own_rows", "memory.own_rows:with_own_rows",
         "a temporary of which an iteration makes and uses one row is that row", has_temporaries),
@@ -107,11 +107,11 @@ EACH = ("statement", "target")
 WAYS = (
     Row("instructions", "products.integer_products:instructed", "the machine has an instruction for such products",
         takes=EACH),
-    Row("windows", "products.direct_convolution:windowed", "filters are packed, pictures are read where they are",
+    Row("windows", "products.direct_convolution:convolved", "filters are packed, pictures are read where they are",
         takes=EACH),
     Row("packing", "products.packing:packed", "panels of both operands lie as registers read them",
         takes=EACH),
-    Row("blocks", "loops.tiling:block", "blocks of cells stay in registers, and what they read in caches",
+    Row("blocks", "loops.tiling:tiled_for_reuse", "blocks of cells stay in registers, and what they read in caches",
         takes=EACH),
 )  # fmt: skip
 LOOPS = "loops"
@@ -125,27 +125,27 @@ MORE_WAYS = (
 
 # Each sum that has no blocks.
 UNBLOCKED = (
-    Row("column_reduction", "memory.column_reduction:striped",
+    Row("column_reduction", "memory.column_reduction:with_column_blocks",
         "strips of columns: their sums stay in registers while rows go by", takes=EACH),
 )  # fmt: skip
 
 # What blocks left: lanes, threads, and the ways of memory.
 AFTER = (
-    Row("tile_fusion", "loops.tile_fusion:computed_inside",
+    Row("tile_fusion", "loops.tile_fusion:with_fused_producers",
         "a large temporary is made in the loops that ask for each of its parts once", has_temporaries),
     Row("loop_order", "loops.loop_choices:reordered", "another order of loops may be better", tuned,
         takes=("blocked", "target")),
     Row("vectorization", "loops.vectorization:vectorized", "neighbours in memory in the lanes of a register",
         takes=("blocked", "target")),
-    Row("interleaved_recurrences", "recurrences.interleaved_recurrences:overlapped",
+    Row("interleaved_recurrences", "recurrences.interleaved_recurrences:interleaved",
         "several recurrences at once: none waits for the other", carries_values),
     Row("unrolling", "loops.loop_choices:unrolled", "several iterations at once may keep more units busy", tuned),
     Row("parallelization", "loops.parallelization:parallelized", "iterations without dependences on several threads"),
-    Row("nontemporal_stores", "memory.nontemporal_stores:written_past_caches",
+    Row("nontemporal_stores", "memory.nontemporal_stores:with_nontemporal_stores",
         "a large result that nobody reads soon goes past the caches"),
-    Row("software_prefetch", "memory.software_prefetch:asked_ahead",
+    Row("software_prefetch", "memory.software_prefetch:with_row_prefetch",
         "rows of several passes are asked for before they are needed"),
-    Row("gather_prefetch", "memory.gather_prefetch:gathers_ahead",
+    Row("gather_prefetch", "memory.gather_prefetch:with_gather_prefetch",
         "rows whose places are data are asked for before they are needed", has_gathers),
 )  # fmt: skip
 

@@ -18,6 +18,7 @@ from workbench.schedules.steps import (
     Interchange,
     Merge,
     Parallelize,
+    Reorder,
     Split,
     Stage,
     Tile,
@@ -60,8 +61,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
             return f"{producer} only repeats cells of another array; they are read where they are"
         case Split():
             return "blocks of one loop"
-        case Interchange(order):
+        case Reorder(order):
             return f"{plain(order[0])} outermost, {plain(order[-1])} innermost"
+        case Interchange(first, second):
+            return f"{plain(first)} and {plain(second)} change places"
         case Unroll(loop):
             return f"the block over {plain(loop)} is written out: its cells are registers"
         case Vectorize(loop):

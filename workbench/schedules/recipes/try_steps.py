@@ -7,18 +7,16 @@ from workbench.errors import ScheduleError
 from workbench.lang.expr import Index
 from workbench.poly.programs.tree import Band, Sequence, Tree, statements
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, applied
 
 
 def attempt(schedule: Schedule, *steps: Transform, parts: tuple[frozenset[str], ...] = ()) -> Schedule:
-    """The schedule after the steps if they fit and are legal, else unchanged.
+    """The schedule after the steps if they fit and are legal, else unchanged; what changes nothing is left out.
 
     The order inside each of `parts` (statements by id) stays as it was, and is not judged again.
     """
     try:
-        after = schedule
-        for step in steps:
-            after = step.on(after)
+        after = applied(schedule, *steps)
     except ScheduleError:
         return schedule
     among = changed(schedule, after)

@@ -10,7 +10,7 @@ from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named, sites, spelt
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.reorder import Reorder
 from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.steps.support.execution import Execution
 from workbench.schedules.transform import Transform
@@ -33,6 +33,6 @@ def fewer_loops(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterat
             for sizes in combinations(step.sizes, count):
                 kept = {name for name, _ in sizes}
                 yield replace(step, sizes=sizes, names=tuple(n for n in step.names if n[0] in kept))
-    if isinstance(step, Interchange) and len(step.order) > 2:
+    if isinstance(step, Reorder) and len(step.order) > 2:
         for order in combinations(step.order, 2):
-            yield Interchange(order)
+            yield Reorder(order)

@@ -12,6 +12,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction
 from workbench.schedules.steps.order.distribute import Distribute
 from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.reorder import Reorder
 from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.steps.support.execution import Execution
 from workbench.schedules.transform import Transform, recipe
@@ -19,7 +20,7 @@ from workbench.schedules.transform import Transform, recipe
 
 def distribute_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
     """Each statement in a nest of its own, and the step for every one of them."""
-    found = _loops(step)
+    found = named_by(step)
     if not found:
         return
     site = named(schedule.program, schedule.tree, found[0])[0]
@@ -33,14 +34,16 @@ def distribute_first(schedule: Schedule, step: Transform, verdict: Verdict) -> I
             yield recipe(DecomposeReduction(own.name), _for(step, own.name))
 
 
-def _loops(step: Transform) -> list[str]:
-    """The loops that a step names."""
+def named_by(step: Transform) -> list[str]:
+    """The loops that a step of order or execution names; none for another one."""
     match step:
         case Execution():
             return [step.loop]
         case Tile():
             return [name for name, _ in step.sizes]
         case Interchange():
+            return [step.first, step.second]
+        case Reorder():
             return list(step.order)
     return []
 
@@ -58,5 +61,7 @@ def _for(step: Transform, statement: str) -> Transform:
             names = tuple((of(name), outer, inner) for name, outer, inner in step.names)
             return replace(step, sizes=tuple((of(name), size) for name, size in step.sizes), names=names)
         case Interchange():
+            return replace(step, first=of(step.first), second=of(step.second))
+        case Reorder():
             return replace(step, order=tuple(map(of, step.order)))
     return step

@@ -9,8 +9,10 @@ from workbench.poly.dependence.distances import backwards
 from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import Site, find_loops, named, spelt
 from workbench.schedules.legality import Verdict
+from workbench.schedules.repairs.separate_nests import named_by
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.reorder import Reorder
 from workbench.schedules.steps.order.skew import Skew
 from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.steps.support.execution import Execution
@@ -20,10 +22,10 @@ MOST_SKEWS = 6
 
 
 def skew_first(schedule: Schedule, step: Transform, verdict: Verdict) -> Iterator[Transform]:
-    """`skew(...) | tile(...)`: the fewest skews that make the loops of a tile or an interchange permutable."""
-    if not isinstance(step, Tile | Interchange):
+    """`skew(...) | tile(...)`: the fewest skews that make the loops of a tile or another order permutable."""
+    if not isinstance(step, Tile | Interchange | Reorder):
         return
-    names = [name for name, _ in step.sizes] if isinstance(step, Tile) else list(step.order)
+    names = named_by(step)
     for before in step.prerequisites(schedule):
         schedule = before.on(schedule)
     skews = permutable(schedule, names)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import ScheduleError, shown
+from workbench.errors import BudgetExceeded, ScheduleError, UnchangedSchedule, shown
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
@@ -15,7 +15,7 @@ from workbench.schedules.legality import Verdict
 from workbench.schedules.sketches.constraints import constraint
 from workbench.schedules.sketches.open_steps import choices_of, mapped
 from workbench.schedules.sketches.space import Decision, Point, Space
-from workbench.schedules.transform import Transform, as_step
+from workbench.schedules.transform import Recipe, Transform, as_step
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
@@ -59,7 +59,7 @@ class Sketch:
         self.require(whole)
         schedule, asked = self._begun(whole)
         for step in self.decided(whole):
-            schedule = schedule | step
+            schedule = _after(schedule, step)
         return schedule, asked
 
     def require(self, point: Point) -> None:
@@ -74,10 +74,10 @@ class Sketch:
         whole = self.space.full({**(point or {}), **decisions})
         schedule = self.schedule
         for step in self.decided(whole):
-            verdict = schedule.can(step)
-            if not verdict:
-                return verdict
-            schedule = schedule | step
+            try:
+                schedule = _after(schedule, step)
+            except (ScheduleError, BudgetExceeded):
+                return schedule.can(step)
         return schedule.verdict
 
     def _begun(self, point: Point) -> tuple[Schedule, tuple[str, ...]]:
@@ -155,6 +155,17 @@ class Sketch:
 
     def __hash__(self) -> int:
         return hash((self.schedule, str(self)))
+
+
+def _after(schedule: Schedule, step: Transform) -> Schedule:
+    """The schedule after a decided step; where that changes nothing at this point, the schedule."""
+    for part in step.steps():
+        try:
+            schedule = schedule | part
+        except UnchangedSchedule:
+            if isinstance(part, Recipe):
+                raise
+    return schedule
 
 
 def where(sketch: Sketch, predicate: str | Callable[..., Any], /) -> Sketch:

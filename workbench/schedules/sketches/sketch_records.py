@@ -10,6 +10,7 @@ from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.schedules.choices import Alternative, Choice, python_of
+from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recording import write_record, write_script
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import FUNCTIONS, Open
@@ -18,14 +19,18 @@ from workbench.schedules.transform import Recipe, Transform, from_json, together
 if TYPE_CHECKING:
     from workbench.schedules.sketches.sketch import Sketch
 
+FORMAT = 2
 LONGEST = 10_000_000
+
+FORMERLY = {"interchange": "reorder"}
+"""What functions of steps were called in format 1."""
 
 
 def write_sketch(sketch: Sketch) -> str:
     """The sketch as JSON."""
     conditions = _conditions(sketch, "to_json")
     return json.dumps({
-        "sketch": 1,
+        "sketch": FORMAT,
         "schedule": json.loads(write_record(sketch.schedule)),
         "decisions": [{"name": d.name, "options": [_written(o) for o in d.options]} for d in sketch.space.decisions],
         "steps": [_written(step) for step in sketch.steps],
@@ -68,7 +73,8 @@ def read_sketch(operator: Operator | Program, text: str) -> tuple[Schedule, Iter
     record = _record(text)
     schedule = Schedule.from_json(operator, json.dumps(record["schedule"]))
     len(Transform.known)  # loads the functions
-    reader = _Reader({d["name"]: d["options"] for d in record["decisions"]})
+    decisions = {d["name"]: d["options"] for d in record["decisions"]}
+    reader = _Reader(decisions, FORMERLY if record["sketch"] == 1 else {})
     predicates = [predicate if isinstance(predicate, str) else "" for predicate in record["where"]]
     return schedule, map(reader.step, record["steps"]), predicates
 
@@ -80,9 +86,10 @@ def _record(text: Any) -> dict[str, Any]:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ScheduleError(f"from_json: the text is no record of a sketch: {error}") from error
-    if not isinstance(record, dict) or record.get("sketch") != 1:
+    if not isinstance(record, dict) or record.get("sketch") not in range(1, FORMAT + 1):
         version = record.get("sketch") if isinstance(record, dict) else None
-        newer = f"version {version} is newer than this workbench knows (1)" if isinstance(version, int) else "no sketch"
+        newer = f"version {version} is newer than this workbench knows ({FORMAT})"
+        newer = newer if isinstance(version, int) else "no sketch"
         raise ScheduleError(f"from_json: {newer}: {shown(text[:80])}")
     lists = [record.get(key) for key in ("decisions", "steps", "where")]
     if not all(isinstance(part, list) for part in lists) or not isinstance(record.get("schedule"), dict):
@@ -100,8 +107,8 @@ def _is_decision(data: Any) -> bool:
 class _Reader:
     """Makes values again; every mention of a decision is one choice."""
 
-    def __init__(self, decisions: Mapping[str, list[Any]]) -> None:
-        self.decisions = decisions
+    def __init__(self, decisions: Mapping[str, list[Any]], renamed: Mapping[str, str]) -> None:
+        self.decisions, self.renamed = decisions, renamed
         self.made: dict[str, Choice] = {}
 
     def choice(self, name: Any) -> Choice:
@@ -119,8 +126,8 @@ class _Reader:
         match data:
             case {"open": str(function), "arguments": list(arguments), "keywords": dict(keywords)}:
                 if function not in FUNCTIONS:
-                    raise ScheduleError(f"from_json: {unknown_name('step', function, sorted(FUNCTIONS))}")
-                given = [self.value(a) for a in arguments]
+                    raise ScheduleError(f"from_json: {unknown_step(function, sorted(FUNCTIONS))}")
+                function, given = self.renamed.get(function, function), [self.value(a) for a in arguments]
                 return self._call(function, given, {k: self.value(v) for k, v in keywords.items()})
             case {"one of": name}:
                 return Alternative(self.choice(name))

@@ -52,6 +52,8 @@ from workbench.schedules.steps.order.interchange import Interchange as Interchan
 from workbench.schedules.steps.order.interchange import interchange as interchange
 from workbench.schedules.steps.order.merge import Merge as Merge
 from workbench.schedules.steps.order.merge import merge as merge
+from workbench.schedules.steps.order.reorder import Reorder as Reorder
+from workbench.schedules.steps.order.reorder import reorder as reorder
 from workbench.schedules.steps.order.reverse import Reverse as Reverse
 from workbench.schedules.steps.order.reverse import reverse as reverse
 from workbench.schedules.steps.order.shift import Shift as Shift

@@ -1,5 +1,5 @@
 /* convolution: N = 1, C = 3, H = 9, W = 21, F = 5, KH = 3, KW = 2 */
-/* schedule: naive | tile({'O/f': 5, 'O/w': 16}) | interchange('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/f_i', 'O/w_i') | distribute('O', loop='f_i') | interchange('O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O.init/f_i') | vectorize('O.init/w_i') | unroll('O/f_i') | vectorize('O/w_i') */
+/* schedule: naive | tile({'O/f': 5, 'O/w': 16}) | reorder('O/n', 'O/h', 'O/w_o', 'O/f_o', 'O/f_i', 'O/w_i') | distribute('O', loop='f_i') | reorder('O/c', 'O/kh', 'O/kw', 'O/f_i', 'O/w_i') | unroll('O.init/f_i') | vectorize('O.init/w_i') | unroll('O/f_i') | vectorize('O/w_i') */
 
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* matmul: M = 19, K = 11, N = 37 */
-/* schedule: naive | tile({'C/m': 6, 'C/n': 16}) | interchange('C/n_o', 'C/m_o', 'C/m_i', 'C/n_i') | distribute('C', loop='m_i') | interchange('C/k', 'C/m_i', 'C/n_i') | unroll('C.init/m_i') | vectorize('C.init/n_i') | unroll('C/m_i') | vectorize('C/n_i') */
+/* schedule: naive | tile({'C/m': 6, 'C/n': 16}) | reorder('C/n_o', 'C/m_o', 'C/m_i', 'C/n_i') | distribute('C', loop='m_i') | reorder('C/k', 'C/m_i', 'C/n_i') | unroll('C.init/m_i') | vectorize('C.init/n_i') | unroll('C/m_i') | vectorize('C/n_i') */
 
 #include <math.h>
 #include <stdint.h>

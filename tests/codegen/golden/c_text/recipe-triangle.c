@@ -1,5 +1,5 @@
 /* triangle: M = 13, N = 18 */
-/* schedule: naive | tile({'C/i': 6, 'C/j': 16}) | interchange('C/j_o', 'C/i_o', 'C/i_i', 'C/j_i') | distribute('C', loop='i_i') | interchange('C/k', 'C/i_i', 'C/j_i') | unroll('C.init/i_i') | vectorize('C.init/j_i') | unroll('C/i_i') | vectorize('C/j_i') */
+/* schedule: naive | tile({'C/i': 6, 'C/j': 16}) | reorder('C/j_o', 'C/i_o', 'C/i_i', 'C/j_i') | distribute('C', loop='i_i') | reorder('C/k', 'C/i_i', 'C/j_i') | unroll('C.init/i_i') | vectorize('C.init/j_i') | unroll('C/i_i') | vectorize('C/j_i') */
 
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-"""Stores that go past the caches: a function for one vector, and what makes them arrive before anything later."""
+"""Nontemporal stores: a function for one vector, and the fence that makes them arrive before anything later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARRIVED = """WB_INLINE void wb_arrived(void) {
 """
 
 
-def put_past(helpers: Helpers, dtype: DType, lanes: int) -> str | None:
+def store_nontemporal(helpers: Helpers, dtype: DType, lanes: int) -> str | None:
     """Function `(pointer, vector)`; None where no machine has such a store.
 
     The instructions want addresses that are multiples of a vector's size, and many arrays begin 16 bytes behind one:
@@ -60,7 +60,7 @@ def _in_parts(size: int) -> list[str]:
     ]
 
 
-def arrived(helpers: Helpers, nest: Nest) -> list[str]:
+def store_fence(helpers: Helpers, nest: Nest) -> list[str]:
     """The line after which others see what the nest wrote past the caches; none if it wrote nothing so."""
     if not any(w.nontemporal for w in writes(nest)):
         return []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.codegen.c.expressions.lanes import address_stride
-from workbench.codegen.c.expressions.nontemporal_stores import put_past
+from workbench.codegen.c.expressions.nontemporal_stores import store_nontemporal
 from workbench.codegen.c.expressions.transposed_stores import FOUR, squares
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
@@ -138,7 +138,7 @@ def turn(helpers: Helpers, dtype: DType, lanes: int, *, past: bool = False) -> s
     They are written `past` the caches if there is a way.
     """
     vector = helpers.type(dtype, lanes)
-    put = put_past(helpers, dtype, lanes) if past else None
+    put = store_nontemporal(helpers, dtype, lanes) if past else None
     name, rows = f"{vector}_turn_past" if put else f"{vector}_turn", range(lanes)
     lines = [f"{vector} a{r} = *(const {vector}_u *)(p + {r} * step);" for r in rows]
     names = [f"a{r}" for r in rows]

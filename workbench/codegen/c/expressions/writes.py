@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
-from workbench.codegen.c.expressions.nontemporal_stores import put_past
+from workbench.codegen.c.expressions.nontemporal_stores import store_nontemporal
 from workbench.codegen.c.expressions.partial_vectors import has_masks, put_first
 from workbench.codegen.c.expressions.values import Values, cell_text
 from workbench.codegen.nest.nest import Cell, Local, Write
@@ -172,7 +172,7 @@ def store_lanes(lanes: Lanes, cell: Cell, value: Expr, *, past: bool = False) ->
         return [f"{put}(&{place}, {stored(lanes, value, cell.dtype)}, {values.text(lanes.lane.present)});"]
     name, place = lanes.type(memory), values.element(cell.array, cell.subscripts)
     vector = stored(lanes, value, cell.dtype)
-    beyond = put_past(values.helpers, memory, lanes.lane.count) if past else None
+    beyond = store_nontemporal(values.helpers, memory, lanes.lane.count) if past else None
     return [f"{beyond}(&{place}, {vector});" if beyond else f"*({name}_u *)&{place} = {vector};"]
 
 

@@ -1,4 +1,4 @@
-"""What stands around a register tile: the values its cells begin with, and what is computed from them at the end.
+"""Prologue and epilogue of a register tile: the values its cells begin with, and what is computed from them last.
 
     for m_i, n_i: C(m,n) = 0;   for k: for m_i, n_i: C(m,n) += A(m,k) * B(k,n);   for m_i, n_i: C(m,n) = relu(C(m,n))
 
@@ -22,7 +22,7 @@ from workbench.poly.programs.tree import at_once
 MOST_LOOPS = 3  # of a tile: loops are matched in every order
 
 
-def with_company(before: Nest | None, tile: Tile, after: Nest | None) -> Tile | None:
+def with_prologue_and_epilogue(before: Nest | None, tile: Tile, after: Nest | None) -> Tile | None:
     """The tile with what stands before and after it, as far as given; None where it would compute something else."""
     first = () if before is None else _renamed(before, tile)
     last = () if after is None else _renamed(after, tile)
@@ -112,8 +112,8 @@ def _on_cells(write: Write, tile: Tile) -> Write:
 
 def _independent(tile: Tile) -> bool:
     """Whether the tile's pieces may come one after the other, each with what stands before and after it."""
-    company, own = (*tile.before, *tile.after), {c.array for c in tile.write.cells}
-    if any(w.reduction is not None or w.atomic or _gathers(w) for w in company):
+    around, own = (*tile.before, *tile.after), {c.array for c in tile.write.cells}
+    if any(w.reduction is not None or w.atomic or _gathers(w) for w in around):
         return False
     others = [c for w in tile.after for c in w.cells if c.array not in own]
     places = {c.array: c for c in others}

@@ -26,7 +26,7 @@ class Tile:
     """A matched reduction: its loops, the loops over its cells, and the one write.
 
     `terms`: the innermost loop is a reduction, which adds up what is the sum of one cell anyway.  `before` gives the
-    cells their first values, `after` computes with the last ones (`tile_company`).
+    cells their first values, `after` computes with the last ones (`epilogue`).
     """
 
     reductions: tuple[For, ...]

@@ -21,7 +21,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
     bind,
     fuse,
-    interchange,
+    reorder,
     split,
     stage,
     tile,
@@ -29,7 +29,7 @@ from workbench.schedules.steps import (
     unroll,
     vectorize,
 )
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, applied
 
 VALUES = 4
 """Neighbouring cells of a thread: 16 bytes of floats."""
@@ -149,7 +149,7 @@ def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product
         values = [f"{s.dim}_g" for s in both] + [f"{s.dim}_v" for s in both]
         others = [x for i, x in enumerate(loops) if i not in at]
         order = [*others, *(s.thread for s in both), *values]
-        schedule = interchange(*(f"{copy.name}/{x}" for x in order)).on(schedule)
+        schedule = applied(schedule, reorder(*(f"{copy.name}/{x}" for x in order)))
         for loop in values[:-1]:
             schedule = unroll(f"{copy.name}/{loop}").on(schedule)
         schedule = vectorize(f"{copy.name}/{values[-1]}").on(schedule)
@@ -196,7 +196,7 @@ def copied(
         last = inside.pop()
         inside.append(f"{last[:-2]}_t")
         schedule = split(f"{name}/{last}", most, names=(inside[-1], values[0])).on(schedule)
-    schedule = interchange(*(f"{name}/{x}" for x in (*around, *inside, *values))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*around, *inside, *values))))
     if len(inside) > 1:
         schedule = fuse(*(f"{name}/{x}" for x in inside), name="part").on(schedule)
         inside = ["part"]
@@ -224,7 +224,7 @@ def _free(wanted: str, known: set[str]) -> str:
     return wanted if wanted not in known else _free(f"{wanted}_t", known)
 
 
-def turned(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
+def is_transposed(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
     """Whether `across` changes how a tile lies."""
     subscripts = _read(schedule, identifier, buffer)
     return position_of(subscripts, side.dim) != len(subscripts) - 1

@@ -25,7 +25,7 @@ from workbench.schedules.recipes.gpu.shared import (
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, unroll, vectorize
+from workbench.schedules.steps import add_unit_loop, bind, fuse, reorder, split, unroll, vectorize
 from workbench.target import Target
 
 THREADS = 256
@@ -147,7 +147,7 @@ def outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> Schedule
     wanted = [*names, *(x for x in own if x not in names)]
     if wanted == own:
         return schedule
-    return taken(schedule, interchange(*(spelled(schedule, statement, x) for x in wanted)))
+    return taken(schedule, reorder(*(spelled(schedule, statement, x) for x in wanted)))
 
 
 def _alone(schedule: Schedule, statement: str, free: list[Loop]) -> Schedule | None:
@@ -201,7 +201,7 @@ def _several_rows(schedule: Schedule, statement: str, others: list[str], lane: s
     after = taken(
         schedule,
         split(spelled(schedule, statement, others[-1]), rows, names=(outer, inner)),
-        interchange(*(spelled(schedule, statement, x) for x in (outer, lane, inner))),
+        reorder(*(spelled(schedule, statement, x) for x in (outer, lane, inner))),
         unroll(spelled(schedule, statement, inner)),
     )
     return (schedule, others) if after is None else (after, [*others[:-1], outer])
@@ -232,7 +232,7 @@ def _inside(
 ) -> tuple[Schedule, list[str], str, int | None]:
     """Loops beyond the number of axes go inside: each thread executes them."""
     order = [*others[-2:], lane, *others[:-2]]
-    after = taken(schedule, interchange(*(spelled(schedule, statement, x) for x in order)))
+    after = taken(schedule, reorder(*(spelled(schedule, statement, x) for x in order)))
     return after or schedule, others[-2:], lane, count
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from workbench.records import record
 from workbench.schedules.recipes.gpu.fragments import Product, own_loops, position_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, interchange, split, transform_layout, unroll, vectorize
+from workbench.schedules.steps import bind, reorder, split, transform_layout, unroll, vectorize
+from workbench.schedules.transform import applied
 
 ROWS, COLUMNS = 16, 8
 """Cells of one fragment of the result; a lane has two neighbours in each of two rows."""
@@ -84,7 +85,7 @@ def result_in_lanes(schedule: Schedule, identifier: str, result: str, plan: Prod
         schedule = in_fragments(schedule, copy.name, plan, size)
         first, values = lane_loops(plan)
         tiles = [*(x for i, x in enumerate(loops) if i not in at), f"{plan.row}_t", f"{plan.column}_t"]
-        schedule = interchange(*(f"{copy.name}/{x}" for x in (*tiles, *first, *values))).on(schedule)
+        schedule = applied(schedule, reorder(*(f"{copy.name}/{x}" for x in (*tiles, *first, *values))))
         for loop in values[:-1]:
             schedule = unroll(f"{copy.name}/{loop}").on(schedule)
         schedule = on_lanes(vectorize(f"{copy.name}/{values[-1]}").on(schedule), copy.name, plan)

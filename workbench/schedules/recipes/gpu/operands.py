@@ -15,12 +15,12 @@ from workbench.schedules.recipes.gpu.fragments import (
     Tile,
     across,
     copied,
+    is_transposed,
     moves,
     own_loops,
     sides,
     staged,
     tile_cells,
-    turned,
     with_fragment,
 )
 from workbench.schedules.recipes.gpu.shared import spelled, taken
@@ -94,7 +94,7 @@ def _operand(
     moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
     own = inner and len(moving) == 1
     ahead = blocking.stages > 1 and blocking.asynchronous
-    most = 1 if ahead and own and turned(schedule, identifier, buffer, moving[0]) else blocking.moved
+    most = 1 if ahead and own and is_transposed(schedule, identifier, buffer, moving[0]) else blocking.moved
     for load in loads:
         schedule = copied(schedule, load.name, cells, plan[1].axes, most)
     if own:

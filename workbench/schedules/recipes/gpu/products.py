@@ -36,12 +36,13 @@ from workbench.schedules.steps import (
     bind,
     decompose_reduction,
     fuse,
-    interchange,
     merge,
+    reorder,
     split,
     unroll,
 )
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 WORK = 1 << 20
@@ -202,7 +203,7 @@ def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> 
 
 
 def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
-    return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
+    return applied(schedule, reorder(*(f"{statement}/{x}" for x in loops)))
 
 
 def _pieces(

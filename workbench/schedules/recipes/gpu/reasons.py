@@ -19,6 +19,7 @@ from workbench.schedules.steps import (
     Interchange,
     Merge,
     Pipeline,
+    Reorder,
     Replace,
     Split,
     SplitReduction,
@@ -89,8 +90,10 @@ def _inside(schedule: Schedule, step: Transform) -> str | None:
             return "what the threads of a block found is added up by shuffles between the lanes of its warps"
         case Vectorize(loop):
             return f"a thread moves neighbours along {plain(loop)} at once, 16 bytes where that fits"
-        case Interchange(order):
+        case Reorder(order):
             return f"{plain(order[0])} outermost, {plain(order[-1])} innermost: threads around what each does alone"
+        case Interchange(first, second):
+            return f"{plain(first)} and {plain(second)} change places: threads around what each does alone"
     return None
 
 

@@ -25,7 +25,7 @@ from workbench.schedules.recipes.gpu.shared import (
     trip,
 )
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, bind, fuse, interchange, split, split_reduction, vectorize
+from workbench.schedules.steps import add_unit_loop, bind, fuse, reorder, split, split_reduction, vectorize
 from workbench.target import Target
 
 FEW_ROWS = 32
@@ -157,7 +157,7 @@ def _divided(schedule: Schedule, statement: str, loop: Loop, most: int) -> Sched
     count, name = trip(schedule, loop), spelled(schedule, statement, loop.name)
     if count is not None and count <= most:
         return taken(schedule, bind(name, "thread.x"))
-    after = taken(schedule, split(name, most), interchange(f"{name}_i", f"{name}_o"), bind(f"{name}_i", "thread.x"))
+    after = taken(schedule, split(name, most), reorder(f"{name}_i", f"{name}_o"), bind(f"{name}_i", "thread.x"))
     return after or taken(schedule, split(name, most), bind(f"{name}_i", "thread.x"))
 
 
@@ -171,10 +171,10 @@ def _added_up(schedule: Schedule, statement: str, loop: Loop, inner: list[Loop],
     cut = [] if whole else [split(name, size)]
     rest = [*others, *([] if whole else [f"{name}_o"])]
     before = {s.id for s in schedule.program.statements}
-    order = [interchange(own, *rest)] if rest else []
+    order = [reorder(own, *rest)] if rest else []
     after = taken(schedule, *cut, *order, split_reduction(own), bind(own, "thread.x"))
     if after is None and not whole:
-        after = taken(schedule, *cut, interchange(own, f"{name}_o"), split_reduction(own), bind(own, "thread.x"))
+        after = taken(schedule, *cut, reorder(own, f"{name}_o"), split_reduction(own), bind(own, "thread.x"))
     if after is None:
         return None
     return _tree(after, [s.id for s in after.program.statements if s.id not in before], size)
@@ -193,7 +193,7 @@ def _tree(schedule: Schedule, made: list[str], size: int) -> Schedule:
         if own.kind != "update" or not parts or size < 4 * BRANCH:
             continue
         name = spelled(schedule, statement, parts[-1].name)
-        steps = split(name, size // BRANCH), interchange(f"{name}_i", f"{name}_o"), split_reduction(f"{name}_i")
+        steps = split(name, size // BRANCH), reorder(f"{name}_i", f"{name}_o"), split_reduction(f"{name}_i")
         after = taken(schedule, *steps, bind(f"{name}_i", "thread.x"))
         schedule = after or schedule
     return schedule

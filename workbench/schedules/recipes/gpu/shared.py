@@ -10,7 +10,7 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.transform import Transform
+from workbench.schedules.transform import Transform, applied
 from workbench.target import Target
 
 WARP = 32
@@ -20,11 +20,11 @@ THREAD_COUNTS = (32, 64, 128, 256, 512, 1024)
 
 
 def taken(schedule: Schedule, *steps: Transform) -> Schedule | None:
-    """The schedule after the steps; None if one does not fit, or the result is not known to be legal."""
+    """The schedule after the steps that change something; None if one does not fit, or what comes is not known to be
+    legal.
+    """
     try:
-        after = schedule
-        for step in steps:
-            after = step.on(after)
+        after = applied(schedule, *steps)
         return after if kept(schedule, after) else None
     except (ScheduleError, BudgetExceeded):
         return None

@@ -35,14 +35,15 @@ from workbench.schedules.steps import (
     bind,
     decompose_reduction,
     fuse,
-    interchange,
     merge,
     pipeline,
+    reorder,
     replace,
     split,
     unroll,
 )
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 OPERATIONS = 3_000_000
@@ -201,7 +202,7 @@ def _scheduled(
 
 
 def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
-    return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
+    return applied(schedule, reorder(*(f"{statement}/{x}" for x in loops)))
 
 
 def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:

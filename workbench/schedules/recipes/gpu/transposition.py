@@ -9,7 +9,8 @@ from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.banks import padded
 from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, kept, parallel, spelled, trip
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import bind, fuse, interchange, split, stage, tile
+from workbench.schedules.steps import bind, fuse, reorder, split, stage, tile
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 ROWS, ROW_COUNTS = 8, (4, 8, 16, 32)
@@ -65,7 +66,7 @@ def _tiled(
     rows = min(decide(f"{own}_tile_rows", ROWS, ROW_COUNTS), side, MOST_THREADS // side)
     after = tile({y: side, x: side}).on(schedule)
     rest = [spelled(schedule, statement, o.name) for o in others]
-    after = interchange(*rest, f"{y}_o", f"{x}_o", f"{y}_i", f"{x}_i").on(after)
+    after = applied(after, reorder(*rest, f"{y}_o", f"{x}_o", f"{y}_i", f"{x}_i"))
     while len(rest) > 1:
         after = fuse(rest[0], rest[1]).on(after)
         rest = [f"{rest[0]}_{rest[1].rpartition('/')[2]}", *rest[2:]]

@@ -1,4 +1,4 @@
-"""Columns: sums over columns of a large array are taken where its rows are walked, a part for each block of rows.
+"""Partial column sums: those of a large array are taken where its rows are walked, one for each block of rows.
 
     for m: for n: X(m, n) = …;   for n: for m: g(n) += X(m, n)
     →   for m_o: { for n: part(m_o, n) = 0;  for m_i: for n: { X(m, n) = …;  part(m_o, n) += X(m, n) } }
@@ -22,7 +22,7 @@ from workbench.schedules.recipes.loops.fusion import heavy
 from workbench.schedules.recipes.memory.row_fusion import is_large
 from workbench.schedules.recipes.try_steps import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, interchange, merge, split, split_reduction
+from workbench.schedules.steps import decompose_reduction, merge, reorder, split, split_reduction
 from workbench.target import Target
 
 FEWEST, MOST = 32, 256
@@ -32,7 +32,7 @@ BLOCKS = 8
 """Blocks for each core, at least: what one core lacks another takes."""
 
 
-def with_columns(schedule: Schedule, target: Target) -> Schedule:
+def with_partial_column_sums(schedule: Schedule, target: Target) -> Schedule:
     """Sums over columns taken beside the rows they are of; unchanged where there are none, or it is not legal."""
     for nest in top(schedule.tree):
         sums = _columns_of(schedule, nest, target)
@@ -104,7 +104,7 @@ def _beside(schedule: Schedule, nest: Band, sums: list[Structure], target: Targe
             schedule = decompose_reduction(name).on(schedule)
         for one, other in pairwise(names):
             schedule = merge(one, other, depth=2).on(schedule)
-        schedule = interchange(f"{names[0]}/{row}", f"{names[0]}/{column}").on(schedule)
+        schedule = reorder(f"{names[0]}/{row}", f"{names[0]}/{column}").on(schedule)
         schedule = split_reduction(f"{names[0]}/{row}", size).on(schedule)
         schedule = split(f"{own[0]}/{nest.loops[0].name}", size).on(schedule)
         parts = next(nest for nest in top(schedule.tree) if first.statement.id in statements(nest))

@@ -1,4 +1,4 @@
-"""Register tiles in company: first values, sums, and what is computed from them, tile by tile.
+"""Epilogue fusion: register tiles with their first values, sums, and what is computed from them, tile by tile.
 
 before → after:  for m, n: { init; for k: update };  for m, n: relu
                  → for m_o, n_o: { for m_i, n_i: init;  for k, m_i, n_i: update;  for m_i, n_i: relu }
@@ -19,8 +19,9 @@ from workbench.schedules.edit import at
 from workbench.schedules.recipes.loops.fusion import common
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import decompose_reduction, distribute, interchange, merge, tile, unroll, vectorize
+from workbench.schedules.steps import decompose_reduction, distribute, merge, reorder, tile, unroll, vectorize
 from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
+from workbench.schedules.transform import applied
 
 Order = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
@@ -52,11 +53,11 @@ def tiled(schedule: Schedule, identifier: str, sizes: Mapping[str, int], order: 
     cut = {f"{name}/{x}": size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
     if _shared(schedule, identifier) != len(outer) + len(cells):
-        schedule = interchange(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))).on(schedule)
+        schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))))
         return _in_lanes(schedule, [name], cells)
-    schedule = interchange(*(f"{name}/{x}" for x in (*outer, *cells))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *cells))))
     schedule, nests = _apart(schedule, identifier, cells[0])
-    schedule = interchange(*(f"{name}/{x}" for x in (*reduced, *cells))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*reduced, *cells))))
     return _in_lanes(schedule, nests, cells)
 
 

@@ -18,7 +18,7 @@ from workbench.schedules.recipes.loops.parallelization import worthwhile
 from workbench.schedules.recipes.loops.vectorization import innermost
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import inline, interchange, split, tile, unroll, unroll_jam, vectorize
+from workbench.schedules.steps import inline, reorder, split, tile, unroll, unroll_jam, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -122,7 +122,7 @@ def _ordered(schedule: Schedule, name: str, loops: list[str]) -> Schedule:
     wanted = decide(f"{name}_order", usual, orders[: 2 * MOST_ORDERS], opens=True)
     if wanted == usual:
         return schedule
-    return attempt(schedule, interchange(*(f"{name}/{x}" for x in wanted.split())))
+    return attempt(schedule, reorder(*(f"{name}/{x}" for x in wanted.split())))
 
 
 def _moves(loops: list[str]) -> list[str]:
@@ -156,4 +156,4 @@ def _outside(schedule: Schedule, name: str, identifier: str, around: set[str]) -
     band = at(schedule.tree, innermost(schedule.tree, identifier))
     names = [f"{name}/{x.name}" for x in band.loops] if isinstance(band, Band) else []
     moved = [*(x for x in names if x in around), *(x for x in names if x not in around)]
-    return schedule if moved == names else attempt(schedule, interchange(*moved))
+    return schedule if moved == names else attempt(schedule, reorder(*moved))

@@ -1,4 +1,4 @@
-"""Flattening: dims that walk through memory as one (the rows and columns of a picture) become one long loop.
+"""Loop collapse: dims that walk through memory as one (the rows and columns of a picture) become one long loop.
 
 A pointwise convolution is then a product of matrices, and short rows cost no more than long ones.
 """

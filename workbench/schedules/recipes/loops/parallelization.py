@@ -1,4 +1,4 @@
-"""Threads: the outermost loop that carries no dependence is divided among them."""
+"""Parallelization: the outermost loop that carries no dependence is divided among threads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, stat
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.decisions import asked, decide
-from workbench.schedules.recipes.loops.wavefront import in_waves
+from workbench.schedules.recipes.loops.wavefront import in_wavefronts
 from workbench.schedules.recipes.try_steps import attempt, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize
+from workbench.schedules.steps import parallelize, reorder
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -42,7 +42,7 @@ def parallelized(schedule: Schedule, target: Target) -> Schedule:
         if isinstance(nest, Band) and not divided_already and worthwhile(schedule.program, nest, target):
             after = divided(schedule, nest)
             after = _inside(schedule, nest, target) if after is schedule else after
-            schedule = in_waves(schedule, nest, target) if after is schedule else after
+            schedule = in_wavefronts(schedule, nest, target) if after is schedule else after
     return schedule
 
 
@@ -104,10 +104,10 @@ def divided(schedule: Schedule, nest: Band) -> Schedule:
 
 
 def hoisted(program: Program, site: Site) -> Transform:
-    """The interchange that makes a loop the outermost of its band."""
+    """The order that makes a loop the outermost of its band."""
     statement = program.statement(statements(site.band)[-1]).name
     names = [f"{statement}/{x.name}" for x in site.band.loops[: site.position + 1]]
-    return interchange(names[-1], *names[:-1])
+    return reorder(names[-1], *names[:-1])
 
 
 def iterations(schedule: Schedule, row: Expr, statement: str) -> int:

@@ -1,4 +1,4 @@
-"""Inside: a temporary too large for the second cache is computed where it is used, a part at a time.
+"""Tile fusion: a temporary too large for the second cache is computed in the tiles that use it, a part at a time.
 
     for c: for y, x: P(c, y, x) = …;   for c: for y, x: O(c, y, x) += P(c, y + kh, x + kw) * K(c, kh, kw)
     →   for c: { for y, x: P_local(y, x) = …;  for y, x: O(c, y, x) += P_local(y + kh, x + kw) * K(c, kh, kw) }
@@ -30,7 +30,7 @@ TWICE = 1.15
 """Times as many instances as before, at most, where blocks share rows."""
 
 
-def computed_inside(schedule: Schedule, target: Target) -> Schedule:
+def with_fused_producers(schedule: Schedule, target: Target) -> Schedule:
     """Every large temporary in the loops that ask for each of its parts once; unchanged where there is none."""
     for array in reversed(schedule.program.arrays.values()):
         extents = [constant(e) for e in array.extent]

@@ -1,4 +1,4 @@
-"""Blocks: a reduction with reuse is tiled for registers and caches."""
+"""Tiling: a reduction with reuse is tiled for registers and caches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from workbench.schedules.analysis.blocking import Blocking, at_least, blocking
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import asked, decide, sizes_near
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
-from workbench.schedules.recipes.memory.row_fusion import in_company, row_sums
+from workbench.schedules.recipes.memory.row_fusion import row_sums, shares_its_nest
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize, split, tile, unroll, vectorize
+from workbench.schedules.steps import parallelize, reorder, split, tile, unroll, vectorize
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 ABREAST = 4
@@ -27,13 +28,13 @@ PAGE, LINE, WAYS = 4096, 64, 8
 """Lines whose addresses differ by a multiple of a page share the ways of a first cache: eight of them or more."""
 
 
-def block(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+def tiled_for_reuse(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """Register and cache blocks for one reduction; unchanged if it has no use for them."""
     program = schedule.program
     plan = blocking(structure(program, identifier), target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
-    if identifier in row_sums(program, target) and in_company(schedule, identifier):
+    if identifier in row_sums(program, target) and shares_its_nest(schedule, identifier):
         return schedule
     plan = _decided(plan, structure(program, identifier), target) if asked() else plan
     ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)
@@ -109,7 +110,7 @@ def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule
     """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
     name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
     schedule = split(f"{name}/{last}", plan.terms).on(schedule)
-    schedule = interchange(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
+    schedule = reorder(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
     return unroll(f"{name}/{last}_i").on(schedule)
 
 
@@ -158,7 +159,7 @@ def _abreast(schedule: Schedule, identifier: str, plan: Blocking, *, in_lanes: b
     schedule = tile({f"{name}/{d}": s for d, s in rows.items()}).on(schedule) if rows else schedule
     others, reduced = ([d for d in own if d not in (*rows, plan.vector)] for own in (shape.free, shape.reduced))
     order = [*others, *(f"{d}_o" for d in rows), *reduced, plan.vector, *(f"{d}_i" for d in rows)]
-    schedule = interchange(*(f"{name}/{x}" for x in order)).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in order)))
     for d in list(rows)[: len(rows) - in_lanes]:
         schedule = unroll(f"{name}/{d}_i").on(schedule)
     return vectorize(f"{name}/{list(rows)[-1]}_i").on(schedule) if in_lanes else schedule

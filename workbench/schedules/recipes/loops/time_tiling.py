@@ -1,4 +1,4 @@
-"""Time tiles: stencils that sweep over more than a cache holds, several sweeps at a time.
+"""Time tiling: stencils that sweep over more than a cache holds, several sweeps at a time.
 
     for t: { for i: B = f(A);  for i: A = g(B) }
     → for t_o, i_o (skewed): for t_i: { for i_i: B = f(A);  for i_i: A = g(B) }
@@ -21,7 +21,7 @@ from workbench.schedules.analysis.structure import structure, swept
 from workbench.schedules.recipes.decisions import decide, sizes_near
 from workbench.schedules.recipes.try_steps import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, distribute, interchange, merge, parallelize, shift, skew, tile
+from workbench.schedules.steps import add_unit_loop, distribute, merge, parallelize, reorder, shift, skew, tile
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -193,9 +193,9 @@ def _scheduled(schedule: Schedule, plan: TimeTiles) -> Schedule:
     sizes = {f"{first}/{x.loops[0] or x.common}": x.size for x in plan.axes}
     steps.append(tile({f"{first}/{t}": plan.sweeps, **sizes}))
     steps += [distribute(name, loop=f"{i}_i") for name in names[1:]]
-    waves: list[Transform] = [skew(f"{name}/{i}_o", by=f"{name}/{t}_o") for name in every]
-    waves += [interchange(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
-    after = attempt(schedule, *steps, *waves)
+    wavefront: list[Transform] = [skew(f"{name}/{i}_o", by=f"{name}/{t}_o") for name in every]
+    wavefront += [reorder(f"{first}/{i}_o", f"{first}/{t}_o"), parallelize(f"{first}/{t}_o")]
+    after = attempt(schedule, *steps, *wavefront)
     return attempt(schedule, *steps) if after is schedule else after
 
 

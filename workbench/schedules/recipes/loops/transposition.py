@@ -2,8 +2,8 @@
 
     for m: for n: B(n, m) = A(m, n)
 
-Squares as wide as a register are turned in registers.  Around them stand blocks that write several lines of few rows
-and read few lines of many: few pages are written at once, and the next block reads the lines beside these.
+Squares as wide as a register are transposed in registers.  Around them stand blocks that write several lines of few
+rows and read few lines of many: few pages are written at once, and the next block reads the lines beside these.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.memory.nontemporal_stores import FULL, beyond_caches, touched_once
 from workbench.schedules.recipes.try_steps import dim_of
-from workbench.schedules.steps import fuse, interchange, nontemporal, prefetch, split, tile, vectorize
+from workbench.schedules.steps import fuse, nontemporal, prefetch, reorder, split, tile, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -50,11 +50,11 @@ def across(program: Program, band: Band, read: int, written: int, target: Target
         steps = transpositions(long, names[written], target)
         found += [[fuse(*together), *x] for x in steps[0 if near else 1 :]]
     if far:
-        found += _past_caches(program, band, names[read], names[written], target)
+        found += _nontemporal(program, band, names[read], names[written], target)
     return found + transpositions(names[read], names[written], target)[0 if near else 1 :]
 
 
-def _past_caches(program: Program, band: Band, read: str, written: str, target: Target) -> list[list[Transform]]:
+def _nontemporal(program: Program, band: Band, read: str, written: str, target: Target) -> list[list[Transform]]:
     """The blocks of a copy that goes past the caches, and is asked for before."""
     ids, line = statements(band), target.line_bytes // 4
     sources = list(dict.fromkeys(r.array for s in ids for r in structure(program, s).reads))
@@ -77,9 +77,9 @@ def _blocks(read: str, written: str, sides: tuple[int, int], target: Target) -> 
     """Squares in blocks of these sides; lines are full before they leave the first cache."""
     return [
         tile({read: sides[0], written: sides[1]}),
-        interchange(f"{written}_o", f"{read}_o"),
+        reorder(f"{written}_o", f"{read}_o"),
         split(f"{written}_i", target.lanes(32)),
-        interchange(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
+        reorder(f"{written}_i_o", f"{read}_i", f"{written}_i_i"),
         vectorize(f"{written}_i_i"),
     ]
 

@@ -1,4 +1,4 @@
-"""Lanes: every innermost nest is vectorised along memory."""
+"""Vectorization: every innermost nest gets lanes along memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.schedules.recipes.loops.loop_collapse import run_along
 from workbench.schedules.recipes.loops.transposition import across
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, interchange, vectorize
+from workbench.schedules.steps import fuse, reorder, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -37,7 +37,7 @@ def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedul
             continue
         band = at(schedule.tree, innermost(schedule.tree, identifier))
         if isinstance(band, Band) and not any(isinstance(c, Band) for c in descend(band.child)):
-            schedule = lanes(schedule, band, target)
+            schedule = vectorized_band(schedule, band, target)
     return schedule
 
 
@@ -55,7 +55,7 @@ def descend(tree: Tree) -> list[Tree]:
     return [tree, *(x for child in children(tree) for x in descend(child))]
 
 
-def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
+def vectorized_band(schedule: Schedule, band: Band, target: Target) -> Schedule:
     """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
     program, ids = schedule.program, statements(band)
     scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
@@ -67,7 +67,7 @@ def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
             continue
         if crossing and not decide(f"{program.statement(ids[-1]).name}_squares", True, (True, False)):
             crossing = None
-        flat = flattenings(program, band, position, target) if position == len(band.loops) - 1 else []
+        flat = loop_collapses(program, band, position, target) if position == len(band.loops) - 1 else []
         for steps in (*flat, *options(program, band, position, crossing, target)):
             after = attempt(schedule, *steps)
             if after is not schedule:
@@ -116,11 +116,11 @@ def options(
     if crossing is not None:
         found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
     moved = names[:position] + names[position + 1 :] + [own]
-    reorder: list[Transform] = [interchange(*moved)] if moved != names else []
-    return [*found, [*reorder, vectorize(own)]]
+    order: list[Transform] = [reorder(*moved)] if moved != names else []
+    return [*found, [*order, vectorize(own)]]
 
 
-def flattenings(program: Program, band: Band, position: int, target: Target) -> list[list[Transform]]:
+def loop_collapses(program: Program, band: Band, position: int, target: Target) -> list[list[Transform]]:
     """One long loop in lanes instead of short rows, where every access walks through memory as if they were one."""
     ids = statements(band)
     runs = []

@@ -1,4 +1,4 @@
-"""Waves: nests whose loops all carry dependences, in tiles of which those on a diagonal go to different threads.
+"""Wavefronts: nests whose loops all carry dependences, in tiles of which those on a diagonal go to different threads.
 
     for i: for j: S   →   for w: for i_o (parallel), with j_o = w - i_o: for i_i: for j_i: S
 
@@ -14,7 +14,7 @@ from workbench.poly.programs.tree import Band, loops, statements
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, parallelize, skew, tile
+from workbench.schedules.steps import parallelize, reorder, skew, tile
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -23,11 +23,11 @@ SIZES = (16, 64)
 
 LEAST = 256
 """Parallel regions in whose time the nest must keep a core busy, a turn of a loop for each instance: every wave ends
-with a barrier, and a table of so many instances has about half as many waves."""
+with a barrier, and a table of so many instances has about half as many wavefront."""
 
 
-def in_waves(schedule: Schedule, nest: Band, target: Target) -> Schedule:
-    """The two outer loops of a nest in tiles, in waves; unchanged where that is not legal or too little work."""
+def in_wavefronts(schedule: Schedule, nest: Band, target: Target) -> Schedule:
+    """The two outer loops of a nest in tiles, in wavefronts; unchanged where that is not legal or too little work."""
     program, own = schedule.program, statements(nest)
     if len(nest.loops) < 2 or any(x.kind == "parallel" for x in loops(nest)):
         return schedule
@@ -43,9 +43,9 @@ def in_waves(schedule: Schedule, nest: Band, target: Target) -> Schedule:
         return schedule
     names, (i, j) = [program.statement(s).name for s in own], (x.name for x in nest.loops[:2])
     first = names[0]
-    waves: list[Transform] = [skew(f"{name}/{j}_o", by=f"{name}/{i}_o") for name in names]
-    waves += [interchange(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
-    return attempt(schedule, tile({f"{first}/{i}": SIZES[0], f"{first}/{j}": SIZES[1]}), *waves)
+    wavefront: list[Transform] = [skew(f"{name}/{j}_o", by=f"{name}/{i}_o") for name in names]
+    wavefront += [reorder(f"{first}/{j}_o", f"{first}/{i}_o"), parallelize(f"{first}/{i}_o")]
+    return attempt(schedule, tile({f"{first}/{i}": SIZES[0], f"{first}/{j}": SIZES[1]}), *wavefront)
 
 
 def _instances(program: Program, own: tuple[str, ...]) -> int:

@@ -1,9 +1,9 @@
-"""Strips: sums over columns, and what is computed with them, some columns at a time.
+"""Column reduction: sums over columns, and what is computed with them, a block of columns at a time.
 
     for j: { for i: R(j) += Q(i) * A(i, j);  for i: A(i, j) -= Q(i) * R(j) }
     → for j_o: { for i: for j_i: R(j) += …;  for i: for j_i: A(i, j) -= … }
 
-Rows of a strip are read as they lie in memory, and a strip stays in the second cache from the first sweep to the last.
+Rows of a block are read as they lie in memory, and a block stays in the second cache from the first sweep to the last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.schedules.edit import at, leaf_path
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import attempt, dim_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import distribute, interchange, split, vectorize
+from workbench.schedules.steps import distribute, reorder, split, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -23,17 +23,17 @@ LEAST, MOST = 4, 32
 """Vectors of a strip, fewest and most."""
 
 
-def striped(schedule: Schedule, identifier: str, target: Target) -> Schedule:
-    """A reduction and its neighbours in strips of columns; unchanged if they are no such sweeps, or it is not legal."""
+def with_column_blocks(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """A reduction and its neighbours in blocks of columns; unchanged if they are no such sweeps, or it is not legal."""
     place = leaf_path(schedule.tree, identifier)
     for depth in range(len(place) - 1, -1, -1):
         band = at(schedule.tree, place[:depth])
         if isinstance(band, Band) and isinstance(band.child, Sequence):
-            return _in_strips(schedule, band, target)
+            return _in_blocks(schedule, band, target)
     return schedule
 
 
-def _in_strips(schedule: Schedule, band: Band, target: Target) -> Schedule:
+def _in_blocks(schedule: Schedule, band: Band, target: Target) -> Schedule:
     parts = band.child.children if isinstance(band.child, Sequence) else ()
     last = len(band.loops) - 1
     size = _size(schedule, band, target)
@@ -46,7 +46,7 @@ def _in_strips(schedule: Schedule, band: Band, target: Target) -> Schedule:
     steps += [distribute(name, loop=f"{column}_i") for name in names[1:]]
     for name, part in zip(names, parts, strict=True):
         if isinstance(part, Band):
-            steps.append(interchange(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
+            steps.append(reorder(f"{name}/{part.loops[0].name}", f"{name}/{column}_i"))
         steps.append(vectorize(f"{name}/{column}_i"))
     return attempt(schedule, *steps)
 
@@ -59,7 +59,7 @@ def _sweeps(part: Tree) -> bool:
 
 
 def _size(schedule: Schedule, band: Band, target: Target) -> int:
-    """Columns of a strip that half of the second cache holds; 0 where the accesses do not follow the columns.
+    """Columns of a block that half of the second cache holds; 0 where the accesses do not follow the columns.
 
     Where a cell is kept for one column only, none are taken together unless a tuner wants it so.
     """

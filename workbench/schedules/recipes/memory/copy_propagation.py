@@ -1,4 +1,4 @@
-"""Copies: a temporary that only repeats cells of another array is read through."""
+"""Copy propagation: a temporary that only repeats cells of another array is read through."""
 
 from __future__ import annotations
 

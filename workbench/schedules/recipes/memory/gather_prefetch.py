@@ -1,4 +1,4 @@
-"""Rows found through data: the cache is asked for those of later iterations, since no processor can guess them.
+"""Gather prefetching: the cache is asked for rows that data will find, since no processor can guess them.
 
     for l: for d: O(b, d) += table(I(b, l), d)   →   the same with requests for table(I(b, l + 16), d)
 """
@@ -17,7 +17,7 @@ from workbench.schedules.steps import prefetch
 from workbench.target import Target
 
 
-def gathers_ahead(schedule: Schedule, target: Target) -> Schedule:
+def with_gather_prefetch(schedule: Schedule, target: Target) -> Schedule:
     """Requests for later rows of every table that is read through data and larger than the second cache.
 
     As many bytes lie between the row in use and the one asked for as are on their way from memory at once; rows that

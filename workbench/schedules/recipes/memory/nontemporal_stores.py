@@ -1,4 +1,4 @@
-"""Past the caches: what a kernel writes once, and too much of for it to be found in the cache afterwards.
+"""Nontemporal stores: what a kernel writes once, and too much of for it to be found in the cache afterwards.
 
     for m: for n: Y(m, n) = exp(X(m, n))
 
@@ -26,8 +26,8 @@ FULL = 0.75
 """The part of the last cache from which on nothing is expected to stay there, as C libraries copy."""
 
 
-def written_past_caches(schedule: Schedule, target: Target) -> Schedule:
-    """Stores past the caches for large outputs of kernels that go beyond the last cache."""
+def with_nontemporal_stores(schedule: Schedule, target: Target) -> Schedule:
+    """Nontemporal stores for large outputs of kernels that go beyond the last cache."""
     program = schedule.program
     usual = beyond_caches(program, target)
     if not usual and not asked():

@@ -1,9 +1,9 @@
-"""Own values: a temporary that every iteration of a loop computes anew gets a place in each.
+"""Privatization: a temporary that every iteration of a loop computes anew gets a place in each.
 
     for r, q: { for p: sum(p) = …;  for p: A(r, q, p) = sum(p) }
     → for r, q: { for p: sum_local(p) = …;  for p: A(r, q, p) = sum_local(p) }
 
-Then iterations do not wait for one another because they use the same cells (privatisation, Tu and Padua 1993).
+Then iterations do not wait for one another because they use the same cells (Tu and Padua 1993).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import stage
 
 
-def begun_anew(program: Program) -> list[tuple[str, str]]:
+def privatizable(program: Program) -> list[tuple[str, str]]:
     """(statement id, temporary) wherever a temporary's cells are given new values again and again."""
     found = []
     for s in program.statements:
@@ -29,9 +29,9 @@ def begun_anew(program: Program) -> list[tuple[str, str]]:
     return found
 
 
-def with_own_values(schedule: Schedule) -> Schedule:
+def privatized(schedule: Schedule) -> Schedule:
     """Each of them in a buffer of the innermost loop whose iterations use nobody else's values."""
-    for identifier, array in begun_anew(schedule.program):
+    for identifier, array in privatizable(schedule.program):
         own = schedule.program.statement(identifier)
         if all(target != array for target, _ in own.targets):  # another one brought it along
             continue

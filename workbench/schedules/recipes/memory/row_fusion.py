@@ -1,4 +1,4 @@
-"""Rows: sums over rows of a large array that other nests walk by rows too stay beside them.
+"""Row fusion: sums over rows of a large array that other nests walk by rows too stay beside them.
 
     for m: for n: s(m) += g(n) * D(m, n);   for m: for n: X(m, n) = s(m) * D(m, n)
     →   for m: { for n: s(m) += …;  for n: X(m, n) = … }
@@ -35,7 +35,7 @@ def row_sums(program: Program, target: Target) -> frozenset[str]:
     )
 
 
-def in_company(schedule: Schedule, identifier: str) -> bool:
+def shares_its_nest(schedule: Schedule, identifier: str) -> bool:
     """Whether the nest of a statement holds others than those that write its cells."""
     program = schedule.program
     own = {array for array, _ in program.statement(identifier).targets}

@@ -1,4 +1,4 @@
-"""Rows ahead: while a row is computed with, the cache is asked for one that comes later.
+"""Software prefetching: while a row is computed with, the cache is asked for one that comes later.
 
     for m: { for n: top max= X(m, n);  for n: Y(m, n) = exp(X(m, n) - top) }
 
@@ -30,7 +30,7 @@ LEAST = 1 << 10
 """Bytes of a row below which the processor looks far enough ahead itself."""
 
 
-def asked_ahead(schedule: Schedule, target: Target) -> Schedule:
+def with_row_prefetch(schedule: Schedule, target: Target) -> Schedule:
     """Requests for later rows in every nest that takes several passes over the rows of a large array."""
     past = {t for s in marked(schedule.tree, MARK) for t, _ in schedule.program.statement(s).targets}
     for outer, parts in _passes(schedule.tree):

@@ -1,4 +1,4 @@
-"""Windows: convolutions with the filters in the lanes.
+"""Direct convolution, with the filters in the lanes.
 
 Windows overlap, so the picture cannot be packed without copying its cells many times, and its rows are seldom as long
 as registers are wide.  Filters can: they are copied into panels in which the cells that meet the same pixel are
@@ -29,7 +29,7 @@ WORK = 1 << 21
 DEPTH = 100
 """Contributions to a cell that pay for storing it alone: the cells of a vector of filters are not neighbours."""
 
-WAITING = 1.375
+EXPOSED_LATENCY = 1.375
 """Times the multiply-adds in flight that a step of the reduction takes at least: where so few sums are computed that
 they wait for their own last values, no others stand by when one of them is late."""
 
@@ -45,7 +45,7 @@ STREAM = 0.3
 
 
 @record
-class Windows:
+class ConvolutionTile:
     """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed."""
 
     lanes: str
@@ -55,7 +55,7 @@ class Windows:
     weights: Read
 
 
-def windows(shape: Structure, target: Target) -> Windows | None:
+def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None:
     """The register tile of a reduction of filters with overlapping windows, or None."""
     trips = dict(shape.trips)
     if not multiplies(shape.statement) or len(shape.writes) != 1 or any(t is None for t in trips.values()):
@@ -80,7 +80,7 @@ def windows(shape: Structure, target: Target) -> Windows | None:
             height = decide(f"{name}_tile_{pixels}", height, range(1, min(trips[pixels] or 1, 16) + 1))
             most = max(1, min(4, (trips[lanes] or 1) // vector))
             vectors = decide(f"{name}_tile_vectors", vectors, range(1, most + 1))
-        return Windows(lanes, vectors * vector, pixels, height, weights)
+        return ConvolutionTile(lanes, vectors * vector, pixels, height, weights)
     return None
 
 
@@ -104,7 +104,7 @@ def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int,
     `panel` is the memory that a vector of filters takes, in bytes.
     """
     costs, size = target.costs, target.vector_bits // 8
-    latency = WAITING * costs.multiply_adds_in_flight
+    latency = EXPOSED_LATENCY * costs.multiply_adds_in_flight
     cycle = costs.multiply_adds_a_cycle
     turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
     stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
@@ -133,9 +133,9 @@ def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int
                 yield height, vectors
 
 
-def windowed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+def convolved(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """One convolution with its filters packed, not judged yet; unchanged if it is none."""
-    plan = windows(structure(schedule.program, identifier), target)
+    plan = convolution_tile(structure(schedule.program, identifier), target)
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
     try:
@@ -144,7 +144,7 @@ def windowed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         return schedule
 
 
-def _scheduled(schedule: Schedule, identifier: str, plan: Windows) -> Schedule:
+def _scheduled(schedule: Schedule, identifier: str, plan: ConvolutionTile) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     free = [d for d in shape.free if d not in (plan.lanes, plan.pixels)]
     batches = [d for d in free if d in index_names(plan.weights)]

@@ -19,7 +19,8 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, merge, parallelize, replace, tile
+from workbench.schedules.steps import merge, parallelize, reorder, replace, tile
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 SHORTEST = {"row": 4, "column": 8, "depth": 8}
@@ -163,7 +164,7 @@ def _replaced(
         inside = [f"{d}_i" if d == divided else d for d in inside]
         batches = [shared, *batches]
     batches.sort(key=lambda d: d != shared)
-    schedule = interchange(*(f"{name}/{d}" for d in (*batches, *others, *inside))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{name}/{d}" for d in (*batches, *others, *inside))))
     kernel = product_kernel(own, found.left, found.right, found.form)
     schedule = replace(f"{name}/{inside[0]}", kernel.name).on(schedule)
     if shared is None:

@@ -11,8 +11,9 @@ from workbench.poly.programs.tree import path, statements
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.edit import find_loop, rest_of
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, interchange, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps import fuse, reorder, split, stage, transform_layout, unroll, vectorize
 from workbench.schedules.steps.storage.stage import spelt_read
+from workbench.schedules.transform import applied
 
 
 def plain_read(shape: Structure, dim: str) -> Read | None:
@@ -62,7 +63,7 @@ def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes:
     names = (f"{cut}_panel", f"{cut}_lane")
     schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
     others = [x for x in loops if x != cut]
-    schedule = interchange(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))).on(schedule)
+    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))))
     if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
         schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)
     return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)

@@ -16,7 +16,7 @@ from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import interchange, merge
+from workbench.schedules.steps import merge, reorder
 
 
 def with_first_values(schedule: Schedule) -> Schedule:
@@ -47,5 +47,5 @@ def _dim(subscript: Expr) -> str:
 
 def _together(schedule: Schedule, first: ProgramStatement, own: ProgramStatement, order: list[str]) -> Schedule:
     usual = [x.name for x in path(schedule.tree, own.id)]
-    moved = [interchange(*(f"{own.name}/{d}" for d in order))] if order != usual else []
+    moved = [reorder(*(f"{own.name}/{d}" for d in order))] if order != usual else []
     return attempt(schedule, *moved, merge(first.name, own.name, depth=len(order)))

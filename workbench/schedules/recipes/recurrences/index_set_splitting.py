@@ -1,8 +1,8 @@
-"""Loops that one iteration keeps from running at once, cut there.
+"""Index-set splitting: loops that one iteration keeps from running at once are cut there.
 
 before → after:  for j: P(i,j) = min(P(i,j), P(i,k) + P(k,j))   →   for j < k: P;  j = k: P;  for j > k: P
 
-Each part may be vectorised and divided among threads (index-set splitting, Griebl, Feautrier and Lengauer 2000).
+Each part may be vectorised and divided among threads (Griebl, Feautrier and Lengauer 2000).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_STATEMENTS = 4
 """Longer programs have other ways, and each cut adds two nests."""
 
 
-def turned(schedule: Schedule) -> Schedule:
+def with_split_index_sets(schedule: Schedule) -> Schedule:
     """Every loop of a nest with a single statement cut where it turns, from the outside in."""
     if len(schedule.program.statements) > MOST_STATEMENTS:
         return schedule

@@ -1,4 +1,4 @@
-"""Chains: recurrences that wait for their own last value run several at a time."""
+"""Interleaved recurrences: those that wait for their own last value run several at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.schedules.recipes.loops.parallelization import iterations
 from workbench.schedules.recipes.loops.vectorization import innermost
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import distribute, interchange, skew, split, unroll, unroll_jam, vectorize
+from workbench.schedules.steps import distribute, reorder, skew, split, unroll, unroll_jam, vectorize
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 
@@ -28,7 +28,7 @@ SKEWS = (1, 2, 3)
 """How far a row may stay behind the row before, where rows wait for one another."""
 
 
-def overlapped(schedule: Schedule, target: Target) -> Schedule:
+def interleaved(schedule: Schedule, target: Target) -> Schedule:
     """Iterations of the next loop outside, some at a time, wherever the innermost loop carries a value.
 
     before → after:  for i: for j: y(i, j) += y(i, j - 1)   →   for i_o: for j: for i_i < 4: y(i, j) += y(i, j - 1)
@@ -69,7 +69,7 @@ def _several(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 
 
 def _side_by_side(schedule: Schedule, identifier: str) -> bool:
-    """Whether none of the chains that were put together waits for another in the same step."""
+    """Whether none of the recurrences that were put together waits for another in the same step."""
     own = schedule.program.statement(identifier).name
     return not _carries(schedule, own, path(schedule.tree, identifier)[-1])
 
@@ -98,7 +98,7 @@ def _divides(value: Expr) -> bool:
 
 
 def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, slow: frozenset[str]) -> list[Transform]:
-    """A block of iterations of the outer loop for each part; innermost where the part is a chain.
+    """A block of iterations of the outer loop for each part; innermost where the part is a recurrence.
 
     There it is written out, or in lanes where one of the statements is `slow`.
     """
@@ -109,7 +109,7 @@ def _steps(schedule: Schedule, outer: str, parts: tuple[Tree, ...], size: int, s
         around = list(loops(part))
         if len(around) == 1 and around[0].kind == "serial" and _carries(schedule, name, around[0]):
             inner = f"{name}/{few}"
-            steps.append(interchange(f"{name}/{around[0].name}", inner))
+            steps.append(reorder(f"{name}/{around[0].name}", inner))
             steps.append(vectorize(inner) if slow & {*statements(part)} else unroll(inner))
     return steps
 

@@ -49,11 +49,11 @@ def column(program: Program, statement: str) -> str | None:
 
 
 def blocked_tree(
-    schedule: Schedule, number: int, early: tuple[str, ...], sizes: Sizes, *, waves: bool, heads_first: bool
+    schedule: Schedule, number: int, early: tuple[str, ...], sizes: Sizes, *, wavefront: bool, heads_first: bool
 ) -> Tree | None:
     """The whole order with one top-level nest in blocks; None where there are no heads to put first.
 
-    `early` are the updates (ids) that go before the rest of a block.  With `waves` the blocks on a diagonal are
+    `early` are the updates (ids) that go before the rest of a block.  With `wavefront` the blocks on a diagonal are
     divided among threads; with `heads_first` what stands before an update goes before its early terms.
     """
     nests = top(schedule.tree)
@@ -62,7 +62,7 @@ def blocked_tree(
     heads = _heads(nest, early) if heads_first else ()
     if heads_first and not heads:
         return None
-    new = _Blocks(schedule, nest, early, sizes).tree(heads, waves=waves)
+    new = _Blocks(schedule, nest, early, sizes).tree(heads, wavefront=wavefront)
     return normal(Sequence((*nests[:number], new, *nests[number + 1 :])))
 
 
@@ -85,7 +85,7 @@ class _Blocks:
     early: tuple[str, ...]
     sizes: Sizes
 
-    def tree(self, heads: tuple[str, ...], *, waves: bool) -> Band:
+    def tree(self, heads: tuple[str, ...], *, wavefront: bool) -> Band:
         """All of the nest."""
         ids = statements(self.nest)
         firsts = [Band(self.cells((s,), "serial", "serial"), Leaf(s)) for s in heads]
@@ -94,9 +94,9 @@ class _Blocks:
         assert isinstance(left, Band)
         inside = self.inside(normal(Band(left.loops[1:], left.child)))
         rest = Band(self.cells(statements(left), "serial", "serial")[:1], inside)
-        return Band(self.outer(ids, waves=waves), Sequence((*firsts, *tiles, rest)))
+        return Band(self.outer(ids, wavefront=wavefront), Sequence((*firsts, *tiles, rest)))
 
-    def outer(self, ids: tuple[str, ...], *, waves: bool) -> tuple[Loop, ...]:
+    def outer(self, ids: tuple[str, ...], *, wavefront: bool) -> tuple[Loop, ...]:
         """The loops over blocks, and over the register tiles in them."""
         height, width = self.sizes.height, self.sizes.width
         if not width:
@@ -106,8 +106,8 @@ class _Blocks:
         columns = {s: _over(self.column(s), wide) for s in ids}
         sums: dict[str, Expr] = {s: Binary("+", rows[s], columns[s], INT64) for s in ids}
         blocks = (
-            self.loop("w", 0, sums if waves else rows),
-            self.loop("b", 1, columns, "parallel" if waves else "serial"),
+            self.loop("w", 0, sums if wavefront else rows),
+            self.loop("b", 1, columns, "parallel" if wavefront else "serial"),
         )
         tiles = (
             self.loop("o", 0, {s: _over(_within(self.row(s), tall), height) for s in ids}),

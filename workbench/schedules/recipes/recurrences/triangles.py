@@ -103,9 +103,9 @@ def _blocked(schedule: Schedule, plan: Triangle) -> Schedule:
     if cut.differences != schedule.differences or not all(f"{name}.then" in known for name in names):
         return schedule
     early_ids = tuple(known[f"{name}.then"] for name in names)
-    for waves in (True, False) if plan.sizes.width else (False,):
+    for wavefront in (True, False) if plan.sizes.width else (False,):
         for first in (False, True):
-            tree = blocked_tree(cut, plan.number, early_ids, plan.sizes, waves=waves, heads_first=first)
+            tree = blocked_tree(cut, plan.number, early_ids, plan.sizes, wavefront=wavefront, heads_first=first)
             after = cut if tree is None else attempt(cut, affine(tree, origin="blocks"))
             if after is not cut:
                 return after

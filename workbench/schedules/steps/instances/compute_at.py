@@ -11,7 +11,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Index, substitute
 from workbench.poly.derive.deriving import derive, fresh_name
-from workbench.poly.derive.recomputation import Copy, Localised, localised, stands_still
+from workbench.poly.derive.recomputation import Copy, Recomputed, recomputed, stands_still
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, path, restrict, statements
 from workbench.poly.regions.storage import place_of
@@ -82,7 +82,7 @@ class ComputeAt(Transform):
         for array in place.group.arrays:
             names[array] = fresh_name(array if "_local" in array else f"{array}_local", taken)
             taken.add(names[array])
-        made = localised(program, tree, place.group, place.users, place.depth, names)
+        made = recomputed(program, tree, place.group, place.users, place.depth, names)
         if not made.copies:
             return schedule.with_tree(tree, self)
         around = path(tree, place.users[0])[: place.depth]
@@ -98,7 +98,7 @@ class ComputeAt(Transform):
             place_of(derived, normal(kept), array.name)
         return schedule.with_program(derived, normal(kept), self)
 
-    def _derived(self, program: Program, tree: Tree, place: Target, made: Localised) -> Program:
+    def _derived(self, program: Program, tree: Tree, place: Target, made: Recomputed) -> Program:
         users = {s.id: s for s in made.users}
         gone = set() if self.keep else set(place.group.ids)
         own = tuple(users.get(s.id, s) for s in program.statements if s.id not in gone)
@@ -123,7 +123,7 @@ class ComputeAt(Transform):
         return f"compute_at({self.producer!r}, {self.at!r}{once}{keep})"
 
 
-def _nest(program: Program, tree: Tree, made: Localised, taken: set[str]) -> Tree:
+def _nest(program: Program, tree: Tree, made: Recomputed, taken: set[str]) -> Tree:
     """The loops the group had, without those that stand still in an iteration, around its copies."""
     copies = {c.before.id: c for c in made.copies}
     own = restrict(tree, set(copies))

@@ -26,6 +26,7 @@ class Arrange(Transform):
     """
 
     name: ClassVar[str] = "arrange"
+    unchanged: ClassVar[str] = "the statements stand in this order already"
     order: tuple[str, ...]
 
     def apply(self, schedule: Schedule) -> Schedule:

@@ -43,7 +43,7 @@ class Fuse(Transform):
         band = one_band(self, found)
         places = [site.position for site in found]
         if places != list(range(places[0], places[0] + len(places))):
-            raise ScheduleError(f"{self}: these loops do not follow one another from the outside in; interchange first")
+            raise ScheduleError(f"{self}: these loops do not follow one another from the outside in; reorder first")
         if any(site.loop.kind != "serial" for site in found):
             raise ScheduleError(f"{self}: a loop that is parallel, vector or unrolled already cannot be fused")
         name = new_name(self.result) if self.result else "_".join(site.loop.name for site in found)

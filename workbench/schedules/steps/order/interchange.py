@@ -1,4 +1,4 @@
-"""`interchange`: loops of one nest in another order."""
+"""`interchange`: two loops of one nest change places."""
 
 from __future__ import annotations
 
@@ -18,38 +18,40 @@ from workbench.schedules.transform import Transform
 
 @record
 class Interchange(Transform):
-    """Put the named loops in the given order, in the places they hold now.
+    """Let two loops of one nest change places; those between them stay where they are.
 
-    before → after:  for i: for j: S   →   for j: for i: S      interchange("j", "i")
+    before → after:  for i: for j: S   →   for j: for i: S      interchange("i", "j")
+
+    Legal when no dependence is turned round by it (Allen and Kennedy 1984).  More loops at once: `reorder`.
     """
 
     name: ClassVar[str] = "interchange"
-    order: tuple[str, ...]
+    first: str
+    second: str
 
     def prerequisites(self, schedule: Schedule) -> tuple[Transform, ...]:
-        return in_the_way(schedule, list(self.order))
+        return in_the_way(schedule, [self.first, self.second])
 
     def apply(self, schedule: Schedule) -> Schedule:
-        found = find_loops(schedule.program, schedule.tree, self.order)
+        a, b = found = find_loops(schedule.program, schedule.tree, (self.first, self.second))
         band = one_band(self, found)
         own = list(band.loops)
-        for place, site in zip(sorted(s.position for s in found), found, strict=True):
-            own[place] = site.loop
-        new = Band(tuple(own), band.child)
-        return schedule.with_tree(put(schedule.tree, found[0].path, new), self)
+        own[a.position], own[b.position] = b.loop, a.loop
+        return schedule.with_tree(put(schedule.tree, a.path, Band(tuple(own), band.child)), self)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[Interchange]:
-        for a, b in neighbours(schedule.program, schedule.tree):
-            yield cls((b, a))
+        for outer, inner in neighbours(schedule.program, schedule.tree):
+            yield cls(inner, outer)
 
     def __str__(self) -> str:
-        return f"interchange({', '.join(map(repr, self.order))})"
+        return f"interchange({self.first!r}, {self.second!r})"
 
 
 @takes_choices
-def interchange(*order: str) -> Interchange:
-    """Reorder loops of one nest: `interchange("k", "n")` puts k outside n."""
-    if len(order) < 2:
-        raise ScheduleError('interchange needs at least two loops: interchange("k", "n")')
-    return Interchange(order)
+def interchange(*loops: str) -> Interchange:
+    """Let two loops of one nest change places: `interchange("m", "n")`."""
+    if len(loops) != 2:
+        listed = ", ".join(map(repr, loops)) or '"k", "m", "n"'
+        raise ScheduleError(f"interchange swaps two loops, not {len(loops)}; the order of several: reorder({listed})")
+    return Interchange(*loops)

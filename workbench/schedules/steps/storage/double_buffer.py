@@ -9,7 +9,7 @@ from typing import ClassVar
 from workbench.errors import ScheduleError
 from workbench.poly.derive.deriving import derive
 from workbench.poly.derive.layouts import own_array
-from workbench.poly.derive.multi_buffering import with_slots
+from workbench.poly.derive.multi_buffering import multi_buffered
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree
 from workbench.records import record
@@ -59,7 +59,7 @@ def slotted(program: Program, tree: Tree, step: Transform, buffer: str, count: i
     if array.scope != "local":
         raise ScheduleError(f"{step}: {buffer} is not a buffer; stage makes one")
     try:
-        made, changed = with_slots(program, tree, buffer, count)
+        made, changed = multi_buffered(program, tree, buffer, count)
     except ScheduleError as error:
         raise ScheduleError(f"{step}: {error}") from None
     return replace(program, statements=changed, arrays={**program.arrays, buffer: made})

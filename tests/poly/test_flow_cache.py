@@ -13,7 +13,7 @@ import workbench as wb
 from workbench import poly
 from workbench.poly.dependence import flow
 from workbench.poly.dependence import flow_cache as known_flow
-from workbench.poly.dependence.affected_arrays import concerned
+from workbench.poly.dependence.affected_arrays import affected
 from workbench.poly.dependence.flow_cache import Scene, shortened
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Sequence
@@ -110,10 +110,10 @@ def in_order(*places: int) -> Program:
 
 def test_only_what_is_touched_in_another_order_is_concerned():
     before = in_order(0, 1, 2)
-    assert concerned(before, in_order(0, 2, 1)) == frozenset()
-    assert concerned(before, in_order(2, 0, 1)) == frozenset()
-    assert concerned(before, in_order(1, 0, 2)) == {"C"}
-    assert concerned(before, in_order(2, 1, 0)) == {"C"}
+    assert affected(before, in_order(0, 2, 1)) == frozenset()
+    assert affected(before, in_order(2, 0, 1)) == frozenset()
+    assert affected(before, in_order(1, 0, 2)) == {"C"}
+    assert affected(before, in_order(2, 1, 0)) == {"C"}
 
 
 def test_a_value_that_comes_too_late_is_a_difference_wherever_the_rest_stands():

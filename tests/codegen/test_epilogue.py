@@ -41,7 +41,7 @@ def by_hand(text: str, sizes: dict[str, int]) -> wb.Schedule:
     for name in names[2:]:
         schedule = schedule | wb.merge("C", name, depth=2)
     schedule = schedule | wb.tile({"C/m": 3, "C/n": 16}) | wb.distribute("C", loop="m_i")
-    schedule = schedule | wb.distribute(names[2], loop="C/m_i") | wb.interchange("C/k", "C/m_i", "C/n_i")
+    schedule = schedule | wb.distribute(names[2], loop="C/m_i") | wb.reorder("C/k", "C/m_i", "C/n_i")
     for name in ("C.init", "C", names[2]):
         schedule = schedule | wb.unroll(f"{name}/m_i") | wb.vectorize(f"{name}/n_i")
     return schedule
@@ -84,7 +84,7 @@ def test_a_first_value_may_be_any():
     first, sums = (s.name for s in schedule.program.statements)
     schedule = schedule | wb.merge(first, sums, depth=2) | wb.tile({f"{sums}/m": 3, f"{sums}/n": 16})
     schedule = (
-        schedule | wb.distribute(sums, loop="m_i") | wb.interchange(*(f"{sums}/{x}" for x in ("k", "m_i", "n_i")))
+        schedule | wb.distribute(sums, loop="m_i") | wb.reorder(*(f"{sums}/{x}" for x in ("k", "m_i", "n_i")))
     )
     for name in (first, sums):
         schedule = schedule | wb.unroll(f"{name}/m_i") | wb.vectorize(f"{name}/n_i")

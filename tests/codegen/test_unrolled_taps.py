@@ -10,7 +10,7 @@ ROWS = wb.operator("def rows(float(N,M) A) -> (s) { s(m) +=! A(n,m) }")
 def summed(columns: int, rows: int) -> wb.Schedule:
     """Columns in registers, some rows unrolled, and four turns of a loop around them."""
     tiled = wb.schedule(ROWS, N=4 * rows, M=256) | wb.tile({"s/m": columns, "s/n": rows})
-    ordered = tiled | wb.interchange("s/m_o", "s/n_o", "s/n_i", "s/m_i")
+    ordered = tiled | wb.reorder("s/m_o", "s/n_o", "s/n_i", "s/m_i")
     return ordered | wb.vectorize("s/m_i") | wb.unroll("s/n_i")
 
 

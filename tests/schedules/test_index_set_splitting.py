@@ -10,7 +10,7 @@ from tests.fromc.polybench import arguments, copied, program, results
 from workbench.poly.dependence.questions import turning_point
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.loops.fission import separated
-from workbench.schedules.recipes.recurrences.index_set_splitting import turned
+from workbench.schedules.recipes.recurrences.index_set_splitting import with_split_index_sets
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 
@@ -33,7 +33,7 @@ ROWS = """
 @pytest.mark.parametrize("text", [PATHS, ROWS], ids=["shortest paths", "a column by its diagonal"])
 def test_a_loop_turns_where_others_wait(text):
     of, sizes = wb.from_c(text), {"n": 37}
-    schedule = turned(naive_schedule(wb.lower(of, sizes)))
+    schedule = with_split_index_sets(naive_schedule(wb.lower(of, sizes)))
     assert [step.name for step in schedule.trace].count("partition") >= 2
     given = arguments(of, sizes)
     fast = default_schedule(wb.lower(of, sizes), AVX2)

@@ -14,9 +14,9 @@ SIZES = {"C": 3, "H": 4, "W": 25, "F": 21, "KH": 2, "KW": 3}
 
 def by_hand(dtype: str, rows: int, lanes: int) -> wb.Schedule:
     schedule = wb.schedule(wb.operator(TEXT.format(dtype)), sizes=SIZES) | wb.tile({"O/x": rows, "O/f": lanes})
-    schedule = schedule | wb.interchange(*(f"O/{x}" for x in ("y", "x_o", "f_o", "x_i", "f_i")))
+    schedule = schedule | wb.reorder(*(f"O/{x}" for x in ("y", "x_o", "f_o", "x_i", "f_i")))
     schedule = schedule | wb.distribute("O", loop="x_i")
-    schedule = schedule | wb.interchange(*(f"O/{x}" for x in ("c", "kh", "kw", "x_i", "f_i")))
+    schedule = schedule | wb.reorder(*(f"O/{x}" for x in ("c", "kh", "kw", "x_i", "f_i")))
     for name in ("O.init", "O"):
         schedule = schedule | wb.unroll(f"{name}/x_i") | wb.vectorize(f"{name}/f_i")
     return schedule

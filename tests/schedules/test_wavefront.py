@@ -45,7 +45,7 @@ def test_tiles_on_a_diagonal_compute_the_same_bits(name, n, monkeypatch):
     monkeypatch.setattr(waves, "LEAST", 0)
     of = wb.from_c(TABLES[name])
     start = naive_schedule(wb.lower(of, {"n": n}))
-    schedule = waves.in_waves(start, start.tree, AVX2)
+    schedule = waves.in_wavefronts(start, start.tree, AVX2)
     assert any(x.kind == "parallel" for x in loops(schedule.tree))
     same_bits(of, schedule, {"n": n})
 
@@ -66,4 +66,4 @@ def test_a_row_that_waits_for_all_of_the_row_before_has_no_waves(monkeypatch):
                     A[i][j] = A[i - 1][n - j] + A[i][j - 1];
         }""")
     start = naive_schedule(wb.lower(of, {"n": 700}))
-    assert waves.in_waves(start, start.tree, AVX2) is start
+    assert waves.in_wavefronts(start, start.tree, AVX2) is start

@@ -8,7 +8,7 @@ import workbench as wb
 from tests.schedules.agreeing import same_bits
 from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.memory.privatization import with_own_values
+from workbench.schedules.recipes.memory.privatization import privatized
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 
@@ -50,7 +50,7 @@ def raised(body: str):
 def test_each_iteration_has_its_own(name):
     body, homes = OWN[name]
     of = raised(body)
-    schedule = with_own_values(naive_schedule(wb.lower(of, {"n": 37})))
+    schedule = privatized(naive_schedule(wb.lower(of, {"n": 37})))
     assert [step.at.rpartition("/")[2] for step in schedule.trace] == homes
     assert len(schedule.program.statements) == len(wb.lower(of).statements)
     same_bits(of, schedule, {"n": 37})
@@ -68,7 +68,7 @@ def test_their_iterations_go_to_different_threads(name):
 def test_values_that_go_further_stay_where_they_are(name):
     of = raised(SHARED[name])
     schedule = naive_schedule(wb.lower(of, {"n": 37}))
-    assert with_own_values(schedule).trace == ()
+    assert privatized(schedule).trace == ()
 
 
 def test_a_temporary_that_is_read_later_goes_back():
