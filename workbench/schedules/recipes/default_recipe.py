@@ -97,6 +97,8 @@ BEFORE = (
         "a temporary of which an iteration makes and uses one row is that row", has_temporaries),
     Row("time_tiling", "loops.time_tiling:time_tiled",
         "a stencil takes several steps of time over cells that are in cache", has_sweeps),
+    Row("partial_sums", "loops.partial_sums:in_parts", "a long sum of a single value in parts, which threads share",
+        has_sums),
     Row("triangles", "recurrences.triangles:in_triangles",
         "blocks of a triangle: most of the work is products between finished ones", has_sums),
 )  # fmt: skip
