@@ -173,7 +173,7 @@ def test_unknown_targets_and_illegal_schedules_are_refused() -> None:
     schedule = wb.schedule(wb.operator(EVERY["seidel"][0]))
     with pytest.raises(CodegenError, match="unknown target 'fortran'; known: c"):
         wb.generate(schedule, "fortran")
-    backwards = wb.schedules.steps.Interchange(("A.1/j", "A.1/t")).on(schedule)
+    backwards = wb.schedules.steps.Interchange("A.1/j", "A.1/t").on(schedule)
     with pytest.raises(IllegalSchedule, match="no code for an illegal schedule"):
         wb.generate(backwards, "c")
     with pytest.raises(IllegalSchedule):

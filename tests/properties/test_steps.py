@@ -16,6 +16,7 @@ from workbench import schedules
 from workbench.errors import IllegalSchedule, LoweringError, OperatorError, ScheduleError
 from workbench.poly.programs.tree import statements
 from workbench.schedules import Schedule, Transform, from_json, replay
+from workbench.schedules.transform import applied
 
 STEPS = sorted(Transform.known)
 NEW_NAMES = ("step", "result")  # fields that name nothing that must exist already
@@ -129,7 +130,7 @@ def test_a_step_survives_json(name):
 def test_a_trace_replays_to_an_equal_schedule():
     random = Random(3)
     for number, naive in enumerate(PROGRAMS):
-        first = naive | isl_step(naive) if number % 5 == 0 else naive
+        first = applied(naive, isl_step(naive)) if number % 5 == 0 else naive
         schedule = somewhere(somewhere(first, random), random)
         again = replay(naive, json.loads(schedule.to_json()))
         assert again == schedule

@@ -44,7 +44,8 @@ def autoschedule(
             raise ScheduleError(f"unknown fusion {fusion!r}; known: none, default, max")
         tree = poly.isl_tree(program, fusion)
         named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
-        found = named or naive_schedule(program) | affine(tree, origin=f"isl, fusion={fusion}")
+        naive = naive_schedule(program)
+        found = named or (naive if tree == naive.tree else naive | affine(tree, origin=f"isl, fusion={fusion}"))
         return found if _for_c(machine) else _gpu_recipe().all_bound(found, machine)
     return default_schedule(program, machine) if _for_c(machine) else _gpu_recipe().gpu_schedule(program, machine)
 

@@ -19,7 +19,7 @@ from workbench.schedules.explanation.single import single_steps
 from workbench.schedules.normal_form import normal_form
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
 from workbench.schedules.steps import arrange, distribute, merge
-from workbench.schedules.transform import Transform, together
+from workbench.schedules.transform import Transform, applied
 
 Unit = tuple[Transform, ...]
 ATTEMPTS = 200
@@ -141,7 +141,7 @@ def _stated(naive: Schedule, steps: list[Transform]) -> Schedule | None:
     for step in steps:
         waiting.append(step)
         try:
-            after = (waiting[0] if len(waiting) == 1 else together(*waiting)).on(schedule)
+            after = applied(schedule, *waiting)
         except WorkbenchError:
             continue
         if after.verdict:

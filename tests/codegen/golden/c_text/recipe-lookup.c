@@ -1,5 +1,5 @@
 /* lookup: E = 7, D = 19, B = 3, L = 4 */
-/* schedule: naive | tile({'O/d': 64}) | reorder('O/b', 'O/d_o', 'O/d_i') | distribute('O', loop='d_i') | reorder('O/l', 'O/d_i') | vectorize('O.init/d_i') | vectorize('O/d_i') */
+/* schedule: naive | tile({'O/d': 64}) | distribute('O', loop='d_i') | reorder('O/l', 'O/d_i') | vectorize('O.init/d_i') | vectorize('O/d_i') */
 
 #include <math.h>
 #include <stdint.h>

@@ -23,6 +23,7 @@ from workbench.schedules.recipes.memory.row_fusion import is_large
 from workbench.schedules.recipes.try_steps import attempt, dim_of, top
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import decompose_reduction, merge, reorder, split, split_reduction
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 FEWEST, MOST = 32, 256
@@ -104,7 +105,7 @@ def _beside(schedule: Schedule, nest: Band, sums: list[Structure], target: Targe
             schedule = decompose_reduction(name).on(schedule)
         for one, other in pairwise(names):
             schedule = merge(one, other, depth=2).on(schedule)
-        schedule = reorder(f"{names[0]}/{row}", f"{names[0]}/{column}").on(schedule)
+        schedule = applied(schedule, reorder(f"{names[0]}/{row}", f"{names[0]}/{column}"))
         schedule = split_reduction(f"{names[0]}/{row}", size).on(schedule)
         schedule = split(f"{own[0]}/{nest.loops[0].name}", size).on(schedule)
         parts = next(nest for nest in top(schedule.tree) if first.statement.id in statements(nest))

@@ -110,7 +110,7 @@ def _some_terms(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule
     """Some iterations of the innermost reduction loop inside the lanes: the sums are read and written once for all."""
     name, last = schedule.program.statement(identifier).name, structure(schedule.program, identifier).reduced[-1]
     schedule = split(f"{name}/{last}", plan.terms).on(schedule)
-    schedule = reorder(f"{name}/{plan.vector}_i", f"{name}/{last}_i").on(schedule)
+    schedule = applied(schedule, reorder(f"{name}/{plan.vector}_i", f"{name}/{last}_i"))
     return unroll(f"{name}/{last}_i").on(schedule)
 
 
