@@ -20,13 +20,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 
 # On PyPI → on conda-forge, where they differ.
-CONDA_NAMES = {"xgboost-cpu": "xgboost", "nvidia-cuda-nvrtc": "cuda-nvrtc"}
+CONDA_NAMES = {"xgboost-cpu": "xgboost", "nvidia-cuda-nvrtc": "cuda-nvrtc", "playwright": "playwright-python"}
 # What only pip needs: the compiler of machines without one, and a helper of editable installs.
 PIP_ONLY = {"ziglang", "editables", "tensor-workbench"}
 # What only conda gives.
 CONDA_ONLY = {"python", "c-compiler", "make", "pip"}
 
-IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython", "websocket-client": "websocket"}
+IMPORT_NAMES = {"pillow": "PIL", "pyyaml": "yaml", "ipython": "IPython"}
 IMPORT_NAMES |= {"pytest-xdist": "xdist", "xgboost-cpu": "xgboost"}
 IMPORT_NAMES |= {"cuda-bindings": "cuda", **MODULES}
 WITH_TORCH = {"triton"}

@@ -38,6 +38,7 @@ NOTES = {
     "certifi": "data only: certificate authorities",
     "islpy": "the wheel contains isl (MIT), built with imath (MIT) instead of GMP (LGPL)",
     "matplotlib": "compatible with BSD",
+    "playwright": "contains node (MIT), which runs its driver",
     "tzdata": "data only: time zones",
     "ziglang": "contains LLVM and clang (Apache-2.0 with LLVM exception) and musl, glibc and MinGW headers",
 }

@@ -1,32 +1,25 @@
-"""A headless Chromium driven over its DevTools protocol: navigate, evaluate, mouse, keys, screenshots."""
+"""The system's Chromium with one page, by Playwright: navigate, evaluate, mouse, keys, screenshots."""
 
 from __future__ import annotations
 
-import base64
-import json
-import re
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import websocket
+from playwright.sync_api import CDPSession, ConsoleMessage, Error, Page, Playwright, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars",
-    "--remote-debugging-port=0", "--remote-allow-origins=*", "--window-size=1500,1100",
-)  # fmt: skip
-KEYS = {
-    "Enter": 13, "Escape": 27, "Tab": 9, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, " ": 32,
-}  # fmt: skip
-CONTROL, SHIFT, ALT = 2, 8, 1
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-sync", "--disable-dev-shm-usage")
+CONTROL, SHIFT, ALT = "Control+", "Shift+", "Alt+"
 PATIENCE = 180  # seconds: a test on a machine that is busy with other things is slow, not wrong
+_CENTRED = "(e) => e.scrollIntoView({block: 'center', inline: 'nearest'})"
 _PLAIN = '(() => { try { const v = (%s); return typeof v === "object" ? v !== null : v } catch { return null } })()'
+
+Spot = tuple[float, float]
+T = TypeVar("T")
 
 
 def chromium() -> str | None:
@@ -39,81 +32,58 @@ class BrowserError(AssertionError):
 
 
 class Browser:
-    """One browser with one page."""
+    """One browser with one page.
 
-    def __init__(self, program: str, profile: Path) -> None:
-        self._process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        port = self._port()
+    Playwright has a thread of its own: where it runs, nobody else can run an event loop, as other tests do.
+    """
+
+    def __init__(self, program: str) -> None:
         self.console: list[str] = []
         self.pump: Callable[[], None] = lambda: None  # what else has to go on while one waits for the page
-        self.dragged: dict[str, Any] | None = None
-        self._number = 0
-        self._socket = websocket.create_connection(self._page(port), timeout=PATIENCE, max_size=None)
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        self.size(1500, 1100)
+        self._thread = ThreadPoolExecutor(1, "browser")
+        self._playwright: Playwright = self.do(lambda: sync_playwright().start())
+        self.page: Page = self.do(lambda: self._opened(program))
+        self._session: CDPSession = self.do(lambda: self.page.context.new_cdp_session(self.page))
 
-    def _port(self) -> str:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            if found := re.search(r"ws://127\.0\.0\.1:(\d+)/", line):
-                return found[1]
-        raise BrowserError("the browser ended before it listened")
+    def _opened(self, program: str) -> Page:
+        started = self._playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=1000 * PATIENCE)
+        page = started.new_page(viewport={"width": 1500, "height": 1100})
+        page.set_default_timeout(1000 * PATIENCE)
+        page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
+        page.on("pageerror", lambda error: self.console.append(f"thrown: {error.stack or error.message}"))
+        page.on("console", self._heard)
+        return page
 
-    @staticmethod
-    def _page(port: str) -> str:
-        from urllib.request import urlopen
+    def _heard(self, message: ConsoleMessage) -> None:
+        """What the page says of errors; what the browser says of missing files is not the page's."""
+        if message.type == "error" and message.args:
+            self.console.append(f"error: {message.text}")
 
-        with urlopen(f"http://127.0.0.1:{port}/json/list", timeout=30) as answer:
-            return next(t["webSocketDebuggerUrl"] for t in json.load(answer) if t["type"] == "page")
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the protocol, and its result."""
-        self._number += 1
-        self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
-        while True:
-            message = json.loads(self._socket.recv())
-            if message.get("id") == self._number:
-                if "error" in message:
-                    raise BrowserError(f"{method}: {message['error']['message']}")
-                return message["result"]
-            self._heard(message)
-
-    def _heard(self, message: dict[str, Any]) -> None:
-        if message.get("method") == "Page.javascriptDialogOpening":  # "leave the page?"
-            leave = {"id": 0, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
-            self._socket.send(json.dumps(leave))
-        if message.get("method") == "Input.dragIntercepted":
-            self.dragged = message["params"]["data"]
-        if message.get("method") == "Runtime.exceptionThrown":
-            details = message["params"]["exceptionDetails"]
-            self.console.append(f"thrown: {details.get('exception', {}).get('description', details['text'])}")
-        elif message.get("method") == "Runtime.consoleAPICalled" and message["params"]["type"] == "error":
-            said = (str(a.get("value", a.get("description", ""))) for a in message["params"]["args"])
-            self.console.append("error: " + " ".join(said))
+    def do(self, action: Callable[[], T]) -> T:
+        """What comes of an action on the thread of the browser."""
+        try:
+            return self._thread.submit(action).result()
+        except Error as error:
+            raise BrowserError(error.message) from error
 
     # -- the page ------------------------------------------------------------------------------------------------------
 
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """A command of the DevTools protocol, for what Playwright has no word for."""
+        return self.do(lambda: self._session.send(method, params))
+
     def size(self, width: int, height: int) -> None:
         """The size of the window, in CSS pixels."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.do(lambda: self.page.set_viewport_size({"width": width, "height": height}))
 
     def go(self, address: str) -> None:
         """Open an address."""
         self.pump = lambda: None
-        self.call("Page.navigate", url=address)
+        self.do(lambda: self.page.goto(address, wait_until="commit"))
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""
-        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in result:
-            details = result["exceptionDetails"]
-            raise BrowserError(details.get("exception", {}).get("description", details["text"]))
-        return result["result"].get("value")
+        return self.do(lambda: self.page.evaluate(script))
 
     def until(self, script: str, seconds: float = PATIENCE) -> Any:
         """The value of an expression as soon as it is true."""
@@ -127,89 +97,67 @@ class Browser:
 
     def screenshot(self, path: Path, selector: str | None = None) -> Path:
         """A PNG of the window, or of the first element of a selector."""
-        clip = {}
-        if selector:
-            box = self.box(selector)
-            clip = {"clip": {**box, "scale": 1}}
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=bool(selector), **clip)["data"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(data))
+        of = self.page.locator(selector).first if selector else self.page
+        self.do(lambda: of.screenshot(path=path))
         return path
 
-    def box(self, selector: str) -> dict[str, float]:
-        """Where an element is in the window."""
-        return self.run(
-            f"(() => {{ const b = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-            " return {x: b.x, y: b.y, width: b.width, height: b.height} })()"
-        )
+    def box(self, selector: str, nth: int = 0) -> dict[str, float]:
+        """Where the n-th element of a selector is in the window."""
+        found = self.do(lambda: self.page.locator(selector).nth(nth).bounding_box())
+        assert found is not None, f"{selector} (number {nth}) is not shown"
+        return dict(found)
 
     # -- hands ---------------------------------------------------------------------------------------------------------
 
-    def middle(self, selector: str, nth: int = 0) -> tuple[float, float]:
+    def middle(self, selector: str, nth: int = 0) -> Spot:
         """The middle of the n-th element of a selector, scrolled into view."""
-        found = self.run(
-            f"(() => {{ const e = document.querySelectorAll({json.dumps(selector)})[{nth}]; if (!e) return null;"
-            " e.scrollIntoView({block: 'center', inline: 'nearest'}); const b = e.getBoundingClientRect();"
-            " return [b.x + b.width / 2, b.y + b.height / 2] })()"
-        )
-        if found is None:
-            raise BrowserError(f"nothing matches {selector} (number {nth})")
-        return tuple(found)
+        self.do(lambda: self.page.locator(selector).nth(nth).evaluate(_CENTRED))
+        box = self.box(selector, nth)
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
-    def mouse(self, kind: str, at: tuple[float, float], **more: Any) -> None:
-        """One mouse event: mousePressed, mouseMoved, mouseReleased."""
-        self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], **more)
+    def move(self, *to: Spot) -> None:
+        """Move the mouse from place to place."""
+        for x, y in to:
+            self.do(lambda x=x, y=y: self.page.mouse.move(x, y))
 
     def point_at(self, selector: str, nth: int = 0) -> None:
         """Move the mouse over an element."""
-        self.mouse("mouseMoved", self.middle(selector, nth))
+        self.move(self.middle(selector, nth))
+
+    def press(self, at: Spot) -> None:
+        """Click a place."""
+        self.do(lambda: self.page.mouse.click(*at))
 
     def click(self, selector: str, nth: int = 0) -> None:
         """Click the middle of an element."""
-        at = self.middle(selector, nth)
-        self.mouse("mouseMoved", at)
-        self.mouse("mousePressed", at, button="left", buttons=1, clickCount=1)
-        self.mouse("mouseReleased", at, button="left", clickCount=1)
+        self.press(self.middle(selector, nth))
 
-    def drag(self, start: tuple[float, float], end: tuple[float, float], pauses: int = 8) -> None:
-        """Press at one place, move, release at another."""
-        self.mouse("mouseMoved", start)
-        self.mouse("mousePressed", start, button="left", buttons=1, clickCount=1)
-        for i in range(1, pauses + 1):
-            at = tuple(a + (b - a) * i / pauses for a, b in zip(start, end, strict=True))
-            self.mouse("mouseMoved", at, button="left", buttons=1)
-        self.mouse("mouseReleased", end, button="left", clickCount=1)
+    def drag(self, *way: Spot, pauses: int = 8) -> None:
+        """Press at one place, move over others, release at the last; what may be dragged falls there."""
+        self.move(way[0])
+        self.do(lambda: self.page.mouse.down())
+        for x, y in way[1:]:
+            self.do(lambda x=x, y=y: self.page.mouse.move(x, y, steps=pauses))
+        self.do(lambda: self.page.mouse.up())
 
-    def drop(self, source: tuple[float, float], target: tuple[float, float]) -> None:
-        """Drag what may be dragged from one place to another and let it fall, as a hand with a mouse does."""
-        self.call("Input.setInterceptDrags", enabled=True)
-        self.dragged = None
-        self.mouse("mouseMoved", source)
-        self.mouse("mousePressed", source, button="left", buttons=1, clickCount=1)
-        for away in (4, 12):
-            self.mouse("mouseMoved", (source[0] + away, source[1]), button="left", buttons=1)
-        if self.dragged is None:
-            raise BrowserError("nothing can be dragged there")
-        for kind in ("dragEnter", "dragOver", "drop"):
-            self.call("Input.dispatchDragEvent", type=kind, x=target[0], y=target[1], data=self.dragged)
-        self.mouse("mouseReleased", target, button="left", clickCount=1)
-        self.call("Input.setInterceptDrags", enabled=False)
+    def wheel(self, pixels: float, modifiers: str = "") -> None:
+        """Turn the wheel where the mouse is."""
+        held = modifiers.split("+")[:-1]
+        for key in held:
+            self.do(lambda key=key: self.page.keyboard.down(key))
+        self.do(lambda: self.page.mouse.wheel(0, pixels))
+        for key in held:
+            self.do(lambda key=key: self.page.keyboard.up(key))
 
-    def key(self, key: str, modifiers: int = 0) -> None:
+    def key(self, key: str, modifiers: str = "") -> None:
         """One key, down and up."""
-        code = KEYS.get(key, ord(key.upper()) if len(key) == 1 else 0)
-        text = {"text": "\r" if key == "Enter" else key} if (len(key) == 1 or key == "Enter") and not modifiers else {}
-        place = {"code": f"Key{key.upper()}"} if key.isalpha() and len(key) == 1 else {}
-        named = {"key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers, **place}
-        self.call("Input.dispatchKeyEvent", type="keyDown", **named, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **named)
+        self.do(lambda: self.page.keyboard.press(modifiers + key))
 
     def type(self, text: str) -> None:
         """Text as if pasted into what has the focus."""
-        self.call("Input.insertText", text=text)
+        self.do(lambda: self.page.keyboard.insert_text(text))
 
     def close(self) -> None:
         """End the browser that was started here."""
-        self._socket.close()
-        self._process.terminate()
-        self._process.wait(20)
+        self.do(self._playwright.stop)
+        self._thread.shutdown()

@@ -27,12 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """A headless browser with one page."""
     program = chromium()
     if program is None:
         pytest.skip("install chromium or Google Chrome: no browser was found")
-    made = Browser(program, tmp_path_factory.mktemp("profile"))
+    made = Browser(program)
     yield made
     made.close()
 

@@ -35,7 +35,7 @@ class Page(Protocol):
 
 def texts(browser: Browser, selector: str) -> list[str]:
     """The texts of all elements of a selector."""
-    return browser.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
+    return browser.do(lambda: browser.page.locator(selector).all_text_contents())
 
 
 def attributes(browser: Browser, selector: str, name: str) -> list[str]:

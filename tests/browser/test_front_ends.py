@@ -137,7 +137,7 @@ def test_marimo_shows_it_and_a_step_is_taken(marimo, browser, keep_window):
         "(() => { const b = window.panel.querySelector('[data-point]').getBoundingClientRect();"
         " return [b.x + b.width / 2, b.y + b.height / 2] })()"
     )
-    browser.mouse("mouseMoved", (x, y))
+    browser.move((x, y))
     name = json.dumps(browser.run("window.panel.querySelector('[data-point]').getAttribute('data-point')"))
     browser.until(f"window.panel.querySelector('.cells b').textContent.endsWith({name})")
     ground = browser.run("getComputedStyle(window.panel).backgroundColor")

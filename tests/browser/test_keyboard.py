@@ -24,9 +24,9 @@ def case(request, lab, browser) -> tuple[str, Page]:
     return request.param, lab.again(browser, CELL.format(SCHEDULES[request.param]))
 
 
-def chord(browser: Browser, key: str, modifiers: int = 0) -> None:
+def chord(browser: Browser, key: str, modifiers: str = "") -> None:
     """Ctrl+Alt+W, then a key."""
-    browser.key("w", CONTROL | ALT)
+    browser.key("w", CONTROL + ALT)
     browser.key(key, modifiers)
 
 
@@ -48,7 +48,7 @@ def tile(browser: Browser, width: str, height: str) -> None:
 
 def palette(browser: Browser, words: str) -> None:
     """Choose a command from the palette."""
-    browser.key("c", CONTROL | SHIFT)
+    browser.key("c", CONTROL + SHIFT)
     browser.until(FOCUSED.format(".lm-CommandPalette"))
     browser.type(words)
     browser.until("document.querySelector('.lm-CommandPalette-item.lm-mod-active')")

@@ -30,8 +30,7 @@ def page(lab: Server, browser: Browser) -> Page:
         f"(() => {{ const b = {TILE}.getBoundingClientRect(); return [b.x, b.y, b.width, b.height] }})()"
     )
     at = (x + wide / 2, y + high / 2)
-    browser.mouse("mousePressed", at, button="left", buttons=1, clickCount=1)
-    browser.mouse("mouseReleased", at, button="left", clickCount=1)
+    browser.press(at)
     browser.until("document.querySelector('.jp-Notebook .jp-CodeCell .cm-content')")
     browser.until("window.notebook = window.jupyterapp.shell.currentWidget")
     return Page(browser)
@@ -103,8 +102,7 @@ def test_from_the_tile_to_the_same_code_in_a_fresh_kernel(page, browser, keep_wi
 def copy_python(browser: Browser) -> str:
     """Press the button that copies, and what is in the clipboard then."""
     origin = browser.run("location.origin")
-    for name in ("clipboard-read", "clipboard-write"):
-        browser.call("Browser.setPermission", permission={"name": name}, setting="granted", origin=origin)
+    browser.do(lambda: browser.page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin))
     browser.click(".wbp .copy")
     browser.until(f"document.querySelector('.wbp .status').textContent.includes({json.dumps('clipboard')})")
     return browser.run("navigator.clipboard.readText()")

@@ -221,7 +221,7 @@ def drop_until(browser: Browser, chips: list[str], done: str) -> None:
     """Drag one chip onto another; again if the list was drawn anew meanwhile, as a person would."""
     for patience in (20, 20, 180):
         browser.run(f"document.querySelector({json.dumps(chips[0])}).scrollIntoView({{block: 'start'}})")
-        browser.drop(*(box_middle(browser, chip) for chip in chips))
+        browser.drag(*(box_middle(browser, chip) for chip in chips))
         with suppress(BrowserError):
             browser.until(done, patience)
             return
@@ -258,7 +258,7 @@ def test_a_step_from_the_list_and_back_by_keys(case, browser, measured):
     measured[f"{name}: a step's round trip, ms"] = browser.run("performance.now()") - started
     assert steps(page)[-1] == legal
     taken = at_place(browser)
-    for key, modifiers, place, trace in (("z", CONTROL, "0", []), ("Z", CONTROL | SHIFT, taken, [legal])):
+    for key, modifiers, place, trace in (("z", CONTROL, "0", []), ("Z", CONTROL + SHIFT, taken, [legal])):
         browser.run("document.querySelector('.wbp svg.plot').focus()")
         browser.key(key, modifiers)
         browser.until(f"document.querySelector('.wbp').dataset.place === '{place}'")

@@ -53,7 +53,7 @@ def test_a_statement_of_the_tree_dropped_on_another_nest_is_merged(page, browser
     browser.click(".wbp .apart")
     browser.until("document.querySelectorAll('.wbp .nest').length === 2")
     browser.run("document.querySelector('.wbp .tree').scrollIntoView({block: 'center'})")
-    browser.drop(*(browser.middle(".wbp .tree .row.statement", n) for n in (1, 0)))
+    browser.drag(*(browser.middle(".wbp .tree .row.statement", n) for n in (1, 0)))
     browser.until("document.querySelectorAll('.wbp .nest').length === 1")
     assert steps(page) == ["distribute('C')", "merge('C.init', 'C')"]
 
@@ -149,7 +149,8 @@ def test_a_picture_is_zoomed_by_wheel_and_keys_and_moved(page, browser):
     fresh(page)
     world = "document.querySelector('.wbp .plot .world').getAttribute('transform')"
     x, y = browser.middle(".wbp svg.plot")
-    browser.mouse("mouseWheel", (x, y), deltaX=0, deltaY=-120, modifiers=CONTROL)
+    browser.move((x, y))
+    browser.wheel(-120, CONTROL)
     browser.until(f"/scale\\(1\\.25\\)/.test({world})")
     before = browser.run(world)
     browser.drag((x, y), (x + 30, y + 20))

@@ -46,7 +46,7 @@ def test_looking_at_a_kind_of_step_colours_what_is_legal(name, shown, browser):
     own = max(made.program.statements, key=lambda s: len(s.dims))
     steps = grid(made, kind, own.name, *(text_of(browser, axis) for axis in ("x", "y"))).steps
     assert spots(browser) == {str(i): str(s is None or bool(made.can(s))).lower() for i, s in enumerate(steps)}
-    browser.mouse("mouseMoved", (3, 3))
+    browser.move((3, 3))
     browser.until(f"document.querySelector('{MAP}').hidden")
 
 

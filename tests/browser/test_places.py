@@ -26,9 +26,9 @@ def page(lab, browser) -> Page:
     return opened
 
 
-def chord(browser: Browser, key: str, modifiers: int = 0) -> None:
+def chord(browser: Browser, key: str, modifiers: str = "") -> None:
     """Ctrl+Alt+W, then a key."""
-    browser.key("w", CONTROL | ALT)
+    browser.key("w", CONTROL + ALT)
     browser.key(key, modifiers)
 
 

@@ -57,10 +57,14 @@ let last: Element | null = null;
 /** Remember in which panel the mouse or the keyboard was: the palette takes the focus away from it. */
 export function remember(): void {
   for (const kind of ['focusin', 'pointerdown']) {
-    document.addEventListener(kind, (event) => {
-      const panel = (event.target as Element | null)?.closest?.('.wbp');
-      if (panel) last = panel;
-    }, true);
+    document.addEventListener(
+      kind,
+      (event) => {
+        const panel = (event.target as Element | null)?.closest?.('.wbp');
+        if (panel) last = panel;
+      },
+      true,
+    );
   }
 }
 
@@ -93,13 +97,17 @@ export function perform(action: Action): void {
 /** A panel keeps keys to itself, or the notebook's shortcuts would fire: ours are told of before it does. */
 export function chords(process: (event: KeyboardEvent) => void): void {
   let since = -Infinity; // when the first stroke was
-  document.addEventListener('keydown', (event) => {
-    if (!(event.target as Element | null)?.closest?.('.wbp') || MODIFIERS.has(event.key)) return;
-    const first = event.altKey && (event.ctrlKey || event.metaKey) && event.code === 'KeyW';
-    const second = performance.now() - since < 1000;
-    since = first ? performance.now() : -Infinity;
-    if (first || second) process(event);
-  }, true);
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (!(event.target as Element | null)?.closest?.('.wbp') || MODIFIERS.has(event.key)) return;
+      const first = event.altKey && (event.ctrlKey || event.metaKey) && event.code === 'KeyW';
+      const second = performance.now() - since < 1000;
+      since = first ? performance.now() : -Infinity;
+      if (first || second) process(event);
+    },
+    true,
+  );
 }
 
 const MODIFIERS = new Set(['Shift', 'Control', 'Alt', 'Meta']);

@@ -4,7 +4,13 @@ import type { Kernel, KernelMessage } from '@jupyterlab/services';
 
 const TARGET = 'workbench.operator';
 
-export interface Problem { line: number; column: number; length: number; message: string; fix: string }
+export interface Problem {
+  line: number;
+  column: number;
+  length: number;
+  message: string;
+  fix: string;
+}
 
 type Told = (problems: Problem[] | null) => void;
 

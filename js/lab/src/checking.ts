@@ -44,7 +44,10 @@ class Cell implements PluginValue {
   private underlined = false;
   private gone = false;
 
-  constructor(readonly view: EditorView, private readonly checks: Checks) {
+  constructor(
+    readonly view: EditorView,
+    private readonly checks: Checks,
+  ) {
     checks.cells.add(this);
     this.soon(PAUSE);
   }
@@ -86,7 +89,7 @@ class Cell implements PluginValue {
 export function underlineErrors(extensions: IEditorExtensionRegistry, tracker: INotebookTracker): void {
   const checks = new Checks(tracker);
   const extension: Extension = [underlines, ViewPlugin.define((view) => new Cell(view, checks))];
-  extensions.addExtension(Object.freeze({
-    name: 'tensor-workbench:errors', factory: () => EditorExtensionRegistry.createImmutableExtension(extension),
-  }));
+  extensions.addExtension(
+    Object.freeze({ name: 'tensor-workbench:errors', factory: () => EditorExtensionRegistry.createImmutableExtension(extension) }),
+  );
 }

@@ -30,7 +30,13 @@ const places: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [INotebookTracker],
   optional: [ICommandPalette, ILayoutRestorer, ILabShell],
-  activate: (app: JupyterFrontEnd, tracker: INotebookTracker, palette: ICommandPalette | null, restorer: ILayoutRestorer | null, lab: ILabShell | null) => {
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    lab: ILabShell | null,
+  ) => {
     style();
     const side = new Following(tracker);
     side.id = `${ID}-side`;
@@ -53,15 +59,25 @@ const places: JupyterFrontEndPlugin<void> = {
       app.shell.activateById(widget.id);
     };
     const commands: [string, string, string, () => unknown][] = [
-      ['show', 'Show the Panel on the Right', 'Shows the panel of the active notebook in the right sidebar', () => app.shell.activateById(side.id)],
+      [
+        'show',
+        'Show the Panel on the Right',
+        'Shows the panel of the active notebook in the right sidebar',
+        () => app.shell.activateById(side.id),
+      ],
       ['beside', 'Open the Panel beside the Notebook', 'Shows the panel of the active notebook in the main area', beside],
-      ['layout', 'Recommended Layout', 'The notebook on the left, its panel beside it, sidebars away', async () => {
-        lab?.collapseLeft();
-        lab?.collapseRight();
-        await beside();
-        const notebook = tracker.currentWidget;
-        if (notebook) app.shell.activateById(notebook.id);
-      }],
+      [
+        'layout',
+        'Recommended Layout',
+        'The notebook on the left, its panel beside it, sidebars away',
+        async () => {
+          lab?.collapseLeft();
+          lab?.collapseRight();
+          await beside();
+          const notebook = tracker.currentWidget;
+          if (notebook) app.shell.activateById(notebook.id);
+        },
+      ],
     ];
     for (const [name, label, caption, execute] of commands) {
       app.commands.addCommand(`${ID}:${name}`, { label, caption, icon, execute });

@@ -30,7 +30,10 @@ function token(stream: StringStream, state: { first: boolean }): string | null {
 }
 
 const parser = StreamLanguage.define<{ first: boolean }>({
-  name: 'operator', startState: () => ({ first: true }), token, languageData: { commentTokens: { line: '#' } },
+  name: 'operator',
+  startState: () => ({ first: true }),
+  token,
+  languageData: { commentTokens: { line: '#' } },
 });
 
 export function highlight(languages: IEditorLanguageRegistry, tracker: INotebookTracker): void {

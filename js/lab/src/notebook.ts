@@ -11,7 +11,10 @@ const CELLS: [string, string][] = [
 
 export function readyNotebook(kernel: { name: string; display_name: string; language: string }): object {
   const cells = CELLS.map(([type, source], i) => ({
-    cell_type: type, id: `wb-${i}`, metadata: {}, source,
+    cell_type: type,
+    id: `wb-${i}`,
+    metadata: {},
+    source,
     ...(type === 'code' ? { outputs: [], execution_count: null } : {}),
   }));
   return { cells, metadata: { kernelspec: kernel }, nbformat: 4, nbformat_minor: 5 };

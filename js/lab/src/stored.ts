@@ -78,5 +78,6 @@ export class LiveOrStored extends Widget implements IRenderMime.IRenderer {
 export function notebookAround(tracker: INotebookTracker): (own: Widget, model: IRenderMime.IMimeModel) => NotebookPanel | null {
   return (own, model) =>
     tracker.find((notebook) => notebook.node.contains(own.node)) ??
-    tracker.find((notebook) => panelsOf(notebook).some((found) => found.view === viewOf(model))) ?? null;
+    tracker.find((notebook) => panelsOf(notebook).some((found) => found.view === viewOf(model))) ??
+    null;
 }

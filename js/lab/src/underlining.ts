@@ -10,16 +10,26 @@ const told = StateEffect.define<DecorationSet>();
 
 const errors = StateField.define<DecorationSet>({
   create: () => Decoration.none,
-  update: (before, transaction) => transaction.effects.reduce((now, effect) => (effect.is(told) ? effect.value : now), before.map(transaction.changes)),
+  update: (before, transaction) =>
+    transaction.effects.reduce((now, effect) => (effect.is(told) ? effect.value : now), before.map(transaction.changes)),
   provide: (field) => EditorView.decorations.from(field),
 });
 
 const look = EditorView.baseTheme({
-  '.wb-error': { textDecoration: 'underline wavy var(--jp-error-color1, #b3261e)', textDecorationSkipInk: 'none', textUnderlineOffset: '3px' },
+  '.wb-error': {
+    textDecoration: 'underline wavy var(--jp-error-color1, #b3261e)',
+    textDecorationSkipInk: 'none',
+    textUnderlineOffset: '3px',
+  },
   '.wb-error-words': {
-    whiteSpace: 'pre-wrap', maxWidth: '60em', padding: '4px 8px', borderLeft: '4px solid var(--jp-error-color1, #b3261e)',
-    background: 'var(--jp-layout-color1)', color: 'var(--jp-ui-font-color1)',
-    fontFamily: 'var(--jp-ui-font-family)', fontSize: 'var(--jp-ui-font-size1)',
+    whiteSpace: 'pre-wrap',
+    maxWidth: '60em',
+    padding: '4px 8px',
+    borderLeft: '4px solid var(--jp-error-color1, #b3261e)',
+    background: 'var(--jp-layout-color1)',
+    color: 'var(--jp-ui-font-color1)',
+    fontFamily: 'var(--jp-ui-font-family)',
+    fontSize: 'var(--jp-ui-font-size1)',
   },
 });
 

@@ -22,9 +22,7 @@ from workbench.schedules.transform import Transform
 from workbench.target import Target
 from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
-from workbench.viz.messages.counting import Machine
-from workbench.viz.messages.drawn import Selection
-from workbench.viz.messages.stepping import Judged, More, Preview, Step
+from workbench.viz.messages import counting, drawn, stepping
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
@@ -175,12 +173,12 @@ class Panel(anywidget.AnyWidget):
         return {**self._drawings.picture(self.schedule), "past": history_payload(self.history)}
 
     @traitlets.validate("selection")
-    def _valid_selection(self, proposal: Any) -> Selection:
+    def _valid_selection(self, proposal: Any) -> drawn.Selection:
         now = self.schedule
         return checked_selection(proposal["value"], now.program, now.tree, len(self.code.get("lines", ())))
 
     @traitlets.validate("machine")
-    def _valid_machine(self, proposal: Any) -> Machine:
+    def _valid_machine(self, proposal: Any) -> counting.Machine:
         return machine_payload(machine_target(proposal["value"], self._target))
 
     def _change_machine(self, change: Any) -> None:
@@ -213,7 +211,7 @@ class Panel(anywidget.AnyWidget):
 
     def _offer(
         self, kinds: list[str] | None = None, seconds: float = LOOKING_SECONDS, part: float | None = None
-    ) -> More:  # fmt: skip
+    ) -> stepping.More:  # fmt: skip
         """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
         if part is not None and self.offers and seconds <= LOOKING_SECONDS:
             return {"more": False}  # another view has asked
@@ -225,7 +223,7 @@ class Panel(anywidget.AnyWidget):
             self.offers, self._gathering = offers_payload(found.result), None
         return {"more": self._gathering is not None}
 
-    def _preview(self, step: Step) -> Preview:
+    def _preview(self, step: stepping.Step) -> stepping.Preview:
         """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
         taken = step_of(step)
         after = preview(self.schedule, taken)
@@ -234,7 +232,7 @@ class Panel(anywidget.AnyWidget):
                 self._judged(taken)
         return self._drawings.previewed(after, self._target)
 
-    def _judge(self, name: str, given: dict[str, Any]) -> Judged:
+    def _judge(self, name: str, given: dict[str, Any]) -> stepping.Judged:
         """Whether the step of a gesture that is not finished would be legal."""
         step = step_for(self.schedule, name, given)
         return {"text": str(step), "legal": bool(self.schedule.can(step))}
