@@ -9,7 +9,10 @@ import pytest
 
 from tests.support import PACKAGE, imports, module_name, sources
 
-BASE = ("errors", "records", "deferred", "target", "target_costs", "target_cpus", "target_gpus", "settings", "face")
+BASE = (
+    "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
+    "face",
+)  # fmt: skip
 LAYERS = (
     BASE,
     ("lang",),
