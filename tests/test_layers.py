@@ -10,7 +10,8 @@ import pytest
 from tests.support import PACKAGE, imports, module_name, sources
 
 BASE = (
-    "errors", "records", "deferred", "target", "target_costs", "target_cpus", "target_gpus", "settings", "step_names",
+    "errors", "records", "deferred", "dialects", "target", "target_costs", "target_cpus", "target_gpus", "settings",
+    "step_names",
     "face",
 )  # fmt: skip
 LAYERS = (

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, Literal, get_args
 
+from workbench.dialects import DIALECTS, GPU_DIALECTS, Dialect
 from workbench.errors import WorkbenchError, shown, unknown_name
 from workbench.records import record
 from workbench.target_costs import Costs
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GENERIC, GPUS, Gpu
 
-Dialect = Literal["c", "cuda", "hip"]
 Parallel = Literal["openmp", "pool", "host", "serial"]
 
 
@@ -32,7 +32,7 @@ class Target:
     """
 
     name: str = "c"
-    dialect: Dialect = "c"
+    dialect: str = "c"
     vector_bits: int = 128
     vector_registers: int = 16
     cores: int = 1
@@ -48,9 +48,9 @@ class Target:
         """WorkbenchError for a machine that cannot be, or an unknown name without further data."""
         if self.name in GPUS:
             self._become(GPUS[self.name])
-        elif self.name in ("cuda", "hip") and self.dialect == "c":
+        elif self.name in GPU_DIALECTS and self.dialect == "c":
             object.__setattr__(self, "dialect", self.name)
-            object.__setattr__(self, "vector_bits", 32)
+            object.__setattr__(self, "vector_bits", self.language.vector_bits)
         elif isinstance(self.name, str) and self.name != "c" and self == Target._plain(self.name, self.costs):
             if self.name not in CPUS:
                 raise WorkbenchError(unknown_name("target", self.name, ["c", *CPUS, *GPUS]))
@@ -79,6 +79,11 @@ class Target:
         for field in fields(Target):
             object.__setattr__(plain, field.name, given.get(field.name, field.default))
         return plain
+
+    @property
+    def language(self) -> Dialect:
+        """What is known of the dialect."""
+        return DIALECTS[self.dialect]
 
     @property
     def device(self) -> Gpu:
@@ -128,7 +133,7 @@ def _each(value: Any, fits: Callable[[Any], bool]) -> bool:
 # Field → (whether a value fits, what was expected).
 _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda v: isinstance(v, str), "a text"),
-    "dialect": (lambda v: v in get_args(Dialect), '"c", "cuda" or "hip"'),
+    "dialect": (lambda v: isinstance(v, str) and v in DIALECTS, f"one of {', '.join(map(repr, DIALECTS))}"),
     "vector_bits": (lambda v: _whole(v, 32, 4096) and v & (v - 1) == 0, "a power of two from 32 to 4096"),
     "vector_registers": (lambda v: _whole(v, 1, 1024), "a whole number from 1 to 1024"),
     "cores": (lambda v: _whole(v, 1, 1 << 16), "a whole number from 1 to 65536"),

@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable
 
 import pytest
-
-import workbench as wb
-from tests.fromc.polybench import program
 from tests.schedules.test_apart import PATHS
 from tests.schedules.test_rows_and_columns import NORM, SMALL
 from tests.schedules.test_strips import SWEEPS
+
+import workbench as wb
+from tests.fromc.polybench import program
 from tests.schedules.test_triangles import TRIANGLES
 from workbench.poly.programs.program import Program
 from workbench.schedules.recipes import default_recipe

@@ -9,6 +9,7 @@ from workbench.codegen.kernel import Kernel
 from workbench.codegen.nest.nest import Invoke, Nest, walk
 from workbench.codegen.passes.local_storage import stored
 from workbench.codegen.passes.pipeline import lower_nest
+from workbench.dialects import DIALECTS
 from workbench.errors import CodegenError, IllegalSchedule, shown
 from workbench.schedules.kernels.micro_kernels import MicroKernel, ProcessorKernel, registered
 from workbench.target import Target, unknown_target
@@ -18,11 +19,8 @@ from workbench.target_gpus import GPUS
 if TYPE_CHECKING:
     from workbench.schedules import Schedule
 
-DIALECTS = {
-    "c": Target(),
-    "cuda": Target("cuda", dialect="cuda", vector_bits=32),
-    "hip": Target("hip", dialect="hip", vector_bits=32),
-}
+PLAIN = {name: Target(name) for name in DIALECTS}
+"""Dialect → the target of which nothing else is known."""
 
 
 def generate(
@@ -40,11 +38,14 @@ def generate(
     if not unsafe and not schedule.verdict:
         why = schedule.verdict.explain()
         raise IllegalSchedule(f"no code for an illegal schedule (unsafe=True insists): {why}", schedule.verdict)
-    if machine.dialect != "c":
-        return _for_gpu(schedule, machine, checked=not unchecked)
+    return machine.language.load("writer")(schedule, machine, checked=not unchecked)
+
+
+def c_kernel(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
+    """The kernel in C."""
     program = schedule.program
     nest = lower_nest(program, schedule.tree, machine)
-    unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=not unchecked)
+    unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=checked)
     calls = dict.fromkeys(flag for kernel in called(nest) for flag in kernel.flags)
     needs = dict.fromkeys(x for kernel in called(nest) if isinstance(kernel, ProcessorKernel) for x in kernel.isa)
     return Kernel(
@@ -53,7 +54,8 @@ def generate(
     )  # fmt: skip
 
 
-def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
+def gpu_kernel(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
+    """The kernels in a dialect for GPUs."""
     from workbench.codegen.cuda.unit import write_gpu_unit  # who writes C does not wait for it
 
     program = schedule.program
@@ -67,14 +69,12 @@ def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
 def as_target(target: str | Target) -> Target:
     """A Target, the plain one of a dialect, or a processor or GPU by name."""
     if isinstance(target, Target):
-        if target.dialect not in DIALECTS:
-            raise CodegenError(f"no code is written in {target.dialect} yet; known dialects: {', '.join(DIALECTS)}")
         return target
     if isinstance(target, str) and target in (*CPUS, *GPUS):
         return Target(target)
     if not isinstance(target, str) or target not in DIALECTS:
         raise CodegenError(unknown_target(target, DIALECTS))
-    return DIALECTS[target]
+    return PLAIN[target]
 
 
 def title(schedule: Schedule) -> list[str]:

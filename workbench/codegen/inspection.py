@@ -120,7 +120,7 @@ def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:
     if not hasattr(schedule, "trace"):
         raise CodegenError(f"rewrites takes a Schedule, as wb.schedule(op) makes it, not {shown(schedule)}")
     machine = as_target(target)
-    passes, stages = _c_road(schedule, machine) if machine.dialect == "c" else _gpu_road(schedule, machine)
+    passes, stages = _c_road(schedule, machine) if not machine.language.for_gpu else _gpu_road(schedule, machine)
     names = {s.id: s.name for s in schedule.program.statements}
     pairs = zip(passes, stages[:-1], stages[1:], strict=True)
     steps = tuple(Rewriting(r.name, r.does, before, after, names) for r, before, after in pairs)

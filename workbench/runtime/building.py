@@ -62,8 +62,8 @@ def build(
     if target == ON_CPU:
         return _on_cpu(what, threads, unchecked=unchecked, unsafe=unsafe)
     if target is None:
-        target = what.target if isinstance(what, Kernel) and what.target.dialect == "cuda" else "c"
-    if _is_cuda(target):
+        target = what.target if isinstance(what, Kernel) and what.target.language.runs_on_gpu else "c"
+    if _is_for_gpu(target):
         return _on_gpu(what, target, unchecked=unchecked, unsafe=unsafe)
     toolchain = preferred_toolchain()
     if isinstance(what, Kernel):
@@ -84,7 +84,7 @@ def build(
 def _is_elsewhere(target: Target) -> bool:
     """Whether code for the target cannot run on this processor, because the architecture is another."""
     here = this_processor().architecture in ("aarch64", "arm64")
-    return bool(target.isa) and target.dialect == "c" and target.is_arm != here
+    return bool(target.isa) and not target.language.for_gpu and target.is_arm != here
 
 
 def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
@@ -103,24 +103,22 @@ def _on_cpu(what: Schedule | Kernel, threads: int | None, *, unchecked: bool | N
     return build_on_cpu(kernel, threads=threads)
 
 
-def _is_cuda(target: str | Target) -> bool:
-    return target != "c" and as_target(target).dialect == "cuda"
+def _is_for_gpu(target: str | Target) -> bool:
+    return target != "c" and as_target(target).language.runs_on_gpu
 
 
 def _on_gpu(what: Schedule | Kernel, target: str | Target, *, unchecked: bool | None, unsafe: bool) -> CompiledKernel:
     """A kernel in CUDA on this machine's GPU."""
-    from workbench.runtime.gpu.building import build_on_gpu  # C kernels do without
-
     omit = current().unchecked if unchecked is None else unchecked
     kernel = what if isinstance(what, Kernel) else generate(what, target, unchecked=omit, unsafe=unsafe)
     # What may write anywhere must not cost this process its GPU.
-    return build_on_gpu(kernel, isolated=unsafe or kernel.schedule is None)
+    return kernel.target.language.load("builder")(kernel, isolated=unsafe or kernel.schedule is None)
 
 
 def build_target(target: str | Target, toolchain: Toolchain) -> Target:
     """The machine to generate for: "c" is this one; parallel loops become what the compiler has."""
     machine = this_machine() if target == "c" else as_target(target)
-    if machine.dialect != "c":
+    if machine.language.for_gpu:
         what = f"a kernel in {machine.dialect} cannot be built here"
         raise BuildError(f"{what}; build it for target='c', or generate its text")
     if machine.parallel == "openmp" and not toolchain.openmp:
@@ -145,10 +143,9 @@ def compiled(
     rebuild: Rebuild | None = None,
 ) -> CompiledKernel:
     """A kernel's text together with its border, compiled by one compiler."""
-    if kernel.target.dialect != "c":
-        where = (
-            "target='cuda' runs it on a GPU, 'cuda-on-cpu' on this processor" if kernel.target.dialect == "cuda" else ""
-        )
+    if kernel.target.language.for_gpu:
+        runs = kernel.target.language.runs_on_gpu
+        where = "target='cuda' runs it on a GPU, 'cuda-on-cpu' on this processor" if runs else ""
         raise BuildError(
             f"kernel {kernel.name!r} is in {kernel.target.dialect}; a C compiler takes C. {where}".rstrip()
         )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from types import ModuleType
 from typing import Literal
 
 from workbench import poly
+from workbench.dialects import DIALECTS
 from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
 from workbench.poly.programs.binding import given_sizes
 from workbench.poly.programs.program import Program
-from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
 from workbench.target import Target, unknown_target
@@ -38,6 +37,7 @@ def autoschedule(
     found; without, it is the default recipe of the target: "c", "cuda", a name ("neon", "h200") or a Target.
     """
     machine = _machine(target)
+    language = DIALECTS["c"] if machine is None else machine.language
     program = as_program(op, given_sizes(sizes, symbols))
     if fusion is not None:
         if fusion not in ("none", "default", "max"):
@@ -46,16 +46,8 @@ def autoschedule(
         named = import_module("workbench.schedules.explanation").explained(program, tree)  # many steps to load
         naive = naive_schedule(program)
         found = named or (naive if tree == naive.tree else naive | affine(tree, origin=f"isl, fusion={fusion}"))
-        return found if _for_c(machine) else _gpu_recipe().all_bound(found, machine)
-    return default_schedule(program, machine) if _for_c(machine) else _gpu_recipe().gpu_schedule(program, machine)
-
-
-def _for_c(machine: Target | None) -> bool:
-    return machine is None or machine.dialect == "c"
-
-
-def _gpu_recipe() -> ModuleType:
-    return import_module("workbench.schedules.recipes.gpu.default")  # who writes C does not wait for it
+        return language.load("bound")(found, machine) if language.for_gpu else found
+    return language.load("recipe")(program, machine)
 
 
 def _machine(target: str | Target) -> Target | None:
@@ -64,6 +56,6 @@ def _machine(target: str | Target) -> Target | None:
         return target
     if target == "c":
         return None
-    if not isinstance(target, str) or target not in ("cuda", "hip", *CPUS, *GPUS):
-        raise ScheduleError(unknown_target(target, ("c", "cuda", "hip")))
+    if not isinstance(target, str) or target not in (*DIALECTS, *CPUS, *GPUS):
+        raise ScheduleError(unknown_target(target, DIALECTS))
     return Target(target)

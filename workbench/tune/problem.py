@@ -60,7 +60,7 @@ class Problem:
         if self.elsewhere is not None:
             return dict(self.elsewhere)
         here, target = this_processor(), self.target
-        if target.dialect != "c":
+        if target.language.for_gpu:
             return self._gpu
         return {
             "processor": here.model, "architecture": here.architecture, "isa": sorted(target.isa),
@@ -87,7 +87,7 @@ class Problem:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
-        if self.target.dialect != "c":
+        if self.target.language.for_gpu:
             return (
                 f"{self.program.original.name}({sizes}) on {'no GPU, for ' if self.ranked else ''}{self.machine['gpu']}"
             )
@@ -110,7 +110,7 @@ def problem_of(program: Program, target: str | Target, *, ranked: bool = False) 
         )
     toolchain = preferred_toolchain()
     threads = thread_count()
-    if target != "c" and as_target(target).dialect != "c":
+    if target != "c" and as_target(target).language.for_gpu:
         compiler_version()
         return Problem(program, as_target(target), toolchain, threads, ranked)
     machine = build_target(target, toolchain)

@@ -34,7 +34,7 @@ class CudaFiles:
 def write_cuda(interface: Interface, variants: Sequence[Variant], gpu: str | Target, folder: Path) -> CudaFiles:
     """Write the `.cu` files and the header; without nvcc that is all, and is noted."""
     target = as_target(gpu)
-    if target.dialect != "cuda":
+    if not target.language.runs_on_gpu:
         raise WorkbenchError(f"gpu={shown(gpu)} is no NVIDIA GPU; expected 'cuda', the name of one, or its Target")
     family, name = interface.family, interface.family.op.name
     units = cuda_units(family, variants, target)

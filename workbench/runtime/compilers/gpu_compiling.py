@@ -123,8 +123,9 @@ def gpu_binary(kernel: Kernel, architecture: str = "") -> GpuBinary:
 
     BuildError where neither is found, with what to install; where the text does not compile, with what was said.
     """
-    if kernel.target.dialect != "cuda":
-        why = "HIP is written as text only" if kernel.target.dialect == "hip" else "it is no text for a GPU"
+    language = kernel.target.language
+    if not language.runs_on_gpu:
+        why = f"{language.label} is written as text only" if language.for_gpu else "it is no text for a GPU"
         raise BuildError(f"{kernel.name} is in {kernel.target.dialect}: {why}; generate(schedule, target='cuda')")
     return compiled_for(kernel.source, architecture or architecture_of(kernel))
 

@@ -51,7 +51,7 @@ def build_on_cpu(
 
 def load_unit(kernel: Kernel, toolchain: Toolchain, *, watched: bool) -> tuple[ctypes.CDLL, Any]:
     """The loaded library of a kernel's text and its file.  BuildError if the text is not CUDA, or does not compile."""
-    if kernel.target.dialect != "cuda":
+    if not kernel.target.language.runs_on_gpu:
         raise BuildError(f"kernel {kernel.name!r} is in {kernel.target.dialect}; expected CUDA")
     names = tuple(step.name for step in each_launch(kernel.launches))
     text = unit_text(kernel.source, names, watched=watched)

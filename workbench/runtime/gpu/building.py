@@ -17,7 +17,7 @@ def build_on_gpu(kernel: Kernel, driver: Driver | None = None, *, isolated: bool
     BuildError says what is missing (a GPU, a driver, a package that speaks to it, a compiler), which limit the kernel
     exceeds, or that it was made for another GPU.
     """
-    if kernel.target.dialect != "cuda":
+    if not kernel.target.language.runs_on_gpu:
         what = f"kernel {kernel.name!r} is in {kernel.target.dialect}; a GPU runs CUDA"
         raise BuildError(f"{what}: wb.generate(schedule, target='cuda'), of a schedule whose loops are bound")
     driver = driver or the_driver()

@@ -172,7 +172,7 @@ def built(task: Task, request: Request, looked: Looked | errors.WorkbenchError |
 
 def _made(task: Task, schedule: Schedule, folder: Path, known: Built) -> Built:
     """What is to be run, in a folder."""
-    if task.target.dialect == "c":
+    if not task.target.language.for_gpu:
         kernel = generate(schedule, task.target, unchecked=task.unchecked)
         library = build_bare(kernel, task.toolchain, folder)
         known = replace(known, library=str(library), signature=kernel.signature, sizes=kernel.sizes)

@@ -76,10 +76,10 @@ def usual_runner(target: str | Target) -> Runner:
     run.
     """
     machine = Target() if target == "c" else as_target(target)
-    if machine.dialect == "c":
+    if not machine.language.for_gpu:
         return LocalRunner()
-    if machine.dialect != "cuda":
-        raise WorkbenchError(f"autotune takes C and CUDA; {machine.dialect.upper()} is written as text only")
+    if not machine.language.runs_on_gpu:
+        raise WorkbenchError(f"autotune takes C and CUDA; {machine.language.label} is written as text only")
     device = gpu_at_hand()
     fits = device is not None and machine.march in ("native", device.architecture)
     if device is None and isinstance(reason := _looked_for(), str) and reason:

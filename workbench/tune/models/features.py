@@ -25,7 +25,7 @@ Features = Mapping[str, float]
 
 def features_of(schedule: Schedule, target: Target, threads: int | None = None) -> dict[str, float]:
     """The features of a schedule for a machine, each a finite number; `cycles` is the analytic prediction."""
-    if target.dialect != "c":
+    if target.language.for_gpu:
         return gpu_features(schedule, target)
     workers = threads or target.cores
     found = nests(schedule)

@@ -148,7 +148,7 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> StudyData:
 
 def language_of(study: Study) -> Literal["C", "CUDA"]:
     """The language that its candidates are written in."""
-    return "C" if study.assignment.target.dialect == "c" else "CUDA"
+    return study.assignment.target.language.label
 
 
 def best_of_search(study: Study) -> Trial | None:

@@ -112,7 +112,7 @@ class Panel(anywidget.AnyWidget):
 
     @target.setter
     def target(self, value: Target) -> None:
-        if not isinstance(value, Target) or value.dialect != "c":
+        if not isinstance(value, Target) or value.language.for_gpu:
             raise WorkbenchError(f"a panel counts for a Target of dialect c, not for {shown(value)}")
         with self._lock:
             self._target = value

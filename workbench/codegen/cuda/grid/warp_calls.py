@@ -74,7 +74,7 @@ def parts_of_warps(tree: Tree) -> Iterator[Marked]:
 def with_instructions(nest: Nest, source: Program, stored: Program, tree: Tree, target: Target) -> Nest:
     """The nest with calls where the target has the instruction; `stored` has the arrays as they are stored."""
     capability = tuple(map(int, target.device.capability.split(".")))
-    if target.dialect != "cuda":
+    if not target.language.warps:
         return nest
     for part in parts_of_warps(tree):
         sites = list(_sites(nest, part.statement)) if capability >= part.kernel.capability else []

@@ -125,7 +125,7 @@ def instruction_for(schedule: Schedule, identifier: str, target: Target) -> Warp
     """The instruction of the target that multiplies what a statement multiplies."""
     own = schedule.program.statement(identifier)
     capability = tuple(map(int, target.device.capability.split(".")))
-    if target.dialect != "cuda" or own.reduction != "+":
+    if not target.language.warps or own.reduction != "+":
         return None
     fits = (k for k in EXACT if capability >= k.capability)
     return next((k for k in fits if any(unified(k.statement.values[0], own.values[0], {}))), None)

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from workbench.codegen import generate
 from workbench.codegen.kernel import Kernel, Origin
+from workbench.dialects import DIALECTS
 from workbench.errors import WorkbenchError, unknown_name
 from workbench.poly.programs.tree import loops
 from workbench.runtime import this_machine
@@ -24,7 +25,9 @@ class Owner(TypedDict):
     loop: str
 
 
-LANGUAGES = ("C", "CUDA", "HIP", "assembly", "PTX", "SASS")
+WRITTEN = {dialect.label: dialect.name for dialect in DIALECTS.values()}
+MADE_FROM = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}
+LANGUAGES = (*WRITTEN, *MADE_FROM)
 
 
 def code_payload(
@@ -48,8 +51,8 @@ def plain_lines(code: Code) -> list[str]:
 
 
 def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> Code:
-    made_from = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}.get(language, language)
-    kernel = generate(schedule, target if made_from == "C" else made_from.lower(), unsafe=unsafe)
+    made_from = MADE_FROM.get(language, language)
+    kernel = generate(schedule, target if made_from == "C" else WRITTEN[made_from], unsafe=unsafe)
     text: Code = {**listing(kernel, schedule), "language": made_from}
     if language == made_from:
         return text

@@ -61,7 +61,7 @@ def explain(
         raise WorkbenchError(f"explain: seconds={shown(seconds)} does not fit; expected a number of seconds up to 60")
     schedule = _schedule(value)
     machine = target or (value.kernel.target if isinstance(value, CompiledKernel) else this_machine())
-    if machine.dialect != "c":
+    if machine.language.for_gpu:
         raise WorkbenchError(
             "explain reads the machine code of a processor; for a GPU see wb.occupancy and wb.coalescing"
         )

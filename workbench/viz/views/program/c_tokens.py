@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from workbench.dialects import DIALECTS
 from workbench.records import record
 
 KEYWORDS = frozenset({
     "break", "case", "const", "continue", "default", "do", "else", "enum", "extern", "for", "goto", "if", "inline",
     "restrict", "return", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "volatile",
-    "while", "__attribute__", "_Pragma", "__global__", "__device__", "__shared__",
+    "while", "__attribute__", "_Pragma", *(word for dialect in DIALECTS.values() for word in dialect.words),
 })  # fmt: skip
 TYPES = frozenset({
-    "void", "char", "short", "int", "long", "float", "double", "size_t", "bool", "half", "__half", "__nv_bfloat16",
+    "void", "char", "short", "int", "long", "float", "double", "size_t", "bool",
+    *(word for dialect in DIALECTS.values() for word in dialect.types),
 })  # fmt: skip
 _TYPE = re.compile(r"u?int\d+_t|wb_v\d+\w+|float\d+|int\d")
 _TOKEN = re.compile(
