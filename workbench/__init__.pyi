@@ -93,9 +93,9 @@ from workbench.schedules import unroll as unroll
 from workbench.schedules import unroll_jam as unroll_jam
 from workbench.schedules import vectorize as vectorize
 from workbench.schedules import where as where
-from workbench.schedules.gpu_reports import bank_conflicts as bank_conflicts
-from workbench.schedules.gpu_reports import coalescing as coalescing
-from workbench.schedules.gpu_reports import occupancy as occupancy
+from workbench.schedules.analysis.gpu_reports import bank_conflicts as bank_conflicts
+from workbench.schedules.analysis.gpu_reports import coalescing as coalescing
+from workbench.schedules.analysis.gpu_reports import occupancy as occupancy
 from workbench.settings import settings as settings
 from workbench.target import Target as Target
 from workbench.target_costs import Costs as Costs

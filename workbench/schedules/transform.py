@@ -7,21 +7,19 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 from workbench.errors import ScheduleError, UnchangedSchedule, shown
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
+from workbench.schedules.field_types import fits, said
 from workbench.schedules.foreign_names import unknown_step
 from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule
 
-
-PLAIN = {str: "text", int: "a number", bool: "true or false", NoneType: "nothing"}
 
 
 class Registry(Mapping[str, "type[Transform]"]):
@@ -246,7 +244,7 @@ def _require_fitting(name: str, arguments: Mapping[str, Any]) -> None:
         raise _unfitting(name, arguments)
     for field, value in arguments.items():
         if not fits(value, hints[field]):
-            raise ScheduleError(f"recorded step {name!r}: {field} must be {_said(hints[field])}, not {shown(value)}")
+            raise ScheduleError(f"recorded step {name!r}: {field} must be {said(hints[field])}, not {shown(value)}")
 
 
 def _unfitting(name: str, arguments: Mapping[str, Any]) -> ScheduleError:
@@ -259,41 +257,6 @@ def _hints(kind: type[Transform]) -> dict[str, Any]:
     """The types of a step's fields."""
     hints = get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)}  # type: ignore[arg-type]
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether plain data are of a type; types that are not plain data are not looked at.
-
-    >>> fits((("m", 4),), tuple[tuple[str, int], ...]), fits(True, int), fits(None, int | None)
-    (True, False, True)
-    """
-    parts = get_args(hint)
-    match get_origin(hint) or hint:
-        case origin if origin in (Union, UnionType):
-            return any(fits(value, part) for part in parts)
-        case origin if origin is Literal:
-            return any(value == part and type(value) is type(part) for part in parts)
-        case origin if origin is tuple:
-            wanted = parts[:1] * len(value) if isinstance(value, tuple) and parts[-1] is Ellipsis else parts
-            return isinstance(value, tuple) and len(value) == len(wanted) and all(map(fits, value, wanted))
-        case origin if origin in PLAIN:
-            return type(value) is origin
-    return True
-
-
-def _said(hint: Any) -> str:
-    """A type in words."""
-    parts = get_args(hint)
-    match get_origin(hint) or hint:
-        case origin if origin in (Union, UnionType):
-            return " or ".join(map(_said, parts))
-        case origin if origin is Literal:
-            return " or ".join(map(repr, parts))
-        case origin if origin is tuple and parts[-1] is Ellipsis:
-            return f"a list, each of it {_said(parts[0])}"
-        case origin if origin is tuple:
-            return f"a list of {len(parts)} ({', '.join(map(_said, parts))})"
-    return PLAIN.get(hint, str(hint))
 
 
 def _plain(value: Any) -> Any:

@@ -65,3 +65,11 @@ def unbraced(lines: list[str]) -> list[str]:
 def braced(head: str, body: list[str], loop: str = "", end: str = "}") -> list[str]:
     """A block: its head, the body one step deeper, its end."""
     return [begun(head, body, loop), *indented(body), end]
+
+
+def guarded(head: str, then: list[str], otherwise: list[str] | None) -> list[str]:
+    """Lines under a condition, and the others."""
+    lines = [begun(head, then), *indented(then)]
+    if otherwise is not None:
+        lines += [begun("} else {", otherwise), *indented(otherwise)]
+    return [*lines, "}"]

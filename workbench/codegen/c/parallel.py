@@ -10,6 +10,13 @@ from workbench.lang.algebra.normal_form import depends, polynomial
 from workbench.lang.algebra.polynomial import expression
 from workbench.lang.expr import Call, Expr
 
+THREAD = """#ifdef _OPENMP
+int omp_get_thread_num(void);
+#else
+#define omp_get_thread_num() 0
+#endif
+"""
+
 
 def with_pragma(values: Values, loop: For, printed: list[str]) -> list[str]:
     """The printed loop, its iterations divided among the threads of OpenMP."""
@@ -83,3 +90,11 @@ def _moves(bound: Expr, variable: str) -> bool:
         case Call("whole", (count, _), _):
             return _moves(count, variable)
     return depends(bound, variable)
+
+
+def thread_number(values: Values, parallel: str) -> str:
+    """C text for the number of the thread that runs inside a parallel loop."""
+    if parallel in ("pool", "host"):
+        return "wb_thread()"
+    values.helpers.text("wb_thread", THREAD)
+    return "omp_get_thread_num()"

@@ -12,9 +12,9 @@ from workbench.codegen.c.expressions.registers import after, before
 from workbench.codegen.c.expressions.unrolled_taps import few_taps
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
 from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
-from workbench.codegen.c.lines import Line, begun, braced, indented, owned, unbraced
+from workbench.codegen.c.lines import Line, braced, guarded, indented, owned, unbraced
 from workbench.codegen.c.names import comment
-from workbench.codegen.c.parallel import outlined, with_pragma
+from workbench.codegen.c.parallel import outlined, thread_number, with_pragma
 from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
 from workbench.codegen.c.workspace import Workspace, place
 from workbench.codegen.nest.nest import (
@@ -36,13 +36,6 @@ from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Program
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.target import Parallel
-
-THREAD = """#ifdef _OPENMP
-int omp_get_thread_num(void);
-#else
-#define omp_get_thread_num() 0
-#endif
-"""
 
 
 @dataclass
@@ -190,12 +183,7 @@ class Printer:
 
     def thread(self) -> str:
         """C text for the number of the thread that runs here."""
-        if not self.inside_parallel:
-            return "0"
-        if self.parallel in ("pool", "host"):
-            return "wb_thread()"
-        self.values.helpers.text("wb_thread", THREAD)
-        return "omp_get_thread_num()"
+        return thread_number(self.values, self.parallel) if self.inside_parallel else "0"
 
     def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
         first, last = before(self.values, node), after(self.values, node)
@@ -296,13 +284,13 @@ class Printer:
     def parallel_loop(self, loop: For) -> list[str]:
         self.parallel_loops += 1
         self.inside_parallel, self.values.threads = True, self.parallel
-        lines = self.pragma(loop) if self.parallel == "openmp" else self.outline(loop)
+        if self.parallel == "openmp":
+            lines = braced(f"{self.head(loop)} {{", self.iteration(loop, leave="continue"), loop.loop)
+            lines = with_pragma(self.values, loop, lines)
+        else:
+            lines = self.outline(loop)
         self.inside_parallel, self.values.threads = False, ""
         return lines
-
-    def pragma(self, loop: For) -> list[str]:
-        lines = braced(f"{self.head(loop)} {{", self.iteration(loop, leave="continue"), loop.loop)
-        return with_pragma(self.values, loop, lines)
 
     def outline(self, loop: For) -> list[str]:
         number, context, looks = len(self.outlined), [*self.parameters, *self.scope], self.looks
@@ -311,11 +299,3 @@ class Printer:
         body, call = outlined(self.values, loop, context, f"wb_body_{number}", printed)
         self.outlined.append(body)
         return call
-
-
-def guarded(head: str, then: list[str], otherwise: list[str] | None) -> list[str]:
-    """Lines under a condition, and the others."""
-    lines = [begun(head, then), *indented(then)]
-    if otherwise is not None:
-        lines += [begun("} else {", otherwise), *indented(otherwise)]
-    return [*lines, "}"]

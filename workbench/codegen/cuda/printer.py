@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
-from workbench.codegen.c.lines import begun, braced, indented, owned, unbraced
-from workbench.codegen.c.printer import Printer, guarded
+from workbench.codegen.c.lines import begun, braced, guarded, indented, owned, unbraced
+from workbench.codegen.c.printer import Printer
 from workbench.codegen.cuda.atomics import cuda_atomic
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.cuda.grid.collectives import collective, combined

@@ -19,8 +19,7 @@ from workbench.poly.time.timemap import components, instance
 from workbench.poly.time.timemap import prefix as prefix_of
 from workbench.records import record
 
-END = "end"
-CHAIN = 4
+END, CHAIN = "end", 4
 ADDING = 1000  # the position of the first sink that only fetches what an update adds to
 TUPLE_UPDATES = 2000  # the same for updates of several cells
 

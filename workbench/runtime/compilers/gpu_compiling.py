@@ -15,7 +15,7 @@ from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError, shown
 from workbench.records import record
 from workbench.runtime.compilers.nvrtc import nvrtc
-from workbench.schedules.gpu_reports import resident
+from workbench.schedules.analysis.gpu_reports import resident
 from workbench.target_gpus import GPUS, Gpu
 
 ARCHITECTURE = "sm_80"  # where a target names none

@@ -15,7 +15,7 @@ from math import ceil
 from workbench.errors import BuildError
 from workbench.records import record
 from workbench.schedules import Schedule
-from workbench.schedules.gpu_reports import resident
+from workbench.schedules.analysis.gpu_reports import resident
 from workbench.target import Target
 from workbench.target_gpus import Gpu
 from workbench.tune.models.gpu_work import FRAGMENT, KernelWork, kernel_works

@@ -16,7 +16,7 @@ from workbench.poly.threads.grid import is_thread
 from workbench.poly.threads.warps import WarpAccess
 from workbench.runtime.measuring import roofs
 from workbench.schedules import Schedule
-from workbench.schedules.gpu_reports import bank_conflicts, coalescing
+from workbench.schedules.analysis.gpu_reports import bank_conflicts, coalescing
 from workbench.viz.messages.counting import (
     Ceilings,
     Footprints,

@@ -6,7 +6,7 @@ from workbench.errors import ScheduleError, shown
 from workbench.poly.threads.warp_costs import WARP
 from workbench.poly.threads.warps import WarpAccess
 from workbench.records import record
-from workbench.schedules.gpu_reports import bank_conflicts, coalescing
+from workbench.schedules.analysis.gpu_reports import bank_conflicts, coalescing
 
 BANKS, WORD, SECTOR, LINE = 32, 4, 32, 128
 
