@@ -39,7 +39,7 @@ WITHIN = {
     "ops": "entry library catalogue",
     "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
     "fromc": "text numbers parameters statements",
-    "schedules": "analysis kernels . steps.support sketches.open_steps sketches.constraints sketches.space"
+    "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
     " sketches.sketch_records sketches steps explanation repairs repairs.ideas repairs.search recipes.decisions"
     " recipes.table recipes.try_steps recipes.memory recipes.loops recipes.recurrences recipes.products"
     " recipes.default_recipe recipes.gpu recipes.step_reasons recipes automatic sketches.recipe_sketch offers",

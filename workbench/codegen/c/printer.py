@@ -175,8 +175,7 @@ class Printer:
         self.values.helpers.text(kernel.name, kernel.source.strip() + "\n")
         arguments = []
         for cell, strides in node.arrays:
-            arguments.append(f"&{self.values.element(cell.array, cell.subscripts)}")
-            arguments += map(self.values.text, strides)
+            arguments += [f"&{self.values.element(cell.array, cell.subscripts)}", *map(self.values.text, strides)]
         arguments += map(self.values.text, node.sizes)
         call = [f"/* {kernel.definition.strip()} */", f"{kernel.name}({', '.join(arguments)});"]
         return owned(call, tuple(dict.fromkeys(w.statement for w in writes(node.body))))
@@ -285,8 +284,8 @@ class Printer:
         self.parallel_loops += 1
         self.inside_parallel, self.values.threads = True, self.parallel
         if self.parallel == "openmp":
-            lines = braced(f"{self.head(loop)} {{", self.iteration(loop, leave="continue"), loop.loop)
-            lines = with_pragma(self.values, loop, lines)
+            printed = braced(f"{self.head(loop)} {{", self.iteration(loop, leave="continue"), loop.loop)
+            lines = with_pragma(self.values, loop, printed)
         else:
             lines = self.outline(loop)
         self.inside_parallel, self.values.threads = False, ""
