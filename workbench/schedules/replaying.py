@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.poly.programs.tree import loops, path
-from workbench.schedules.transform import Recipe, Transform, as_step, differ, from_json
+from workbench.schedules.normal_form import differ
+from workbench.schedules.transform import Recipe, Transform, as_step, from_json
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule

@@ -15,6 +15,7 @@ from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.field_types import fits, said
 from workbench.schedules.foreign_names import unknown_step
+from workbench.schedules.normal_form import differ
 from workbench.schedules.recent import recent
 
 if TYPE_CHECKING:
@@ -182,14 +183,6 @@ def applied(schedule: Schedule, *steps: Transform) -> Schedule:
     return schedule
 
 
-def differ(before: Schedule, after: Schedule) -> bool:
-    """Whether two schedules differ in their order, their instances or their storage."""
-    if before.tree != after.tree:
-        return True
-    one, other = before.program, after.program
-    return one is not other and any(getattr(one, part) != getattr(other, part) for part in _CHANGED)
-
-
 def together(*steps: Transform) -> Together:
     """Steps judged as one: what lies between them may be illegal."""
     return Together(tuple(single for step in steps for single in singles(as_step(step))))
@@ -269,7 +262,5 @@ def _frozen(value: Any) -> Any:
 
 FORMERLY = {("interchange", "order"): "reorder"}
 """(the name of a step in old records, an argument that it had then) → what the step is called now."""
-
-_CHANGED = ("statements", "arrays", "context")
 
 _COMPOSED = {kind.composed: kind for kind in (Recipe, Together)}

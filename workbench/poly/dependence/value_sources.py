@@ -21,7 +21,7 @@ from workbench.records import record
 
 END, CHAIN = "end", 4
 ADDING = 1000  # the position of the first sink that only fetches what an update adds to
-TUPLE_UPDATES = 2000  # the same for updates of several cells
+TUPLES = 2000  # the same for updates of several cells
 
 
 @record
@@ -55,11 +55,7 @@ class Flow:
             if a.array in mixed and (a.accumulates or (a.kind == "write" and not a.exact and s.kind != "update"))
         ]
         self.tuple_updates = {
-            s.id: [
-                _sink(s, a, TUPLE_UPDATES + i)
-                for i, a in enumerate(s.accesses)
-                if a.accumulates and a.kind == "read"
-            ]
+            s.id: [_sink(s, a, TUPLES + i) for i, a in enumerate(s.accesses) if a.accumulates and a.kind == "read"]
             for s in program.statements
             if s.part == "computes" and s.kind == "update" and len(s.targets) > 1
             and any(t in arrays for t, _ in s.targets)
