@@ -30,6 +30,7 @@ from workbench.codegen.cuda.grid.warp_calls import executable, partial_results, 
 from workbench.codegen.cuda.grid.wide_accesses import touched_wide, wide
 from workbench.codegen.cuda.memory import shared_of
 from workbench.codegen.cuda.memory_spaces import late_copies, settled
+from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.cuda.warp_printing import wide_operands
 from workbench.codegen.nest.from_program import atomic, nest_of
 from workbench.codegen.nest.nest import For, Invoke, Nest, transform, walk, writes
@@ -118,7 +119,8 @@ def _given(node: HostNode, grid: Grid, host: tuple[str, ...]) -> HostNode:
 
 def _named(grid: Grid) -> Grid:
     """A kernel's name: the operator's, with the statement's where there are several."""
-    names, program, used = file_names(grid.stored), grid.program, set[str]()
+    program, used = grid.program, set[str]()
+    names = file_names(grid.stored, _spelling(grid).names)
     alone = len(grid.kernels) == 1
 
     def change(kernel: KernelNest) -> KernelNest:
@@ -181,7 +183,14 @@ def _inside(nest: Nest) -> str:
     return "workspace" if several else "shared"
 
 
+def _spelling(grid: Grid) -> Spelling:
+    """How the grid's language is written."""
+    return grid.target.language.load("spelling")
+
+
 def _late(kernel: KernelNest, grid: Grid) -> KernelNest:
+    if not _spelling(grid).copies:
+        return kernel
     by_value = {a.name for a in grid.stored.arrays.values() if a.rank == 0 and a.role == "input"}
     return replace(kernel, late=late_copies(kernel.nest, kernel.tree, kernel.places, by_value))
 
@@ -204,7 +213,9 @@ def _shared(kernel: KernelNest, grid: Grid) -> KernelNest:
     return replace(kernel, shared=shared_of(kernel.arrays, names, grid.target, kernel.name).arrays)
 
 
-def _aligned(kernel: KernelNest, _: Grid) -> KernelNest:
+def _aligned(kernel: KernelNest, grid: Grid) -> KernelNest:
+    if not _spelling(grid).aligned:
+        return kernel
     found: set[str] = set()
     for node in walk(kernel.nest):
         if isinstance(node, For) and node.lanes > 1:
@@ -225,7 +236,7 @@ def _waiting(kernel: KernelNest, grid: Grid) -> KernelNest:
     used = bool(kernel.shared) or any(collectives(nest, extents))
     exact = all(head(n) in extents.exact for n in walk(nest) if isinstance(n, For) and is_block(n.kind))
     code = with_syncs(code, of_others(found, nest, extents, alone), late, repeated=used and not exact)
-    return replace(kernel, code=behind_sums(code, extents))
+    return replace(kernel, code=behind_sums(code, extents, _spelling(grid).lanes))
 
 
 GRID_PASSES: tuple[GridPass, ...] = (
