@@ -53,6 +53,7 @@ GPU_WRITER = "workbench.codegen.generation:gpu_kernel"
 GPU_RECIPE = "workbench.schedules.recipes.gpu.default:gpu_schedule"
 ALL_BOUND = "workbench.schedules.recipes.gpu.default:all_bound"
 CUDA_WORDS = ("__global__", "__device__", "__shared__")
+OPENCL_WORDS = ("__kernel", "__global", "__local", "__private", "__constant")
 
 DIALECTS: dict[str, Dialect] = {
     d.name: d
@@ -70,6 +71,10 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(
             "hip", "HIP", GPU_WRITER, GPU_RECIPE, ALL_BOUND, spelling="workbench.codegen.cuda.dialect:HIP",
             words=CUDA_WORDS,
+        ),
+        Dialect(
+            "opencl", "OpenCL", GPU_WRITER, GPU_RECIPE, ALL_BOUND, spelling="workbench.codegen.opencl:OPENCL",
+            words=OPENCL_WORDS, types=("uchar", "ushort", "uint", "ulong"),
         ),
     )
 }  # fmt: skip

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from workbench.records import record
+from dataclasses import replace
+from math import prod
+
+from workbench.codegen.c.expressions.values import Values
+from workbench.codegen.cuda.atomics import cuda_atomic
+from workbench.codegen.cuda.functions import CudaHelpers, CudaNames
+from workbench.codegen.cuda.grid.collectives import WARP, combined
+from workbench.codegen.cuda.grid.kernels import KernelNest
+from workbench.codegen.cuda.grid.launches import Argument
+from workbench.codegen.cuda.grid.wide_accesses import vector_type
+from workbench.codegen.cuda.spelling import Spelling
+from workbench.codegen.nest.nest import Write
+from workbench.lang.dtypes import DType
+
+CUDA_AT = """WB_INLINE int64_t wb_at(int64_t i, int64_t n, int code, int *status) {
+    if (i >= 0 && i < n) return i;
+    atomicCAS(status, 0, code);
+    return 0;
+}
+"""
 
 STANDARD_TYPES = """\
 typedef signed char int8_t;
@@ -46,33 +65,59 @@ HIP_LANES = "#define __shfl_xor_sync(lanes, value, apart) __shfl_xor(value, apar
 HIP_HEADERS = "#include <hip/hip_runtime.h>\n#include <math.h>\n#include <stdint.h>\n"
 
 
-@record
-class GpuDialect:
-    """A language for GPUs: what a file begins with, and whether it can be compiled here.
-
-    `text_only` dialects are written and never compiled by the workbench.
-    """
-
-    name: str
-    prelude: str
-    text_only: bool = False
-
-
 def _prelude(*parts: str) -> str:
     return "#ifndef WB_PRELUDE\n#define WB_PRELUDE\n" + "".join(parts) + "#endif\n"
 
 
-CUDA = GpuDialect(
-    "cuda",
-    _prelude(
+def parameter_text(argument: Argument) -> str:
+    """`const float *__restrict__ A`."""
+    kind = argument.dtype.c_name
+    match argument.kind:
+        case "array" | "workspace":
+            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
+        case "status":
+            return f"int *{argument.c_name}"
+    return f"{kind} {argument.c_name}"
+
+
+def _updated(values: Values, _: KernelNest, write: Write, cell: str, text: str) -> list[str]:
+    assert isinstance(write.reduction, str)
+    return cuda_atomic(values, write.reduction, cell, text, write.cells[0].dtype)
+
+
+def _stored(dtype: DType, count: int, cell: str, text: str) -> str:
+    return f"*({vector_type(dtype, count)} *)&{cell} = {text};"
+
+
+CUDA = Spelling(
+    prelude=_prelude(
         f"#ifdef __CUDACC_RTC__\n{STANDARD_TYPES}#else\n#include <math.h>\n#include <stdint.h>\n#endif\n",
         INLINE,
         COPIES,
     ),
+    names=CudaNames,
+    helpers=CudaHelpers,
+    block=lambda axis: f"blockIdx.{'xyz'[axis]}",
+    thread=lambda axis: f"threadIdx.{'xyz'[axis]}",
+    blocks=lambda axis: f"gridDim.{'xyz'[axis]}",
+    threads=lambda axis: f"blockDim.{'xyz'[axis]}",
+    head=lambda block: f'extern "C" __global__ void __launch_bounds__({prod(block)})',
+    argument=parameter_text,
+    barrier=lambda kernel: "__syncthreads();",
+    shared="__shared__ ",
+    own=(),
+    dynamic=("WB_DYNAMIC_SHARED(wb_shared);",),
+    pointer=lambda kind: f"{kind} *",
+    updated=_updated,
+    swapped="atomicCAS",
+    at=CUDA_AT,
+    summed=combined,
+    vector=vector_type,
+    loaded=lambda dtype, count, cell: f"*(const {vector_type(dtype, count)} *)&{cell}",
+    stored=_stored,
+    align="__align__(16) ",
+    lanes=WARP,
+    copies=True,
+    aligned=True,
 )
-HIP = GpuDialect(
-    "hip",
-    _prelude(HIP_HEADERS, INLINE, HIP_LANES, PLAIN_COPIES),
-    text_only=True,
-)
-GPU_DIALECTS = {d.name: d for d in (CUDA, HIP)}
+HIP = replace(CUDA, prelude=_prelude(HIP_HEADERS, INLINE, HIP_LANES, PLAIN_COPIES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.codegen.cuda.grid.launches import Amount, Argument, Buffer, Clear
+from workbench.codegen.cuda.grid.launches import Amount, Buffer, Clear
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
@@ -95,14 +95,3 @@ def buffers_of(program: Program, names: list[str]) -> tuple[tuple[Buffer, ...], 
 def _amount(value: Expr) -> Amount:
     number = constant(value)
     return value if number is None else number
-
-
-def parameter_text(argument: Argument) -> str:
-    """`const float *__restrict__ A`."""
-    kind = argument.dtype.c_name
-    match argument.kind:
-        case "array" | "workspace":
-            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
-        case "status":
-            return f"int *{argument.c_name}"
-    return f"{kind} {argument.c_name}"

@@ -136,7 +136,8 @@ class Mentions:
     def wide(self, loop: For, held: tuple[Local, ...]) -> Mentioned:
         """One lane after the other; iterations that are left, and cells one by one, need the variable."""
         write = next(writes(loop.body))
-        given = any(self.arrays[a].role != "temporary" for a in touched_wide(write, loop, self.arrays))
+        wide = touched_wide(write, loop, self.arrays) & self.kernel.aligned
+        given = any(self.arrays[a].role != "temporary" for a in wide)
         if given or (constant(loop.upper) or loop.lanes) != loop.lanes:
             return self.write(write, held) | {("index", loop.variable)}
         lanes = [{loop.variable: Const(lane, INT64)} for lane in range(2)]

@@ -7,9 +7,6 @@ from dataclasses import replace
 
 from workbench import poly
 from workbench.codegen.cuda.functions import file_names
-from workbench.codegen.cuda.grid.barrier_placement import behind_sums, with_syncs
-from workbench.codegen.cuda.grid.block_code import code_of, counting_threads, lost_axes, pieces
-from workbench.codegen.cuda.grid.collectives import collectives, of_others, on_threads, tree_on_threads
 from workbench.codegen.cuda.grid.counting_loops import counting
 from workbench.codegen.cuda.grid.kernels import (
     Grid,
@@ -22,17 +19,24 @@ from workbench.codegen.cuda.grid.kernels import (
     numbered,
     refuse_unbound,
 )
-from workbench.codegen.cuda.grid.launch_extents import Extents, extents_of, head
 from workbench.codegen.cuda.grid.tail_guards import in_whole_pieces
-from workbench.codegen.cuda.grid.thread_arrays import dropped, in_registers, owned, plain, without
+from workbench.codegen.cuda.grid.thread_arrays import in_registers, plain
 from workbench.codegen.cuda.grid.unit_block_loops import with_lost_blocks
-from workbench.codegen.cuda.grid.warp_calls import executable, partial_results, with_instructions
-from workbench.codegen.cuda.grid.wide_accesses import touched_wide, wide
-from workbench.codegen.cuda.memory import shared_of
-from workbench.codegen.cuda.memory_spaces import late_copies, settled
-from workbench.codegen.cuda.warp_printing import wide_operands
+from workbench.codegen.cuda.grid.wide_accesses import wide
+from workbench.codegen.cuda.kernel_passes import (
+    _spelling,
+    aligned_arrays,
+    asynchronous,
+    in_memory,
+    in_shared_memory,
+    instructed,
+    launched,
+    private,
+    summed,
+    waiting,
+)
 from workbench.codegen.nest.from_program import atomic, nest_of
-from workbench.codegen.nest.nest import For, Invoke, Nest, transform, walk, writes
+from workbench.codegen.nest.nest import For, Nest, transform, walk
 from workbench.codegen.passes.full_blocks import full_blocks
 from workbench.codegen.passes.invariants import hoist_invariants
 from workbench.codegen.passes.known_guards import without_known
@@ -41,12 +45,9 @@ from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.vector_loops import vectorize_loops
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree
-from workbench.poly.threads.cross_thread_dependences import crossings
 from workbench.poly.threads.grid import on_grid, regions
 from workbench.poly.time.concurrency import atomic_statements, is_block
 from workbench.records import record
-from workbench.schedules.kernels.micro_kernels import registered
-from workbench.schedules.kernels.warp_instructions import WarpInstruction
 from workbench.target import Target
 
 
@@ -118,7 +119,8 @@ def _given(node: HostNode, grid: Grid, host: tuple[str, ...]) -> HostNode:
 
 def _named(grid: Grid) -> Grid:
     """A kernel's name: the operator's, with the statement's where there are several."""
-    names, program, used = file_names(grid.stored), grid.program, set[str]()
+    program, used = grid.program, set[str]()
+    names = file_names(grid.stored, _spelling(grid).names)
     alone = len(grid.kernels) == 1
 
     def change(kernel: KernelNest) -> KernelNest:
@@ -142,90 +144,6 @@ def _kernel_pass(name: str, does: str, change: Callable[[KernelNest, Grid], Kern
 
 def _rewrite(name: str, does: str, change: Callable[[Nest, KernelNest, Grid], Nest]) -> GridPass:
     return _kernel_pass(name, does, lambda kernel, grid: replace(kernel, nest=change(kernel.nest, kernel, grid)))
-
-
-def _extents(nest: Nest, kernel: KernelNest, grid: Grid) -> Extents:
-    return extents_of(nest, frozenset(kernel.host), grid.target, kernel.name)
-
-
-def _instructed(kernel: KernelNest, grid: Grid) -> KernelNest:
-    after = with_instructions(kernel.nest, grid.program, grid.stored, grid.tree, grid.target)
-    if after is kernel.nest or not executable(after, grid.stored, _extents(after, kernel, grid)):
-        return kernel
-    return replace(kernel, nest=after, cleared=partial_results(after))
-
-
-def _summed(kernel: KernelNest, grid: Grid) -> KernelNest:
-    """Sums over the threads of a block as loops over threads, in the nest and in the order."""
-    extents = _extents(kernel.nest, kernel, grid)
-    after = on_threads(kernel.nest, extents)
-    found = frozenset((w.statement, x.loop) for x, w in collectives(after, extents))
-    return replace(kernel, nest=after, tree=tree_on_threads(grid.tree, found)) if found else kernel
-
-
-def _launched(kernel: KernelNest, grid: Grid) -> KernelNest:
-    return replace(kernel, extents=_extents(kernel.nest, kernel, grid))
-
-
-def _settled(kernel: KernelNest, grid: Grid) -> KernelNest:
-    """Where local arrays live."""
-    places: dict[str, str] = {}
-    code_of(kernel.nest, places, _inside(kernel.nest))
-    alone, blocks = kernel.extents.block == (1, 1, 1), any(is_block(x.kind) for x in kernel.region.loops)
-    return replace(kernel, places=settled(places, kernel.arrays, grid.outside, alone=alone, blocks=blocks))
-
-
-def _inside(nest: Nest) -> str:
-    """Where arrays live that stand around all: loops over blocks of one iteration are gone."""
-    several = any(isinstance(n, For) and is_block(n.kind) for n in walk(nest))
-    return "workspace" if several else "shared"
-
-
-def _late(kernel: KernelNest, grid: Grid) -> KernelNest:
-    by_value = {a.name for a in grid.stored.arrays.values() if a.rank == 0 and a.role == "input"}
-    return replace(kernel, late=late_copies(kernel.nest, kernel.tree, kernel.places, by_value))
-
-
-def _private(kernel: KernelNest, _: Grid) -> KernelNest:
-    """What belongs to single threads in their registers."""
-    copied = {c.array for w in writes(kernel.nest) if w.statement in kernel.late for c in w.cells}
-    shared = [a for a, place in kernel.places.items() if place == "shared" and a not in copied]
-    found = owned(kernel.nest, {a: kernel.arrays[a] for a in shared}, kernel.extents)
-    less = {name: without(kernel.arrays[name], positions) for name, positions in found.items()}
-    return replace(
-        kernel, nest=dropped(kernel.nest, found), arrays={**kernel.arrays, **less}, registers=tuple(found),
-        places={**kernel.places, **dict.fromkeys(found, "thread")},
-    )  # fmt: skip
-
-
-def _shared(kernel: KernelNest, grid: Grid) -> KernelNest:
-    """The arrays of a block; CodegenError if they are too large."""
-    names = [a for a, place in kernel.places.items() if place == "shared"]
-    return replace(kernel, shared=shared_of(kernel.arrays, names, grid.target, kernel.name).arrays)
-
-
-def _aligned(kernel: KernelNest, _: Grid) -> KernelNest:
-    found: set[str] = set()
-    for node in walk(kernel.nest):
-        if isinstance(node, For) and node.lanes > 1:
-            found |= touched_wide(next(writes(node.body)), node, kernel.arrays)
-        elif isinstance(node, Invoke) and isinstance(registered(node.kernel), WarpInstruction):
-            found |= wide_operands(node, kernel.arrays, kernel.shared)
-    return replace(kernel, aligned=frozenset(found))
-
-
-def _waiting(kernel: KernelNest, grid: Grid) -> KernelNest:
-    """The code of a kernel with the places where threads wait."""
-    nest, extents, late = kernel.nest, kernel.extents, kernel.late
-    code = code_of(nest)
-    ids = tuple(dict.fromkeys(w.statement for w in writes(nest)))
-    aligned = counting_threads(code, kernel.tree) - grid.shifted
-    alone = frozenset(s for p in pieces(code) if not p.axes for s in p.statements)
-    found = crossings(grid.program, kernel.tree, ids, aligned, late, lost_axes(code, kernel.tree), grid.starts)
-    used = bool(kernel.shared) or any(collectives(nest, extents))
-    exact = all(head(n) in extents.exact for n in walk(nest) if isinstance(n, For) and is_block(n.kind))
-    code = with_syncs(code, of_others(found, nest, extents, alone), late, repeated=used and not exact)
-    return replace(kernel, code=behind_sums(code, extents))
 
 
 GRID_PASSES: tuple[GridPass, ...] = (
@@ -259,18 +177,20 @@ GRID_PASSES: tuple[GridPass, ...] = (
     GridPass("kernels", "regions become kernels, serial loops around them the host's", _divided),
     GridPass("names of kernels", "kernels are named after the operator and their last statement", _named),
     _kernel_pass(
-        "instructions of warps", "parts that `replace` marked become calls where warps can execute them", _instructed
+        "instructions of warps", "parts that `replace` marked become calls where warps can execute them", instructed
     ),
-    _kernel_pass("sums over threads", "vector loops that add up what each thread found are thread loops", _summed),
-    _kernel_pass("launch", "grid and block follow from the bounds of bound loops", _launched),
-    _kernel_pass("memory", "local arrays live in the workspace, in the block's shared memory or in a thread", _settled),
-    _kernel_pass("asynchronous copies", "marked copies from global to shared memory do not wait", _late),
+    _kernel_pass("sums over threads", "vector loops that add up what each thread found are thread loops", summed),
+    _kernel_pass("launch", "grid and block follow from the bounds of bound loops", launched),
+    _kernel_pass(
+        "memory", "local arrays live in the workspace, in the block's shared memory or in a thread", in_memory
+    ),
+    _kernel_pass("asynchronous copies", "marked copies from global to shared memory do not wait", asynchronous),
     _kernel_pass(
         "registers of threads",
         "arrays of a block of which each thread touches only its own cells are arrays of the thread",
-        _private,
+        private,
     ),
-    _kernel_pass("shared memory", "the arrays of a block fit the memory that it may have", _shared),
+    _kernel_pass("shared memory", "the arrays of a block fit the memory that it may have", in_shared_memory),
     _rewrite(
         "updates of a thread's own",
         "updates of arrays of a thread are not atomic",
@@ -306,6 +226,6 @@ GRID_PASSES: tuple[GridPass, ...] = (
         "guards that the loops around decide are gone",
         lambda nest, kernel, grid: without_known(nest),
     ),
-    _kernel_pass("alignment", "what wide accesses touch begins at a multiple of 16 bytes", _aligned),
-    _kernel_pass("barriers", "threads of a block wait where something crosses from one to another", _waiting),
+    _kernel_pass("alignment", "what wide accesses touch begins at a multiple of 16 bytes", aligned_arrays),
+    _kernel_pass("barriers", "threads of a block wait where something crosses from one to another", waiting),
 )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from workbench.codegen.c.expressions.values import PRECEDENCE, cell_text
 from workbench.codegen.c.expressions.writes import parenthesised
 from workbench.codegen.c.lines import begun, braced, guarded, indented, owned, unbraced
 from workbench.codegen.c.printer import Printer
-from workbench.codegen.cuda.atomics import cuda_atomic
+from workbench.codegen.cuda.dialect import CUDA
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
-from workbench.codegen.cuda.grid.collectives import collective, combined
+from workbench.codegen.cuda.grid.collectives import collective
 from workbench.codegen.cuda.grid.kernels import NOWHERE, KernelNest
 from workbench.codegen.cuda.grid.launch_extents import axis_number, head, thread_limit
 from workbench.codegen.cuda.grid.wide_accesses import touched_wide
 from workbench.codegen.cuda.mentions import Mentioned, Mentions
+from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.cuda.warp_printing import warp_call
 from workbench.codegen.cuda.wide_printing import ASYNC_BYTES, is_copy, wide_write
 from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, Prefetch, Write, writes
@@ -41,6 +43,7 @@ class CudaPrinter(Printer):
     `kernel` is the one at hand, `mentions` says what its parts mention.
     """
 
+    spelling: Spelling = CUDA
     kernel: KernelNest = field(default_factory=lambda: NOWHERE)
     mentions: Mentions = field(default_factory=lambda: Mentions(NOWHERE, lambda _array, _dimension: False))
 
@@ -60,7 +63,7 @@ class CudaPrinter(Printer):
                 return [line for part in parts for line in self.code(part)]
             case Sync(pending):
                 waits = [] if pending is None else ["wb_copies_commit();", f"wb_copies_wait({pending});"]
-                return [*waits, "__syncthreads();"]
+                return [*waits, self.spelling.barrier(self.kernel)]
             case Piece():
                 return self.piece(code)
             case Around(node, body, otherwise):
@@ -69,7 +72,7 @@ class CudaPrinter(Printer):
     def sum(self, loop: For, write: Write) -> list[str]:
         """All threads of the block add up what each of them found."""
         said, used = self.comment(write), self.mentions.expr(write.values[0])
-        lines = combined(self.values, loop, write, named=("index", loop.variable) in used)
+        lines = self.spelling.summed(self.values, loop, write, ("index", loop.variable) in used)
         return braced("{", owned([*said, *lines], (write.statement,)))
 
     def piece(self, piece: Piece) -> list[str]:
@@ -81,7 +84,7 @@ class CudaPrinter(Printer):
         lines = self.lines(piece.nest)
         if not idle:
             return lines
-        first = " && ".join(f"threadIdx.{'xyz'[axis]} == 0" for axis in idle)
+        first = self.spelling.where(dict.fromkeys(idle, "== 0"))
         return braced(f"if ({first}) {{", unbraced(lines))
 
     def around(self, node: For | If | Define, body: Parts, otherwise: Parts | None) -> list[str]:
@@ -119,14 +122,14 @@ class CudaPrinter(Printer):
         return lines
 
     def block_loop(self, loop: For, body: Parts) -> list[str]:
-        axis = loop.kind[-1]
+        own = self.spelling
         name = self.values.names("index", loop.variable)
         if head(loop) in self.kernel.extents.exact:
-            text = f"const int64_t {name} = {self.first(loop, f'blockIdx.{axis}')};"
+            text = f"const int64_t {name} = {self.first(loop, own.block(axis_number(loop.kind)))};"
             inside = unbraced(self.known(loop, body))
             start = begun(text, inside, loop.loop)
             return [start, *inside] if ("index", loop.variable) in self.mentions.code(body) else inside
-        return braced(f"{self.strided(loop, 'blockIdx', 'gridDim')} {{", self.known(loop, body), loop.loop)
+        return braced(f"{self.strided(loop, own.block, own.blocks)} {{", self.known(loop, body), loop.loop)
 
     def first(self, loop: For, number: str) -> str:
         """The iteration of a block or thread of that number."""
@@ -136,11 +139,11 @@ class CudaPrinter(Printer):
             return f"(int64_t){scaled} - {lower[1:]}" if loop.step == 1 else f"{lower} + {scaled}"
         return scaled if lower == "0" else f"{lower} + {scaled}"
 
-    def strided(self, loop: For, number: str, count: str) -> str:
-        name, axis = self.values.names("index", loop.variable), loop.kind[-1]
-        step = f"{count}.{axis}" if loop.step == 1 else f"{loop.step}*(int64_t){count}.{axis}"
+    def strided(self, loop: For, number: Callable[[int], str], count: Callable[[int], str]) -> str:
+        name, axis = self.values.names("index", loop.variable), axis_number(loop.kind)
+        step = count(axis) if loop.step == 1 else f"{loop.step}*(int64_t){count(axis)}"
         upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
-        return f"for (int64_t {name} = {self.first(loop, f'{number}.{axis}')}; {name} < {upper}; {name} += {step})"
+        return f"for (int64_t {name} = {self.first(loop, number(axis))}; {name} < {upper}; {name} += {step})"
 
     def is_short(self, loop: For) -> bool:
         """Never: compilers of CUDA unroll short loops by themselves."""
@@ -157,9 +160,10 @@ class CudaPrinter(Printer):
             return super().loop(loop, lane)
         inside = self.scoped(loop.variable, loop.body, lane, loop)
         if head(loop) not in self.kernel.extents.fitting:
-            return braced(f"{self.strided(loop, 'threadIdx', 'blockDim')} {{", unbraced(inside), loop.loop)
+            begins = self.strided(loop, self.spelling.thread, self.spelling.threads)
+            return braced(f"{begins} {{", unbraced(inside), loop.loop)
         name = self.values.names("index", loop.variable)
-        text = f"const int64_t {name} = {self.first(loop, f'threadIdx.{loop.kind[-1]}')};"
+        text = f"const int64_t {name} = {self.first(loop, self.spelling.thread(axis_number(loop.kind)))};"
         start = begun(text, inside, loop.loop)
         if head(loop) in self.kernel.extents.full:
             used = ("index", loop.variable) in self.mentions.nest(loop.body, tuple(self.values.held))
@@ -188,11 +192,11 @@ class CudaPrinter(Printer):
 
     def wide(self, loop: For) -> list[str]:
         """Wide accesses; one element after another where a caller's array does not begin where they may."""
-        if (found := wide_write(self.values, loop, self.kernel.late)) is None:
+        if (found := wide_write(self.values, loop, self.kernel.late, self.spelling)) is None:
             raise CodegenError(f"{self.program.name}: loop {loop.loop} has lanes around more than one write")
         write = next(writes(loop.body))
         said = self.comment(write)
-        arrays = touched_wide(write, loop, self.values.arrays)
+        arrays = touched_wide(write, loop, self.values.arrays) & self.kernel.aligned
         if all(self.values.arrays[a].role == "temporary" for a in arrays):
             return owned([*said, *found], (write.statement,))
         self.commented.add(write.statement)
@@ -226,7 +230,7 @@ class CudaPrinter(Printer):
                 f"{self.program.name}: {name} takes {taken} bytes of each thread, which has at most {THREAD_BYTES}; "
                 "stage smaller tiles, or bind loops inside"
             )
-        align = "__align__(16) " if name in self.kernel.aligned else ""
+        align = self.spelling.align if name in self.kernel.aligned else ""
         extent = "" if name in self.values.by_value else f"[{max(1, count)}]"
         first = " = {}" if name in self.kernel.cleared else ""
         return f"{align}{array.dtype.c_name} {self.values.names('array', name)}{extent}{first};"
@@ -239,8 +243,8 @@ class CudaPrinter(Printer):
             cell = cell_text(self.values, write.cells[0])
             return [*said, f"wb_copy_async(&{cell}, &{self.values.load(source)}, {source.dtype.bytes});"]
         if write.atomic and isinstance(write.reduction, str) and not isinstance(write.reduction, Monoid):
-            cell, dtype = cell_text(self.values, write.cells[0]), write.cells[0].dtype
-            return [*said, *cuda_atomic(self.values, write.reduction, cell, self.operand(write), dtype)]
+            cell = cell_text(self.values, write.cells[0])
+            return [*said, *self.spelling.updated(self.values, self.kernel, write, cell, self.operand(write))]
         self.commented.discard(write.statement) if said else None
         return super().write(write, lane)
 

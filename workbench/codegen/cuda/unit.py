@@ -10,26 +10,26 @@ from workbench.codegen.c.lines import indented, origin_of, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.unit import parameters
 from workbench.codegen.cuda.checks import CudaChecks
-from workbench.codegen.cuda.dialect import GPU_DIALECTS
-from workbench.codegen.cuda.functions import CudaHelpers, file_names
+from workbench.codegen.cuda.functions import file_names
 from workbench.codegen.cuda.grid.block_code import Around, Code, Parts, Piece, Sync
 from workbench.codegen.cuda.grid.collectives import scratch_name, scratch_of, sum_of_warps
 from workbench.codegen.cuda.grid.kernels import NOWHERE, Grid, HostNode, KernelNest
 from workbench.codegen.cuda.grid.launch_extents import Extents
 from workbench.codegen.cuda.grid.launches import Amount, Argument, Buffer, Launch, Repeat, Step
-from workbench.codegen.cuda.memory import Shared, array_size, buffers_of, parameter_text, shared_of
+from workbench.codegen.cuda.grid.warp_calls import parts_of_warps
+from workbench.codegen.cuda.memory import Shared, array_size, buffers_of, shared_of
 from workbench.codegen.cuda.mentions import STATUS, Mentioned, Mentions
 from workbench.codegen.cuda.pipeline import lower_grid
 from workbench.codegen.cuda.printer import CudaPrinter
-from workbench.codegen.cuda.remarks import without_effect
 from workbench.codegen.kernel import Origin, Signature
 from workbench.codegen.nest.nest import writes
 from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Expr, size_names
 from workbench.poly.programs.program import Array, Program
-from workbench.poly.programs.tree import Tree
+from workbench.poly.programs.tree import Tree, loops, marked
 from workbench.records import record
+from workbench.schedules.steps.execution.replace import MARK
 from workbench.target import Target
 
 
@@ -57,7 +57,7 @@ def write_gpu_unit(program: Program, tree: Tree, target: Target, title: Sequence
     buffers, workspace, cleared = buffers_of(file.program, [a for a in file.program.arrays if a in file.temporaries])
     signature = Signature(file.function, file.arrays, program.symbols, workspace, file.checks.found)
     head = "".join(f"/* {comment(line)} */\n" for line in title)
-    prelude = GPU_DIALECTS[target.dialect].prelude
+    prelude = file.spelling.prelude
     before = "\n".join([head + prelude, *file.values.helpers.texts.values(), ""])
     notes, start = (*file.notes(), *without_effect(tree)), before.count("\n") + 1
     lines = [line for kernel in file.texts for line in (*kernel, "")]
@@ -75,7 +75,8 @@ class _File:
     temporaries: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.program, self.names, self.helpers = self.grid.stored, file_names(self.grid.stored), CudaHelpers()
+        self.program, self.spelling = self.grid.stored, self.grid.target.language.load("spelling")
+        self.names, self.helpers = file_names(self.program, self.spelling.names), self.spelling.helpers()
         self.function = self.names("function", self.program.name)
         self.arrays = parameters(self.program, self.names)
         self.names.taken |= {kernel.name for kernel in self.grid.kernels}
@@ -83,12 +84,13 @@ class _File:
         by_value = {a.name for a in self.arrays if a.by_value}
         own = (self.program.arrays, self.names, self.helpers, by_value)
         self.values = Values(*own, threads="cuda", wraps=False, signed=self.program.signed_symbols)
-        self.checks = CudaChecks(self.program, self.values, enabled=self.checked)
-        self.printer = CudaPrinter(self.program, self.values, "serial")
+        self.checks = CudaChecks(self.program, self.values, self.spelling, enabled=self.checked)
+        self.printer = CudaPrinter(self.program, self.values, "serial", spelling=self.spelling)
 
     def notes(self) -> Iterator[str]:
         yield f"{len(self.texts)} kernel{'s' if len(self.texts) != 1 else ''}"
-        if syncs := sum(_syncs(k.code, k.extents) for k in self.grid.kernels if k.code is not None):
+        codes = [(k.code, k.extents) for k in self.grid.kernels if k.code is not None]
+        if syncs := sum(_syncs(*code, self.spelling.lanes) for code in codes):
             yield f"{syncs} places where the threads of a block wait"
 
     def checking(self) -> Iterator[Launch]:
@@ -141,30 +143,32 @@ class _File:
         start += self.declared(node, shared)
         mentioned |= {("size", name) for offset in shared.offsets for name in size_names(offset)}
         arguments = tuple(self.arguments(mentioned, node, written))
-        threads = node.extents.block[0] * node.extents.block[1] * node.extents.block[2]
-        static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in scratch_of(node.nest, node.extents).values())
-        taken = ", ".join(parameter_text(a) for a in arguments)
-        lead = [f'extern "C" __global__ void __launch_bounds__({threads})', f"{node.name}({taken})", "{"]
+        scratch = scratch_of(node.nest, node.extents, self.spelling.lanes)
+        static = shared.static_bytes + sum(dtype.bytes * n for dtype, n in scratch.values())
+        own = self.spelling.own if shared.dynamic else ()
+        taken = ", ".join([*map(self.spelling.argument, arguments), *own])
+        lead = [self.spelling.head(node.extents.block), f"{node.name}({taken})", "{"]
         self.texts.append([*lead, *indented([*start, *unbraced(lines)]), "}"])
         return Launch(node.name, node.extents.grid, node.extents.block, shared.dynamic_bytes, arguments, static)
 
     def declared(self, node: KernelNest, shared: Shared) -> list[str]:
         """The arrays of a block."""
-        scratch = scratch_of(node.nest, node.extents).items()
-        sums = [f"__shared__ {dtype.c_name} {scratch_name(self.values, a)}[{n}];" for a, (dtype, n) in scratch]
+        scratch, own = scratch_of(node.nest, node.extents, self.spelling.lanes).items(), self.spelling
+        sums = [f"{own.shared}{dtype.c_name} {scratch_name(self.values, a)}[{n}];" for a, (dtype, n) in scratch]
         if not shared.dynamic:
             return [*(self.shared_array(node.arrays[name], node) for name in shared.arrays), *sums]
-        lines = [*sums, "WB_DYNAMIC_SHARED(wb_shared);"]
+        lines = [*sums, *own.dynamic]
         for name, offset in zip(shared.arrays, shared.offsets, strict=True):
             kind, where = node.arrays[name].dtype.c_name, self.values.inside(offset, 9)
-            lines.append(f"{kind} *const {self.names('array', name)} = ({kind} *)(wb_shared + {where});")
+            pointer = own.pointer(kind)
+            lines.append(f"{pointer}const {self.names('array', name)} = ({pointer})(wb_shared + {where});")
         return lines
 
     def shared_array(self, array: Array, node: KernelNest) -> str:
         """`__shared__ float A_local[256];`."""
-        align = "__align__(16) " if array.name in node.aligned else ""
+        align = self.spelling.align if array.name in node.aligned else ""
         name, count = self.names("array", array.name), array_size(array) // array.dtype.bytes
-        return f"__shared__ {align}{array.dtype.c_name} {name}[{count}];"
+        return f"{self.spelling.shared}{align}{array.dtype.c_name} {name}[{count}];"
 
     def arguments(self, mentioned: Mentioned, node: KernelNest, written: frozenset[str]) -> Iterator[Argument]:
         """What the text of a kernel mentions, in the order of the arguments."""
@@ -191,19 +195,34 @@ class _File:
             yield Argument("status", "wb_status", "wb_status", INT32, True)
 
 
-def _syncs(code: Code, extents: Extents) -> int:
+def _syncs(code: Code, extents: Extents, lanes: int) -> int:
     """Places where threads of a block wait."""
     match code:
         case Sync():
             return 1
         case Piece():
-            return sum_of_warps(code, extents) is not None
+            return sum_of_warps(code, extents, lanes) is not None
         case Parts(parts):
-            return sum(_syncs(part, extents) for part in parts)
+            return sum(_syncs(part, extents, lanes) for part in parts)
         case Around(_, body, otherwise):
-            return _syncs(body, extents) + (0 if otherwise is None else _syncs(otherwise, extents))
+            return _syncs(body, extents, lanes) + (0 if otherwise is None else _syncs(otherwise, extents, lanes))
 
 
 def _amount(value: Expr) -> Amount:
     number = constant(value)
     return value if number is None else number
+
+
+# -- What a kernel for a GPU makes of marks that are meant for processors, in words --
+
+def without_effect(tree: Tree) -> Iterator[str]:
+    """Remarks on marks that mean nothing to a GPU."""
+    names = dict.fromkeys(x.name for x in loops(tree) if x.kind == "parallel")
+    if names:
+        yield f"executed serially, because threads of a processor are no GPU's: {', '.join(names)}; bind them"
+    if marked(tree, MARK) - {part.statement for part in parts_of_warps(tree)}:
+        yield "micro-kernels of C are not called"
+    if marked(tree, "prefetch"):
+        yield "prefetches are ignored"
+    if marked(tree, "nontemporal"):
+        yield "writes past the caches are ordinary ones"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.codegen.c.expressions.values import Values
-from workbench.codegen.cuda.grid.wide_accesses import certain_reads, is_move, is_wide, vector_type
+from workbench.codegen.cuda.grid.wide_accesses import certain_reads, is_move, is_wide
+from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.nest.nest import Cell, For, Write, writes
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
@@ -18,14 +19,14 @@ def is_copy(write: Write) -> bool:
     return len(write.values) == 1 and write.reduction is None and is_move(write)
 
 
-def wide_write(values: Values, loop: For, late: frozenset[str]) -> list[str] | None:
+def wide_write(values: Values, loop: For, late: frozenset[str], spelling: Spelling) -> list[str] | None:
     """The lines of a vector loop around one write; `late` are the statements that copy asynchronously."""
     found = list(writes(loop.body))
     if len(found) != 1:
         return None
     write, length = found[0], constant(loop.upper) or loop.lanes
     once = length == loop.lanes
-    lines = _lines(values, write, loop, {loop.variable: Const(0, INT64)} if once else {}, late)
+    lines = _lines(values, write, loop, {loop.variable: Const(0, INT64)} if once else {}, late, spelling)
     if once:
         return lines
     name = values.names("index", loop.variable)
@@ -34,7 +35,8 @@ def wide_write(values: Values, loop: For, late: frozenset[str]) -> list[str] | N
 
 
 def _lines(
-    values: Values, write: Write, loop: For, names: dict[str, Expr], late: frozenset[str]
+    values: Values, write: Write, loop: For, names: dict[str, Expr], late: frozenset[str],
+    spelling: Spelling,
 ) -> list[str]:
     cell, loaded = write.cells[0], _loaded(values, write, loop)
     stored = is_wide(cell, loop.variable, loop.lanes, values.arrays)
@@ -42,30 +44,33 @@ def _lines(
     size = write.cells[0].dtype.bytes * (loop.lanes if stored and loaded else 1)
     begun = write.statement in late and size in ASYNC_BYTES
     if is_move(write) and isinstance(source, Read) and (begun or (stored and loaded)):
-        return _moved(values, write, source, loop, names, begun)
+        return _moved(values, write, source, loop, names, begun, spelling)
     lines = []
     for read, name in loaded.items():
-        own, text = vector_type(read.dtype, loop.lanes), _element(values, _cell(read), names)
-        lines.append(f"const {own} {name} = *(const {own} *)&{text};")
-    kind, result = vector_type(cell.dtype, loop.lanes), values.names("register", f"{cell.array}.w")
+        own, text = spelling.vector(read.dtype, loop.lanes), _element(values, _cell(read), names)
+        lines.append(f"const {own} {name} = {spelling.loaded(read.dtype, loop.lanes, text)};")
+    kind, result = spelling.vector(cell.dtype, loop.lanes), values.names("register", f"{cell.array}.w")
     lines += [f"{kind} {result};"] if stored else []
     for lane in range(loop.lanes):
         at = {loop.variable: _at(loop, names, lane)}
         target = f"{result}.{LANES[lane]}" if stored else _element(values, cell, at)
         lines.append(f"{target} = {_lane_value(values, source, loaded, lane, at)};")
-    lines += [f"*({kind} *)&{_element(values, cell, names)} = {result};"] if stored else []
+    place = _element(values, cell, names)
+    lines += [spelling.stored(cell.dtype, loop.lanes, place, result)] if stored else []
     return ["{", *(f"    {line}" for line in lines), "}"]
 
 
-def _moved(values: Values, write: Write, source: Read, loop: For, names: dict[str, Expr], late: bool) -> list[str]:
+def _moved(
+    values: Values, write: Write, source: Read, loop: For, names: dict[str, Expr], late: bool, spelling: Spelling
+) -> list[str]:
     """A copy in one line; an asynchronous one whose elements do not lie side by side there in several."""
-    cell, kind = write.cells[0], vector_type(write.cells[0].dtype, loop.lanes)
+    cell = write.cells[0]
     whole = all(is_wide(c, loop.variable, loop.lanes, values.arrays) for c in (cell, _cell(source)))
     step, size = (loop.lanes if whole else 1), cell.dtype.bytes
     if not late:
-        return [
-            f"*({kind} *)&{_element(values, cell, names)} = *(const {kind} *)&{_element(values, _cell(source), names)};"
-        ]
+        place = _element(values, cell, names)
+        text = spelling.loaded(cell.dtype, loop.lanes, _element(values, _cell(source), names))
+        return [spelling.stored(cell.dtype, loop.lanes, place, text)]
     places = [{loop.variable: _at(loop, names, lane)} for lane in range(0, loop.lanes, step)]
     return [
         f"wb_copy_async(&{_element(values, cell, at)}, &{_element(values, _cell(source), at)}, {step * size});"

@@ -72,27 +72,29 @@ def with_syncs(code: Parts, found: frozenset[Crossing], late: frozenset[str], *,
     return _inserted(code, (), pending, repeated)
 
 
-def behind_sums(code: Parts, extents: Extents, *, again: bool = False) -> Parts:
-    """The code where threads wait behind sums of several warps in loops: the next one uses the same scratch.
+def behind_sums(code: Parts, extents: Extents, lanes: int, *, again: bool = False) -> Parts:
+    """The code where threads wait behind sums in loops that leave results in memory: the next one uses it too.
+
+    `lanes` threads exchange values without memory;
 
     `again`: the code is in such a loop.
     """
     parts: list[Code] = []
     for part, following in zip_longest(code.parts, code.parts[1:]):
-        parts.append(_behind_sums(part, extents, again))
-        if again and not isinstance(following, Sync) and sum_of_warps(part, extents):
+        parts.append(_behind_sums(part, extents, lanes, again))
+        if again and not isinstance(following, Sync) and sum_of_warps(part, extents, lanes):
             parts.append(Sync())
     return Parts(tuple(parts))
 
 
-def _behind_sums(code: Code, extents: Extents, again: bool) -> Code:
+def _behind_sums(code: Code, extents: Extents, lanes: int, again: bool) -> Code:
     match code:
         case Parts():
-            return behind_sums(code, extents, again=again)
+            return behind_sums(code, extents, lanes, again=again)
         case Around(node, body, otherwise):
             inside = again or (isinstance(node, For) and not is_block(node.kind))
-            other = None if otherwise is None else behind_sums(otherwise, extents, again=inside)
-            return replace(code, body=behind_sums(body, extents, again=inside), otherwise=other)
+            other = None if otherwise is None else behind_sums(otherwise, extents, lanes, again=inside)
+            return replace(code, body=behind_sums(body, extents, lanes, again=inside), otherwise=other)
     return code
 
 

@@ -74,18 +74,18 @@ def tree_on_threads(tree: Tree, found: frozenset[tuple[str, str]]) -> Tree:
     return tree
 
 
-def sum_of_warps(code: Code, extents: Extents) -> tuple[For, Write] | None:
-    """The sum that a piece is, if warps leave their results in shared memory for it."""
+def sum_of_warps(code: Code, extents: Extents, lanes: int) -> tuple[For, Write] | None:
+    """The sum that a piece is, if its threads leave results in shared memory; `lanes` of them do without."""
     found = collective(code.nest, extents, "thread.x") if isinstance(code, Piece) else None
-    return found if found is not None and extents.block[0] > WARP else None
+    return found if found is not None and extents.block[0] > lanes else None
 
 
-def scratch_of(nest: Nest, extents: Extents) -> dict[str, tuple[DType, int]]:
+def scratch_of(nest: Nest, extents: Extents, lanes: int) -> dict[str, tuple[DType, int]]:
     """The arrays whose sums need shared memory, where each of several warps leaves its result: its type, how many."""
     return {
-        write.cells[0].array: (write.cells[0].dtype, extents.block[0] // WARP)
+        write.cells[0].array: (write.cells[0].dtype, extents.block[0] // lanes)
         for _, write in collectives(nest, extents)
-        if extents.block[0] > WARP
+        if extents.block[0] > lanes
     }
 
 
@@ -94,7 +94,7 @@ def scratch_name(values: Values, array: str) -> str:
     return values.names("register", f"{array}.warps")
 
 
-def combined(values: Values, loop: For, write: Write, *, named: bool) -> list[str]:
+def combined(values: Values, loop: For, write: Write, named: bool) -> list[str]:
     """The lines that all threads execute; `named`: the value uses the number of the thread."""
     assert isinstance(write.reduction, str)
     cell, reduction, count = write.cells[0], write.reduction, constant(loop.upper) or 0
