@@ -29,6 +29,12 @@ test('a serial loop around a parallel one makes regions, one after another', () 
   assert.deepEqual([...found.clock[0]], [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
 });
 
+test('a region begins when the last thread of the one before has ended', () => {
+  const points = box(2, 2, 3).filter(([, j, k]) => j === 1 || k === 0);
+  const found = moments(program([{ points, kinds: ['serial', 'parallel', 'serial'] }]));
+  assert.deepEqual([...found.clock[0]], [0, 0, 1, 2, 3, 3, 4, 5]);
+});
+
 test('a thread that has less to do rests at the end', () => {
   const points = box(3, 3).filter(([i, j]) => j <= i);
   const found = moments(program([{ points, kinds: ['parallel', 'serial'] }]));

@@ -89,6 +89,14 @@ test('the best so far never rises, passes over failures and twins, and reaches t
   ]);
 });
 
+test('a twin that is said to be faster than all is no best so far', () => {
+  const trials = [row(0, 4e-3, [0, 0]), row(1, 1e-3, [0, 1], 0), row(2, 2e-3, [1, 1])];
+  assert.deepEqual(soFar(named({ ...study, trials }, new Filter())), [
+    { number: 0, seconds: 4e-3 },
+    { number: 2, seconds: 2e-3 },
+  ]);
+});
+
 test('durations are said with three digits in a fitting unit', () => {
   assert.deepEqual([3.2e-8, 4.12e-5, 1.5e-3, 0.25, 12.345].map(duration), ['32 ns', '41.2 us', '1.5 ms', '250 ms', '12.3 s']);
 });
