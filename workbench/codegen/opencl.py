@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from workbench.codegen.c.expressions.values import Values, cell_text
 from workbench.codegen.c.names import Names
-from workbench.codegen.cuda.functions import OWN, RENAMED, CudaHelpers
+from workbench.codegen.cuda.functions import LIBRARY as CUDA_LIBRARY
+from workbench.codegen.cuda.functions import OWN, CudaHelpers
 from workbench.codegen.cuda.grid.collectives import scratch_name
 from workbench.codegen.cuda.grid.kernels import KernelNest
 from workbench.codegen.cuda.grid.launches import Argument
@@ -18,7 +19,6 @@ from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.nest.nest import For, Write, writes
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant
-from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import FLOAT32, DType
 from workbench.lang.expr import reads
 
@@ -82,7 +82,7 @@ OPENCL_WORDS = """
     tanpi exp10 fract mad maxmag minmag pown powr rootn rsqrt sincos ilogb ldexp lgamma_r nan nextafter remquo
 """
 MISSING = frozenset(UNKNOWN.split())
-LIBRARY = frozenset(BUILTINS) - OWN.keys() - MISSING
+LIBRARY: dict[str, str] = {name: own for name, own in CUDA_LIBRARY.items() if name not in MISSING}
 RESERVED = frozenset(OPENCL_WORDS.split())
 PREFIXES = (
     "atomic_", "atom_", "vload", "vstore", "convert_", "as_", "native_", "half_", "get_", "cl_", "CL", "CLK_",
@@ -116,7 +116,7 @@ class OpenCLHelpers(CudaHelpers):
             return self.text(f"wb_{function}_{suffix}", f"WB_INLINE {text}\n")
         if function in MISSING:
             raise CodegenError(f"OpenCL has no function {function}; choose target='cuda' or 'c', or write it in others")
-        return RENAMED.get(function, function) if function in LIBRARY else super().scalar(function, dtype)
+        return LIBRARY[function] if function in LIBRARY else super().scalar(function, dtype)
 
 
 def _argument(argument: Argument) -> str:

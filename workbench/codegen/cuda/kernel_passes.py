@@ -27,10 +27,12 @@ from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 
 def extents_in(nest: Nest, kernel: KernelNest, grid: Grid) -> Extents:
+    """Grid and block of a nest in a kernel."""
     return extents_of(nest, frozenset(kernel.host), grid.target, kernel.name)
 
 
 def instructed(kernel: KernelNest, grid: Grid) -> KernelNest:
+    """Parts that warps can execute as calls of their instructions."""
     after = with_instructions(kernel.nest, grid.program, grid.stored, grid.tree, grid.target)
     if after is kernel.nest or not executable(after, grid.stored, extents_in(after, kernel, grid)):
         return kernel
@@ -46,6 +48,7 @@ def summed(kernel: KernelNest, grid: Grid) -> KernelNest:
 
 
 def launched(kernel: KernelNest, grid: Grid) -> KernelNest:
+    """Grid and block, from the bounds of bound loops."""
     return replace(kernel, extents=extents_in(kernel.nest, kernel, grid))
 
 
@@ -69,6 +72,7 @@ def _spelling(grid: Grid) -> Spelling:
 
 
 def asynchronous(kernel: KernelNest, grid: Grid) -> KernelNest:
+    """Which copies need not be waited for at once."""
     if not _spelling(grid).copies:
         return kernel
     by_value = {a.name for a in grid.stored.arrays.values() if a.rank == 0 and a.role == "input"}
@@ -94,6 +98,7 @@ def in_shared_memory(kernel: KernelNest, grid: Grid) -> KernelNest:
 
 
 def aligned_arrays(kernel: KernelNest, grid: Grid) -> KernelNest:
+    """Arrays that must begin at a multiple of 16 bytes."""
     if not _spelling(grid).aligned:
         return kernel
     found: set[str] = set()
