@@ -120,7 +120,7 @@ class OpenCLHelpers(CudaHelpers):
 
 
 def _argument(argument: Argument) -> str:
-    """`__global const float *restrict A`; what is written other threads of the block may read through theirs."""
+    """`__global const float *restrict A`; what is written, other threads may read through pointers of their own."""
     kind = argument.dtype.c_name
     match argument.kind:
         case "array" | "workspace":
