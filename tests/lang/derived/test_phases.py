@@ -147,3 +147,18 @@ def test_without_a_window_or_with_windows_that_do_not_overlap_there_are_no_phase
     single = wb.operator("def f(double(W) I) -> (O) { O(x) = I(3*x+1) where x in 0:W/3 }")
     dense = wb.operator("def f(double(W) I, double(K) w) -> (O) { O(x) +=! I(x+2*k) * w(k) }")
     assert [sums(wb.grad(op)) for op in (apart, single, dense)] == [[], [], []]
+
+
+@pytest.mark.parametrize(("stride", "step"), [(2, 2), (4, 2), (6, 4), (3, 3), (2, 4)])
+def test_cells_that_no_step_of_a_window_reaches_get_nothing(stride, step):
+    text = f"def f(double(13) X, double(3) W) -> (Y) {{ Y(y) +=! X({stride} * y + {step} * k) * W(k) where y in 0:3 }}"
+    op = wb.operator(text.replace("13", str(2 * stride + 2 * step + 1)))
+    generator = np.random.default_rng(1)
+    x, w = generator.standard_normal(2 * stride + 2 * step + 1), generator.standard_normal(3)
+    d = generator.standard_normal(3)
+    d_x, _ = wb.grad(op).evaluate(x, w, d)
+    expected = np.zeros_like(x)
+    for y in range(3):
+        for k in range(3):
+            expected[stride * y + step * k] += d[y] * w[k]
+    np.testing.assert_allclose(d_x, expected)

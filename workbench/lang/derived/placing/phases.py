@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import gcd
 
 from workbench.lang.algebra.facts import Facts
 from workbench.lang.algebra.normal_form import bound, divide, polynomial, remainder
@@ -132,7 +133,14 @@ def _strided(
     place = ranges[places[0]]
     if parts is None or parts[0].indices or parts[1].indices or place.bounding or ranges[start].bounding:
         return None
+    if not _meets_every_remainder(parts[0], below):
+        return None
     return Strided(start, below, place, *parts)
+
+
+def _meets_every_remainder(step: Polynomial, stride: Polynomial) -> bool:
+    """Whether the window reaches cells of every remainder, as far as is known: sums are kept of no others."""
+    return step.constant is None or stride.constant is None or gcd(step.constant, stride.constant) == 1
 
 
 def _apart(
