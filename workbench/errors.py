@@ -25,6 +25,10 @@ class ModelError(WorkbenchError):
     """A model is wrong: its text, its names or its types; the message shows the place, several errors at once."""
 
 
+class UnsupportedModel(ModelError):
+    """A model of another framework has a part that cannot be taken over; the message names it and its place."""
+
+
 class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 

@@ -1,0 +1,78 @@
+"""Arithmetic on sizes that are known only by name, while a model is taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.graph.importing.values import Array, symbolic
+from workbench.graph.terms.dimensions import Dimension, dimension, shown
+from workbench.graph.text.reading_one import read_dimension
+
+
+def quotient(a: Dimension, b: Dimension) -> Dimension:
+    """The quotient, rounded down."""
+    if a.constant is not None and b.constant:
+        return dimension(a.constant // b.constant)
+    if b.constant and all(coefficient % b.constant == 0 for _, coefficient in a.terms):
+        return Dimension({monomial: coefficient // b.constant for monomial, coefficient in a.terms})
+    return read_dimension(f"({shown(a)})/({shown(b)})")
+
+
+def least(a: Dimension, b: Dimension) -> Dimension:
+    """The smaller one."""
+    difference = (a - b).constant
+    if difference is not None:
+        return a if difference <= 0 else b
+    return read_dimension(f"min({shown(a)}, {shown(b)})")
+
+
+def largest(a: Dimension, b: Dimension) -> Dimension:
+    """The larger one."""
+    difference = (a - b).constant
+    if difference is not None:
+        return a if difference >= 0 else b
+    return read_dimension(f"max({shown(a)}, {shown(b)})")
+
+
+BINARY: dict[str, Callable[[Dimension, Dimension], Dimension]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": quotient,
+    "min": least,
+    "max": largest,
+}
+
+
+def combined(sign: str, a: Array, b: Array) -> Array:
+    """Two arrays of sizes, element by element with NumPy's broadcasting."""
+    left, right = np.broadcast_arrays(_objects(a), _objects(b))
+    return symbolic(_mapped(lambda x, y: BINARY[sign](dimension(x), dimension(y)), left, right))
+
+
+def total(sign: str, of: Array) -> Array:
+    """All elements of an array of sizes together."""
+    found = None
+    for each in _objects(of).reshape(-1):
+        found = dimension(each) if found is None else BINARY[sign](found, dimension(each))
+    return symbolic(np.array(found if found is not None else dimension(int(sign == "*")), object))
+
+
+def _mapped(function: Callable[..., Any], *arrays: Array) -> Array:
+    found = np.empty(arrays[0].shape, object)
+    flat = [array.reshape(-1) for array in arrays]
+    for at in range(found.size):
+        found.reshape(-1)[at] = function(*(each[at] for each in flat))
+    return found
+
+
+def _objects(array: Array) -> Array:
+    return _mapped(lambda each: each if isinstance(each, Dimension) else dimension(int(each)), array)
+
+
+def joined(arrays: Sequence[Array]) -> Array:
+    """Vectors of sizes one after another."""
+    return symbolic(np.concatenate([_objects(array) for array in arrays]))

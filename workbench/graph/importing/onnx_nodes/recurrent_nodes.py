@@ -1,0 +1,7 @@
+"""Recurrent layers: later."""
+
+from __future__ import annotations
+
+from workbench.graph.importing.onnx_nodes.node import Writer
+
+WRITERS: dict[str, Writer] = {}
