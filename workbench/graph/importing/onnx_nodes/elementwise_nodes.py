@@ -47,7 +47,7 @@ GELU = {
     "none": "0.5 * a * (1.0 + erf(a * 0.7071067811865476))",
     "tanh": "0.5 * a * (1.0 + tanh(0.7978845608028654 * (a + 0.044715 * a * a * a)))",
 }
-TRUNCATED = "a / b + int32(a % b != 0 && (a < 0) != (b < 0))"
+TRUNCATED = "a / b + int8(a % b != 0 && (a ^ b) < 0)"
 
 
 def named(node_type: str) -> str:

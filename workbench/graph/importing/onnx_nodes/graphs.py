@@ -132,14 +132,14 @@ class Graph:
 
     def _function(self, node: Node, proto: onnx.NodeProto) -> Sequence[Value | None]:
         body = self._body(node, proto)
-        opsets = {each.domain: each.version for each in body.opset_import} or dict(self.opsets)
+        opsets = {**self.opsets, **{each.domain: each.version for each in body.opset_import}}
         attributes = {**{each.name: _plain(each, node.place) for each in body.attribute_proto}, **node.attributes}
         attributes = {**_defaults(proto, node.opset), **attributes}
         inner = Graph(self.g, opsets, {}, None, attributes, f"{node.place}, ")
         for at, name in enumerate(body.input):
             inner.values[name] = node.inputs[at] if at < len(node.inputs) else None
         inner.run(body.node)
-        return [inner.find(name) for name in body.output]
+        return [inner.find(name) if wanted else None for name, wanted in zip(body.output, node.wanted, strict=False)]
 
     def _body(self, node: Node, proto: onnx.NodeProto) -> onnx.FunctionProto:
         try:

@@ -182,12 +182,12 @@ def depth_to_space(node: Node) -> Value:
 
 
 def space_to_depth(node: Node) -> Value:
-    """Blocks of the picture become channels."""
+    """Blocks of the picture become channels; in mode CRD those of one channel stay together."""
     b = node("blocksize")
     x = node.input(0)
     n, c, h, w = x.dims
     parts = (n, c, quotient(h, dimension(b)), dimension(b), quotient(w, dimension(b)), dimension(b))
-    moved = movement.transpose(node.g, movement.reshape(node.g, x, parts), [0, 3, 5, 1, 2, 4])
+    moved = movement.transpose(node.g, movement.reshape(node.g, x, parts), [0, 3, 5, 1, 2, 4] if node("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4])
     return movement.reshape(node.g, moved, (n, c * (b * b), parts[2], parts[4]))
 
 

@@ -149,8 +149,9 @@ def one_hot(g: Emitter, indices: Value, depth: int, off: Value, on: Value, axis:
     hit = f"{read} == k || {read} + {depth} == k" if indices.element.kind != "uint" else f"{read} == k"
     if indices.element.is_float:
         hit = f"int64({read}) == k || int64({read}) + {depth} == k"
+    half = on.element.name if on.element.is_half else ""
     inputs = [("ix", indices, theirs), ("off", off, []), ("on", on, [])]
-    return g.define("one_hot", inputs, [("y", on.element, out)], f"{call('y', y)} = {hit} ? on : off where k in 0:{depth}")
+    return g.define("one_hot", inputs, [("y", on.element, out)], f"{call('y', y)} = {half}({hit} ? on : off) where k in 0:{depth}")
 
 
 def top_k(g: Emitter, x: Value, count: Dimension, axis: int, *, largest: bool) -> tuple[Value, Value]:
@@ -160,7 +161,7 @@ def top_k(g: Emitter, x: Value, count: Dimension, axis: int, *, largest: bool) -
     free = [each for n, each in enumerate(at) if n != axis]
     here = at[axis]
     identity, better = ("-inf", "v > w") if largest else ("inf", "v < w")
-    name = "best_left" if largest else "least_left"
+    name = "largest_left" if largest else "smallest_left"
     before = (
         f"monoid {name}<T>(T value, int8 left, int32 index) {{\n    identity ({identity}, 0, 2147483647)\n"
         f"    combine (v, a, i), (w, b, j) -> (first ? v : w, first ? a : b, first ? i : j)\n"
@@ -196,8 +197,9 @@ def triangle(g: Emitter, x: Value, offset: Value | int, *, upper: bool) -> Value
         inputs.append(("k", offset, []))
     inside = f"{at[-1]} {'>=' if upper else '<='} {at[-2]} {shift}"
     zero = "false" if x.element == BOOL else f"{x.element.name}(0)"
+    half = x.element.name if x.element.is_half else ""
     ranges = ", ".join(f"{i} in 0:{s}" for i, s in zip(at, own, strict=True))
-    body = f"{call('y', at)} = {inside} ? {call('x', at)} : {zero} where {ranges}"
+    body = f"{call('y', at)} = {half}({inside} ? {call('x', at)} : {zero}) where {ranges}"
     return g.define("triangle_upper" if upper else "triangle_lower", inputs, [("y", x.element, own)], body)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
@@ -72,7 +74,7 @@ def reshape(g: Emitter, value: Value, dims: Dims) -> Value:
     names = Sizes()
     sizes, out = names.told(value.dims), names.wanted(dims)
     if product(dims).constant == 0:
-        return g.define("reshape", [("x", value, sizes)], [("y", value.element, out)], f"{call('y', indices(len(dims)))} = {value.element.name}(0)")  # noqa: E501
+        return empty(g, value, dims)
     subscripts = ["0"] * value.rank
     for old, new in groups:
         linear, rest = _linear(new, dims, names), product([value.dims[at] for at in old])
@@ -84,6 +86,13 @@ def reshape(g: Emitter, value: Value, dims: Dims) -> Value:
             subscripts[at] = quotient if first else f"({quotient}) % {names.text(dim)}"
     body = f"{call('y', indices(len(dims)))} = {call('x', subscripts)}"
     return g.define("reshape", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
+
+
+def empty(g: Emitter, like: Value, dims: Dims) -> Value:
+    """A tensor without elements."""
+    if any(dim.constant is None for dim in dims):
+        raise UnsupportedModel(f"a tensor without elements whose other dimensions vary: {shown_list(dims)}")
+    return g.constant(np.zeros([dim.constant for dim in dims], like.element.numpy), like.element)  # type: ignore[arg-type]
 
 
 def _quotient(rest: Dimension, dim: Dimension, dims: Dims, old: list[int], at: int) -> Dimension:
@@ -196,7 +205,10 @@ def sliced(g: Emitter, value: Value, axis: int, start: Dimension, count: Dimensi
     subscripts = indices(value.rank)
     along = index(axis) if step == 1 else f"{step} * {index(axis)}" if step > 0 else f"({step}) * {index(axis)}"
     subscripts[axis] = along if start.constant == 0 else f"{along} + {names.text(start)}"
-    return g.define("slice", [("x", value, sizes)], [("y", value.element, out)], f"{call('y', indices(value.rank))} = {call('x', subscripts)}", sizes=names.given)  # noqa: E501
+    if 0 in (dim.constant for dim in dims):
+        return empty(g, value, tuple(dims))
+    body = f"{call('y', indices(value.rank))} = {call('x', subscripts)} where {index(axis)} in 0:{out[axis]}"
+    return g.define("slice", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
 
 
 def concatenated(g: Emitter, values: Sequence[Value], axis: int) -> Value:
@@ -246,7 +258,8 @@ def padded(
     read = call("x", subscripts)
     ranges = ", ".join(f"{index(at)} in 0:{extent}" for at, extent in enumerate(out))
     constant = text if of.name == "bool" or isinstance(fill, Value) else f"{of.name}({text})"
-    body = f"{call('y', indices(value.rank))} = " + (f"{' && '.join(inside)} ? {read} : {constant}" if inside else read)
+    chosen = f"{' && '.join(inside)} ? {read} : {constant}" if inside else read
+    body = f"{call('y', indices(value.rank))} = " + (f"{of.name}({chosen})" if of.is_half and inside else chosen)
     return g.define(f"pad_{mode}", inputs, [("y", of, out)], f"{body} where {ranges}")
 
 

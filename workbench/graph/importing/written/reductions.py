@@ -75,12 +75,10 @@ def arg_extremum(g: Emitter, which: str, value: Value, axis: int, *, keep: bool,
     tie = "i > j" if last else "i < j"
     none = "-1" if last else "2147483647"
     before = (
-        f"monoid arg_{which}<T>(T value, int32 index) {{\n    identity ({identity}, {none})\n"
+        f"monoid {'last' if last else 'first'}_{which}<T>(T value, int32 index) {{\n    identity ({identity}, {none})\n"
         f"    combine (v, i), (w, j) -> (first ? v : w, first ? i : j)\n"
         f"        where first = {better} || (v == w && {tie})\n}}\n\n"
     )
-    if last:
-        before = before.replace(f"arg_{which}<", f"last_arg_{which}<")
     axis %= value.rank
     indices = [index(at) for at in range(value.rank)]
     free = [i for at, i in enumerate(indices) if at != axis]
@@ -89,13 +87,13 @@ def arg_extremum(g: Emitter, which: str, value: Value, axis: int, *, keep: bool,
     out = ["1" if at == axis else s for at, s in enumerate(sizes) if keep or at != axis]
     read = call("x", indices)
     read = read if inner == value.element else f"{inner.name}({read})"
-    monoid = f"{'last_' if last else ''}arg_{which}"
+    monoid = f"{'last' if last else 'first'}_{which}"
     targets = f"({call('v', free)}, {call('p', free)}) {monoid}=! ({read}, {indices[axis]})\n"
     if not free:
         targets = f"(v, p) {monoid}=! ({read}, {indices[axis]})\n"
     ones = f" where {indices[axis]} in 0:1" if keep else ""
     body = targets + f"{call('y', kept)} = int64({call('p', free)}){ones}"
-    return g.define(f"{monoid}", [("x", value, sizes)], [("y", INT64, out)], body, before=before)
+    return g.define(f"arg{which}_{monoid.split('_')[0]}" if last else f"arg{which}", [("x", value, sizes)], [("y", INT64, out)], body, before=before)
 
 
 def softmax(g: Emitter, value: Value, axis: int, *, logarithm: bool = False) -> Value:

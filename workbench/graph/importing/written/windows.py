@@ -188,8 +188,10 @@ def max_pool(g: Emitter, x: Value, kernel: Sequence[int], window: Window) -> Val
     """The largest element of each window."""
     names = spatial(x.rank - 2)
     lines, read = _padded_source(x, names, kernel, window, "-inf" if x.element.is_float else str(_least(x.element)))
-    y = f"y(n, c, {', '.join(names)})"
+    y = f"{'t' if x.element.is_half else 'y'}(n, c, {', '.join(names)})"
     lines.append(f"{y} max=! {read} where {', '.join(_window_ranges(names, kernel, window))}")
+    if x.element.is_half:
+        lines.append(f"y{y[1:]} = {x.element.name}({y})")
     return _pooled(g, "max_pool", x, names, kernel, window, lines)
 
 
