@@ -19,8 +19,10 @@ from workbench.graph.importing.values import Value
 from workbench.lang.dtypes import from_numpy
 
 OLDEST = 18
-# Type of node → the version before that of opset 18 which is understood as well: axes may be an attribute.
-EARLIER = {f"Reduce{name}": 11 for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")}
+# Definitions since this version are understood as well: what changed up to 18 are element types, and attributes that
+# became inputs.  Of some types those that are older still, for the same reason.
+UNDERSTOOD = 13
+EARLIER = {"Constant": 1, "Dropout": 7, "Identity": 1, "If": 1, "Loop": 1, "Max": 8, "Min": 8, "ReduceMax": 11, "ReduceMin": 11, "Upsample": 9}
 Values = dict[str, Value | None]
 
 
@@ -166,7 +168,7 @@ def current(node: Node, proto: onnx.NodeProto) -> None:
         return
     here = onnx.defs.get_schema(proto.op_type, node.opset, "").since_version
     try:
-        then = onnx.defs.get_schema(proto.op_type, OLDEST, "").since_version
+        then = onnx.defs.get_schema(proto.op_type, UNDERSTOOD, "").since_version
     except onnx.defs.SchemaError:
         return
     if here < min(then, EARLIER.get(proto.op_type, then)):

@@ -11,7 +11,7 @@ from workbench.graph.importing.written.reductions import reduce
 from workbench.graph.terms.dimensions import dimension
 from workbench.lang.dtypes import FLOAT32, UINT8, DType
 
-ROUNDED = "({value}) - remainder({value}, 1.0)"
+ROUNDED = "q - remainder(q, 1.0)"  # of the quotient q, half to even
 
 
 def limits(of: DType) -> tuple[int, int]:
@@ -19,11 +19,10 @@ def limits(of: DType) -> tuple[int, int]:
     return (0, (1 << of.bits) - 1) if of.kind == "uint" else (-(1 << (of.bits - 1)), (1 << (of.bits - 1)) - 1)
 
 
-def saturated(value: str, of: DType) -> str:
+def saturated(of: DType) -> str:
     """A float rounded to the nearest whole number, half to even, around a zero point `c`, cut to the type's ends."""
     low, high = limits(of)
-    rounded = ROUNDED.format(value=value)
-    return f"{of.name}(min(max({rounded} + float32(c), {low}.0), {high}.0))"
+    return f"{of.name}(min(max({ROUNDED} + float32(c), {low}.0), {high}.0))"
 
 
 def along(node: Node, parameter: Value, value: Value, axis: int) -> Value:
@@ -58,7 +57,7 @@ def quantize(node: Node) -> Value:
     scale = along(node, node.input(1), x, axis)
     zero = along(node, point, x, axis) if point is not None else node.g.scalar(0, to)
     inner = "float32(a) / float32(b)"
-    return elementwise(node.g, f"quantize_{to.name}", saturated(inner, to), x, scale, zero, element=to)
+    return elementwise(node.g, f"quantize_{to.name}", saturated(to), x, scale, zero, element=to, first=inner)
 
 
 def dequantize(node: Node) -> Value:
@@ -82,11 +81,12 @@ def dynamic_quantize(node: Node) -> list[Value]:
     low = reduce(node.g, "least_or_zero", "min", x, every, keep=False, finish="min(s, 0.0)")
     high = reduce(node.g, "largest_or_zero", "max", x, every, keep=False, finish="max(s, 0.0)")
     scale = elementwise(node.g, "quantised_scale", "(a - b) / 255.0", high, low)
-    rounded = ROUNDED.format(value="-a / b")
     point = elementwise(
-        node.g, "quantised_zero", f"b == 0 ? 0 : uint8(min(max({rounded}, 0.0), 255.0))", low, scale, element=UINT8
-    )
-    y = elementwise(node.g, "quantize_uint8", saturated("float32(a) / float32(b)", UINT8), x, scale, point, element=UINT8)
+        node.g, "quantised_zero", f"uint8(min(max({ROUNDED}, 0.0), 255.0))", low, scale, element=UINT8,
+        first="b == 0 ? 0.0 : -a / b",
+    )  # fmt: skip
+    inner = "float32(a) / float32(b)"
+    y = elementwise(node.g, "quantize_uint8", saturated(UINT8), x, scale, point, element=UINT8, first=inner)
     return [y, scale, point]
 
 
@@ -104,10 +104,10 @@ def _column(node: Node, value: Value) -> Value:
 
 
 def _again(node: Node, total: Value, scales: list[Value], scale: Value, zero: Value) -> Value:
-    body = saturated("float32(a) * (float32(d) * float32(e)) / float32(b)", zero.element)
     return elementwise(
-        node.g, "requantize", body, total, _flat(node, scale), _flat(node, zero), *(_flat(node, s) for s in scales),
-        element=zero.element,
+        node.g, "requantize", saturated(zero.element), total, _flat(node, scale), _flat(node, zero),
+        *(_flat(node, s) for s in scales), element=zero.element,
+        first="float32(a) * (float32(d) * float32(e)) / float32(b)",
     )  # fmt: skip
 
 

@@ -18,9 +18,12 @@ _OPERAND = re.compile(rf"\b[{OPERANDS}]\b")
 
 
 def elementwise(
-    g: Emitter, name: str, expression: str, *operands: Value, element: DType | None = None, before: str = "",
+    g: Emitter, name: str, expression: str, *operands: Value, element: DType | None = None, first: str = "",
 ) -> Value:  # fmt: skip
-    """`expression` over operands `a`, `b`, ... that are broadcast; the result has the first one's type by default."""
+    """`expression` over operands `a`, `b`, ... that are broadcast; the result has the first one's type by default.
+
+    `first` is a subexpression `q`, which is rounded to its own type before it is used.
+    """
     dims = broadcast([operand.dims for operand in operands])
     of = element or operands[0].element
     reads, inputs = {}, []
@@ -29,11 +32,12 @@ def elementwise(
         reads[letter] = letter + (f"({','.join(subscripts)})" if subscripts else "")
         inputs.append((letter, operand, sizes))
     value = _OPERAND.sub(lambda found: reads[found[0]], expression)
-    left = f"y({','.join(index(at) for at in range(len(dims)))})" if dims else "y"
-    return g.define(
-        name, inputs, [("y", of, [size(at) for at in range(len(dims))])], f"{left} = {stored(value, of, operands)}",
-        before=before,
-    )  # fmt: skip
+    every = f"({','.join(index(at) for at in range(len(dims)))})" if dims else ""
+    body = f"y{every} = {stored(value, of, operands)}"
+    if first:
+        quotient, used = _OPERAND.sub(lambda found: reads[found[0]], first), re.sub(r"\bq\b", f"q{every}", body)
+        body = f"q{every} = {quotient}\n{used}"
+    return g.define(name, inputs, [("y", of, [size(at) for at in range(len(dims))])], body)
 
 
 def stored(value: str, of: DType, operands: Sequence[Value]) -> str:
