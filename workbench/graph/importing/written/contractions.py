@@ -49,7 +49,7 @@ def einsum(g: Emitter, equation: str, operands: Sequence[Value]) -> Value:
     if not arrow:
         letters = sorted({each for each in left if each.isalpha()})
         right = "..." * (most > 0) + "".join(each for each in letters if left.count(each) == 1)
-    names = {each: f"{'u' if each.isupper() else 'l'}{each.lower()}" for each in {*left, *right} if each.isalpha()}
+    names = {each: each.lower() * (2 if each.isupper() else 1) for each in {*left, *right} if each.isalpha()}
     of, within = operands[0].element, working(operands[0].element)
     dims: dict[str, object] = {}
     for term, value, own in zip(terms, operands, dots, strict=True):
@@ -61,12 +61,12 @@ def einsum(g: Emitter, equation: str, operands: Sequence[Value]) -> Value:
         sizes, subscripts = [], []
         for label, dim in zip(_labels(term, own, most), value.dims, strict=True):
             one = dim.constant == 1 and getattr(dims[label], "constant", None) != 1
-            sizes.append("1" if one else f"S{names.get(label, label)}")
-            subscripts.append("0" if one else f"i{names.get(label, label)}")
+            sizes.append("1" if one else names.get(label, label).upper())
+            subscripts.append("0" if one else names.get(label, label))
         inputs.append((f"x{at}", value, sizes))
         reads.append(_as(call(f"x{at}", subscripts), value.element, within))
     result = _labels(right, most, most)
-    y, out = [f"i{names.get(each, each)}" for each in result], [f"S{names.get(each, each)}" for each in result]
+    y, out = [names.get(each, each) for each in result], [names.get(each, each).upper() for each in result]
     reduced = set(dims) - set(result)
     sign = "+=!" if reduced else "="
     body = f"{call('t', y)} {sign} {' * '.join(reads)}\n{call('y', y)} = {of.name}({call('t', y)})"

@@ -42,12 +42,7 @@ def convolution(
     """The sum over channels of a group and window of `x` times `w` (cross-correlation), plus a bias for each channel."""
     names = spatial(x.rank - 2)
     of, within = element or x.element, inner or working(x.element)
-    padded = any(window.before) or any(window.after)
-    lines = []
-    source, offset = "x", [0] * len(names)
-    if padded:
-        source = "p"
-        lines.append(border("p", "x", names, window, "0"))
+    lines, source = [], "x"
     per = w.dims[1].constant
     out_channels = w.dims[0].constant
     multiple = out_channels // groups if out_channels is not None else None
@@ -57,6 +52,9 @@ def convolution(
         channel, channels = ("f" if multiple == 1 else f"f / {multiple}"), ("F" if multiple == 1 else str(groups))
     else:
         channel, channels = f"{per} * (f / {multiple}) + c", str((per or 1) * groups)
+    if any(window.before) or any(window.after):
+        source = "p"
+        lines.append(border("p", "x", names, window, "0", channels=channels))
     at = [_at(n, step, d) for n, step, d in zip(names, window.strides, window.dilations, strict=True)]
     inner_channel = "c" if groups == 1 or per != 1 else "0"
     read = f"{source}(n, {channel}, {', '.join(at)})"
@@ -96,7 +94,10 @@ def extents(names: Sequence[str], window: Window) -> list[str]:
     return found
 
 
-def border(name: str, source: str, names: Sequence[str], window: Window, fill: str, extra: Sequence[int] = ()) -> str:
+def border(
+    name: str, source: str, names: Sequence[str], window: Window, fill: str, extra: Sequence[int] = (), *,
+    channels: str = "C",
+) -> str:  # fmt: skip
     """The statement that copies pictures with a border around."""
     inside, subscripts, ranges = [], [], []
     for at, n in enumerate(names):
@@ -111,7 +112,7 @@ def border(name: str, source: str, names: Sequence[str], window: Window, fill: s
         ranges.append(f"{n} in 0:{size}{f' + {grown}' if grown else ''}")
     read = f"{source}(n, c, {', '.join(subscripts)})"
     value = f"{' && '.join(inside)} ? {read} : {fill}" if inside else read
-    return f"{name}(n, c, {', '.join(names)}) = {value} where n in 0:N, c in 0:C, {', '.join(ranges)}"
+    return f"{name}(n, c, {', '.join(names)}) = {value} where n in 0:N, c in 0:{channels}, {', '.join(ranges)}"
 
 
 def transposed(
