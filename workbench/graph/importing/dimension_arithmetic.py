@@ -10,6 +10,7 @@ import numpy as np
 from workbench.graph.importing.values import Array, symbolic
 from workbench.graph.terms.dimensions import Dimension, dimension, shown
 from workbench.graph.text.reading_one import read_dimension
+from workbench.lang.expr import Size
 
 
 def quotient(a: Dimension, b: Dimension) -> Dimension:
@@ -21,19 +22,28 @@ def quotient(a: Dimension, b: Dimension) -> Dimension:
     return read_dimension(f"({shown(a)})/({shown(b)})")
 
 
+def at_least(a: Dimension, b: Dimension) -> bool:
+    """Whether a dimension is as large as another whatever sizes there are, none of which is negative."""
+    difference = a - b
+    plain = all(isinstance(atom, Size) for atom in difference.atoms)
+    return plain and all(coefficient >= 0 for _, coefficient in difference.terms)
+
+
 def least(a: Dimension, b: Dimension) -> Dimension:
     """The smaller one."""
-    difference = (a - b).constant
-    if difference is not None:
-        return a if difference <= 0 else b
+    if at_least(b, a):
+        return a
+    if at_least(a, b):
+        return b
     return read_dimension(f"min({shown(a)}, {shown(b)})")
 
 
 def largest(a: Dimension, b: Dimension) -> Dimension:
     """The larger one."""
-    difference = (a - b).constant
-    if difference is not None:
-        return a if difference >= 0 else b
+    if at_least(a, b):
+        return a
+    if at_least(b, a):
+        return b
     return read_dimension(f"max({shown(a)}, {shown(b)})")
 
 

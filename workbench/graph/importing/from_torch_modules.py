@@ -60,11 +60,10 @@ def _exported(torch: Any, module: Any, examples: tuple[Any, ...], dynamic_shapes
 
 
 def _wrapped(torch: Any, function: Callable[..., Any]) -> Any:
-    class Wrapped(torch.nn.Module):
-        def forward(self, *arguments: Any) -> Any:
-            return function(*arguments)
-
-    return Wrapped()
+    """A module that computes a function."""
+    module = torch.nn.Module()
+    module.forward = function
+    return module
 
 
 def _decompositions(torch: Any) -> Any:

@@ -77,6 +77,8 @@ def typed(call: Call, name: str, expression: str, *operands: Any, element: DType
 
 
 def unary(call: Call, expression: str) -> Value:
+    if call.element == BOOL and call.name == "bitwise_not":
+        return elementwise(call.g, "logical_not", "!a", call.value("self"), element=BOOL)
     if call.value("self").element == call.element and not call.element.is_float and call.name in ("ceil", "floor", "round", "trunc"):  # noqa: E501
         return call.value("self")
     return typed(call, call.name, expression, call("self"))
@@ -221,6 +223,10 @@ def same_as(call: Call) -> Value:
     return call.value("self")
 
 
+def nothing(call: Call) -> None:
+    """What PyTorch only checks."""
+
+
 def lerp(call: Call) -> Value:
     return typed(call, "lerp", "a + c * (b - a)", call("self"), call("end"), call("weight"))
 
@@ -250,6 +256,7 @@ WRITERS: dict[str, Writer] = {
     **{name: partial(test, expression=text) for name, text in TESTS.items()},
     **{name: partial(logic, expression=text) for name, text in LOGIC.items()},
     **{name: same_as for name in ("alias", "clone", "contiguous", "detach", "lift_fresh_copy", "lift", "dropout")},
+    **{name: nothing for name in ("_assert_async", "_assert_scalar", "_assert_tensor_metadata", "sym_constrain_range")},
     "_to_copy": converted,
     "to": converted,
     "add": partial(add, sign="+"),

@@ -100,7 +100,7 @@ class Graph:
             raise UnsupportedModel(f"{place}: an operation of {node.target.namespace!r}, which is none of ATen's")
         short = node.target._schema.name.partition("::")[2]
         if short not in WRITERS:
-            raise UnsupportedModel(f"{place}: {why_not(short) or unknown_name('operation', short, WRITERS)}")
+            raise UnsupportedModel(f"{place}: {why_not(short)}")
         call = Call(short, place, self._bound(node), node.meta.get("val"), self.g, self)
         return WRITERS[short](call)
 

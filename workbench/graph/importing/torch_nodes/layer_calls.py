@@ -143,6 +143,30 @@ def batch_norm(call: Call) -> tuple[Value | None, ...]:
     return normalisations.batch_norm(call.g, x, scale, bias, mean, variance, call("eps", 1e-5)), None, None
 
 
+def batch_statistics(call: Call) -> tuple[Value | None, ...]:
+    """Normalisation by the batch's own statistics, as in an instance normalisation; running ones would change state."""
+    x, scale, bias = call.value("input"), call.optional("weight"), call.optional("bias")
+    if call("running_mean") is not None:
+        call.refuse("a batch normalisation while training changes its statistics; call .eval()")
+    axes = [at for at in range(x.rank) if at != 1]
+    y = normalised(
+        call.g, "batch_norm_training", x, axes, call("eps", 1e-5), scale=Along(scale, (1,)) if scale else None,
+        bias=Along(bias, (1,)) if bias else None,
+    )  # fmt: skip
+    return y, None, None
+
+
+def adaptive_max(call: Call) -> tuple[Value, None]:
+    """The largest elements of windows that cover the picture evenly."""
+    x, wanted = call.value("self"), call.numbers("output_size", 2)
+    extents = [dim.constant for dim in x.dims[-2:]]
+    if None in extents or any(extent % size for extent, size in zip(extents, wanted, strict=True)):  # type: ignore[operator]
+        call.refuse("adaptive pooling into a size that does not divide the picture's")
+    kernel = [extent // size for extent, size in zip(extents, wanted, strict=True)]  # type: ignore[operator]
+    window = Window(tuple(kernel), (0, 0), (0, 0), (1, 1))
+    return _unbatched(call, windows.max_pool(call.g, _batched(call, x, 2), kernel, window), x), None
+
+
 def layer_norm(call: Call) -> tuple[Value | None, ...] | Value:
     x, shape = call.value("input"), call("normalized_shape")
     scale, bias = call.optional("weight"), call.optional("bias")
@@ -285,6 +309,8 @@ WRITERS: dict[str, Writer] = {
     "_adaptive_avg_pool2d": partial(adaptive_average, count=2),
     "adaptive_avg_pool1d": partial(adaptive_average, count=1),
     "_fused_rms_norm": rms_norm,
+    "_native_batch_norm_legit": batch_statistics,
+    "adaptive_max_pool2d": adaptive_max,
     "_native_batch_norm_legit_no_training": batch_norm,
     "_scaled_dot_product_flash_attention_for_cpu": attention,
     "addbmm": add_product,

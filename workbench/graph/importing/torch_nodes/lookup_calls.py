@@ -46,16 +46,32 @@ def index_put(call: Call) -> Value:
         if values.rank:
             call.refuse("tensors put where truth values choose: their number depends on data")
         return elementwise(g, "select", "a ? b : c", mask, values, x, element=x.element)
-    if any(place is None for place in places):
-        call.refuse("places that leave out an axis in front")
+    axes = [at for at, place in enumerate(places) if place is not None]
     given: list[Value] = [place for place in places if place is not None]
     dims = broadcast([place.dims for place in given])
+    if axes != list(range(len(axes))):
+        return _put_behind(call, x, axes, given, values)
     columns = [
         movement.reshape(g, expand(g, cast(g, place, INT64), dims), (*dims, dimension(1))) for place in given
     ]
     indices = movement.concatenated(g, columns, len(dims))
     updates = expand(g, values, (*dims, *x.dims[len(given) :]))
     return lookups.scatter_nd(g, x, indices, updates, "add" if call("accumulate", False) else "none")
+
+
+def _put_behind(call: Call, x: Value, axes: list[int], given: list[Value], values: Value) -> Value:
+    """Elements at places along axes that are not the first ones: those are moved to the front, and back."""
+    g, dims = call.g, broadcast([place.dims for place in given])
+    rest = [at for at in range(x.rank) if at not in axes]
+    first = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+    before, after = [x.dims[at] for at in rest if at < first], [x.dims[at] for at in rest if at >= first]
+    whole = expand(g, values, (*before, *dims, *after))
+    inner = range(len(before), len(before) + len(dims))
+    fronted = movement.transpose(g, whole, [*inner, *(at for at in range(whole.rank) if at not in inner)])
+    order = [*axes, *rest]
+    arguments = {**call.arguments, "self": movement.transpose(g, x, order), "indices": given, "values": fronted}
+    put = index_put(Call(call.name, call.place, arguments, call.result, g, call.around))
+    return movement.transpose(g, put, [order.index(at) for at in range(x.rank)])
 
 
 def scatter(call: Call) -> Value:

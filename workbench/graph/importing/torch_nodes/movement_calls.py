@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.graph.importing.dimension_arithmetic import quotient
+from workbench.graph.importing.dimension_arithmetic import least, quotient
 from workbench.graph.importing.onnx_nodes.movement_nodes import bounds
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import lookups, movement
+from workbench.graph.importing.written.contractions import einsum
 from workbench.graph.importing.written.elementwise import expand
 from workbench.graph.terms.dimensions import Dimension, dimension
 from workbench.lang.dtypes import INT64
@@ -62,6 +63,8 @@ def cut(call: Call) -> Value:
     axis %= value.rank
     start, end = call("start", 0), call("end", LARGE)
     first, count = bounds(value.dims[axis], dimension(start), dimension(end), step)
+    found = call.result.shape[axis]  # PyTorch may know more, by what it assumed of sizes
+    count = dimension(found) if isinstance(found, int) else count
     return movement.sliced(call.g, value, axis, first, count, step)
 
 
@@ -74,6 +77,19 @@ def select(call: Call) -> Value:
     start = dimension(at) if not isinstance(at, int) or at >= 0 else value.dims[axis] + at
     part = movement.sliced(call.g, value, axis, start, dimension(1), 1)
     return movement.reshape(call.g, part, movement.squeezed(part, [axis]))
+
+
+def put_slice(call: Call) -> Value:
+    """A tensor with a slice of it replaced."""
+    value, source, axis, step = call.value("self"), call.value("src"), call("dim", 0), call("step", 1)
+    axis %= value.rank
+    if call.name == "select_scatter":
+        start: Any = call("index")
+        first = dimension(start) if not isinstance(start, int) or start >= 0 else value.dims[axis] + start
+        source = movement.reshape(call.g, source, movement.unsqueezed(source, [axis]))
+    else:
+        first, _ = bounds(value.dims[axis], dimension(call("start", 0)), dimension(call("end", LARGE)), step)
+    return movement.put(call.g, value, source, axis, first, step)
 
 
 def cat(call: Call) -> Value:
@@ -175,8 +191,9 @@ def diagonal(call: Call) -> Value:
     a, b = call("dim1", 0) % value.rank, call("dim2", 1) % value.rank
     if call("offset", 0):
         call.refuse("a diagonal beside the main one")
-    from workbench.graph.importing.written.contractions import einsum
-
+    count = least(value.dims[a], value.dims[b])
+    for axis in (a, b):
+        value = movement.sliced(call.g, value, axis, dimension(0), count, 1)
     letters = "abcdefghijkl"[: value.rank]
     term = "".join("z" if at in (a, b) else each for at, each in enumerate(letters))
     return einsum(call.g, f"{term}->{''.join(each for each in term if each != 'z')}z", [value])
@@ -225,7 +242,9 @@ WRITERS: dict[str, Writer] = {
     "reshape": view,
     "roll": roll,
     "select": select,
+    "select_scatter": put_slice,
     "slice": cut,
+    "slice_scatter": put_slice,
     "split": split,
     "split_with_sizes": split,
     "squeeze": squeeze,

@@ -52,6 +52,20 @@ def variance(call: Call) -> Value:
     return reduce(call.g, "variance", "+", centred, axes, keep=keep, each="a * a", finish=ended)
 
 
+def norm(call: Call) -> Value:
+    """The p-norm of vectors along axes."""
+    value, order = call.value("self"), call("ord", 2)
+    axes, keep = axes_of(call, value), bool(call("keepdim", False))
+    if order == float("inf"):
+        sign, each, finish = "max", "abs(a)", "s"
+    else:
+        each = {1: "abs(a)", 2: "a * a"}.get(order, f"pow(abs(a), {float(order)})")
+        sign, finish = "+", {1: "s", 2: "sqrt(s)"}.get(order, f"pow(s, {1 / order!r})" if order else "s")
+    if order == 0:
+        call.refuse("a norm of order 0")
+    return reduce(call.g, "norm", sign, value, axes, keep=keep, each=each, finish=finish)
+
+
 def log_sum_exp(call: Call) -> Value:
     value = call.value("self")
     axes, keep = axes_of(call, value), bool(call("keepdim", False))
@@ -113,6 +127,7 @@ WRITERS: dict[str, Writer] = {
     "argmin": partial(arg, which="min"),
     "cumprod": partial(running_total, sign="*"),
     "cumsum": partial(running_total, sign="+"),
+    "linalg_vector_norm": norm,
     "logsumexp": log_sum_exp,
     "max": partial(extremum, which="max"),
     "mean": partial(reduction, sign="+", finish="s / n"),

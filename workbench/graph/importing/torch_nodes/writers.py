@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from workbench.graph.importing.torch_nodes import (
     elementwise_calls,
     layer_calls,
@@ -24,9 +26,11 @@ SHAPED_BY_DATA = {"_unique2", "masked_select", "nonzero", "nonzero_static", "uni
 
 
 def why_not(name: str) -> str:
-    """Why an operation can have no definition; nothing if it only has none."""
+    """Why an operation has no definition."""
     if name in RANDOM:
         return "its result is random; the workbench's operators are functions (call .eval() if this is dropout)"
     if name in SHAPED_BY_DATA:
         return "the shape of its result, or the program, depends on data"
-    return ""
+    close = get_close_matches(name, WRITERS, n=3, cutoff=0.6)
+    near = f"; near it: {', '.join(close)}" if close else ""
+    return f"this operation has no definition among the {len(WRITERS)} here{near}"

@@ -211,6 +211,20 @@ def sliced(g: Emitter, value: Value, axis: int, start: Dimension, count: Dimensi
     return g.define("slice", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
 
 
+def put(g: Emitter, value: Value, source: Value, axis: int, start: Dimension, step: int) -> Value:
+    """A tensor in which the elements along an axis from `start` on, each `step` further, are those of `source`."""
+    names = Sizes()
+    sizes = names.told(value.dims)
+    theirs = names.told(source.dims)
+    target = indices(value.rank)
+    target[axis] = (index(axis) if step == 1 else f"{step} * {index(axis)}") + f" + {names.text(start)}"
+    every = indices(value.rank)
+    ranges = f" where {index(axis)} in 0:{theirs[axis]}"
+    body = f"{call('y', every)} = {call('x', every)}\n{call('y', target)} = {call('u', every)}{ranges}"
+    inputs = [("x", value, sizes), ("u", source, theirs)]
+    return g.define("put_slice", inputs, [("y", value.element, sizes)], body, sizes=names.given)
+
+
 def concatenated(g: Emitter, values: Sequence[Value], axis: int) -> Value:
     """Tensors one after another along an axis."""
     axis %= values[0].rank
