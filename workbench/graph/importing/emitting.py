@@ -11,6 +11,7 @@ from workbench.graph.importing.values import Array, Dims, Value, as_dims, of_arr
 from workbench.graph.terms.dimensions import Dimension, shown, symbols
 from workbench.graph.terms.nodes import Projection, Term, Variable
 from workbench.graph.terms.types import TensorType, TupleType, Type
+from workbench.graph.terms.walking import free_variables
 from workbench.lang import operator
 from workbench.lang.builtins import BUILTINS
 from workbench.lang.dtypes import INT64, DType, from_numpy
@@ -29,6 +30,7 @@ class Emitter:
         self.builder = builder
         self.label = ""
         self.parameters: list[Value] = []
+        self.sources: dict[Variable, str] = {}
         self._operators: dict[str, Operator] = {}
         self._taken = {*ENTRIES, *taken, builder.name}
 
@@ -44,11 +46,16 @@ class Emitter:
         """A constant without axes."""
         return self.constant(np.asarray(number).astype(element.numpy), element)
 
-    def parameter(self, name: str, element: DType, dims: Dims) -> Value:
-        """A parameter of the function that is built."""
-        value = Value(element, dims, self.builder.parameter(name, TensorType(element, dims)))
-        self.parameters.append(value)
-        return value
+    def parameter(self, name: str, element: DType, dims: Dims, source: str = "") -> Value:
+        """A parameter of the function that is built; `source` is its name in the other framework."""
+        variable = self.builder.parameter(name, TensorType(element, dims))
+        self.sources[variable] = source or name
+        self.parameters.append(Value(element, dims, variable))
+        return self.parameters[-1]
+
+    def sources_of(self, value: Value) -> list[str]:
+        """The parameters that a value is computed from, by their names in the other framework."""
+        return [self.sources[each] for each in free_variables(value.term) if each in self.sources]
 
     def contents(self, contents: Array) -> Value:
         """Sizes as a tensor of int64, computed only if somebody asks for them as data."""

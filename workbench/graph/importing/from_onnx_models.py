@@ -100,7 +100,7 @@ def _parameters(emitter: Emitter, values: dict[str, Value | None], proto: Any, g
         if not of.HasField("shape"):
             raise UnsupportedModel(f"input {each.name!r} has no shape, so the number of its axes is unknown")
         name = identifier(each.name, taken)
-        values[each.name] = emitter.parameter(name, element, _dims(of.shape.dim, name, dims))
+        values[each.name] = emitter.parameter(name, element, _dims(of.shape.dim, name, dims), each.name)
 
 
 def _dims(of: Any, name: str, known: dict[str, str]) -> Dims:

@@ -59,7 +59,9 @@ def loop(node: Node) -> list[Value]:
     collected = len(body.output) - 1 - len(carried)
     rounds = _rounds(node, count)
     if collected and rounds is None:
-        node.refuse("it collects a row in each round, and how many there are is data of a run")
+        if count is None:
+            node.refuse("it collects a row in each round, and how many there are is data of a run")
+        node.unknown(0, "count of rounds")
     always = go is None or (go.array is not None and bool(go.array.reshape(())))
     if go is not None and go.array is not None and not bool(go.array.reshape(())):
         rounds = dimension(0)

@@ -96,7 +96,7 @@ class Graph:
         try:
             results = self._results(node, proto)
         except UnsupportedModel as error:
-            raise error if str(error).startswith(place) else UnsupportedModel(f"{place}: {error}") from None
+            raise error.at(place) from None
         except ModelError as error:
             raise UnsupportedModel(f"{place}: {error}") from None
         if len(results) < len(proto.output):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.onnx_nodes.window_nodes import shifted
 from workbench.graph.importing.values import Value
@@ -118,10 +120,10 @@ def dropout(node: Node) -> list[Value]:
     """Nothing at inference; in training it is random, and refused."""
     x, training = node.input(0), node.optional(2)
     ratio = node.optional(1)
-    if training is not None and (training.array is None or bool(training.array.reshape(()))):
-        if ratio is None or ratio.array is None or float(ratio.array.reshape(())) != 0:
+    if training is not None and bool(node.array(2, "training_mode").reshape(())):
+        if ratio is None or float(node.array(1, "ratio").reshape(())) != 0:
             node.refuse("dropout while training is random; the workbench's operators are functions")
-    true = node.g.constant(__import__("numpy").ones((), bool), BOOL)
+    true = node.g.constant(np.ones((), bool), BOOL)
     return [x, *([expand(node.g, true, x.dims)] if node.outputs > 1 else [])]
 
 

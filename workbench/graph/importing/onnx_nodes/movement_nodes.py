@@ -148,7 +148,7 @@ def trilu(node: Node) -> Value:
     if offset is not None:
         number = scalar_of(offset)
         if number is None:
-            node.refuse("which diagonal it begins at (input 1) is data of a run; give it: constants={name: array}")
+            node.unknown(1, "diagonal")
         shift = int(np.clip(number, -(1 << 30), 1 << 30))
     return triangle(node.g, node.input(0), shift, upper=bool(node("upper", 1)))
 

@@ -63,7 +63,7 @@ class Node:
         """The elements of an input that shapes the result, which must be known."""
         found = self.input(at).array
         if found is None:
-            self.refuse(self._unknown(at, what))
+            self.unknown(at, what)
         return found
 
     def integers(self, at: int, what: str) -> list[int]:
@@ -74,14 +74,17 @@ class Node:
         """The elements of an input that shapes the result as dimensions."""
         found = as_dims(self.input(at))
         if found is None:
-            self.refuse(self._unknown(at, what))
+            self.unknown(at, what)
         return found
 
-    def _unknown(self, at: int, what: str) -> str:
-        return (
-            f"its {what} (input {at}) is data of a run, and the result's shape depends on it; if it is an input of the "
-            f"model that is always the same, give it: from_onnx(..., constants={{name: array}})"
-        )
+    def unknown(self, at: int, what: str) -> NoReturn:
+        """Say that an input is data of a run, and must be known to write the definition."""
+        names = self.g.sources_of(self.input(at))
+        text = f"its {what} (input {at}) is data of a run, and what it computes, or its shape, depends on it"
+        if names:
+            given = ", ".join(f"{name!r}: ..." for name in names)
+            text += f"; where it is always the same, give it: from_onnx(model, constants={{{given}}})"
+        raise UnsupportedModel(f"{self.place}: {text}", names)
 
     def axes(self, attribute: str, at: int) -> list[int] | None:
         """Axes, which were an attribute in early versions and are an input in later ones; None if left out."""

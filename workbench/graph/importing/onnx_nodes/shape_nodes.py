@@ -56,8 +56,8 @@ def count_up(node: Node) -> Value:
     if all(each.array is not None for each in (start, limit, step)):
         found = np.arange(*(np.asarray(each.array).reshape(()).item() for each in (start, limit, step)))
         return node.g.constant(found.astype(start.element.numpy), start.element)
-    if step.array is None or int(np.asarray(step.array).item()) != 1 or start.contents is None or limit.contents is None:
-        node.refuse("the number of elements depends on data of a run: start, limit and step must be known")
+    if int(node.array(2, "step").reshape(())) != 1 or start.element != INT64:
+        node.refuse("a range whose ends vary, in steps, or of other numbers than int64")
     (first,), (end,) = node.dims(0, "start"), node.dims(1, "limit")
     base = node.g.contents(symbolic(first))
     body = "y(i) = a + int64(i) where i in 0:E"

@@ -85,7 +85,7 @@ class Graph:
         try:
             return self._written(node, place)
         except UnsupportedModel as error:
-            raise error if str(error).startswith(place) else UnsupportedModel(f"{place}: {error}") from None
+            raise error.at(place) from None
         except ModelError as error:
             raise UnsupportedModel(f"{place}: {error}") from None
 
