@@ -71,9 +71,11 @@ def _loaded(onnx: Any, model: Any) -> Any:
 
 def _checked(onnx: Any, proto: Any) -> Any:
     """The model with its local functions inlined; ModelError if it is malformed."""
+    from onnx import inliner
+
     try:
         onnx.checker.check_model(proto)
-        return onnx.inliner.inline_local_functions(proto) if proto.functions else proto
+        return inliner.inline_local_functions(proto) if proto.functions else proto
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         raise ModelError(f"the model is malformed: {str(error).strip()}") from None
 
@@ -97,8 +99,6 @@ def _parameters(emitter: Emitter, values: dict[str, Value | None], proto: Any, g
         if each.name in given:
             values[each.name] = emitter.constant(np.asarray(given[each.name], element.numpy), element)
             continue
-        if not of.HasField("shape"):
-            raise UnsupportedModel(f"input {each.name!r} has no shape, so the number of its axes is unknown")
         name = identifier(each.name, taken)
         values[each.name] = emitter.parameter(name, element, _dims(of.shape.dim, name, dims), each.name)
 

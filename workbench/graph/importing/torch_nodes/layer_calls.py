@@ -310,6 +310,7 @@ WRITERS: dict[str, Writer] = {
     "adaptive_avg_pool1d": partial(adaptive_average, count=1),
     "_fused_rms_norm": rms_norm,
     "_native_batch_norm_legit": batch_statistics,
+    "_native_batch_norm_legit_functional": batch_statistics,
     "adaptive_max_pool2d": adaptive_max,
     "_native_batch_norm_legit_no_training": batch_norm,
     "_scaled_dot_product_flash_attention_for_cpu": attention,

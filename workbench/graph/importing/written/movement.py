@@ -11,7 +11,7 @@ from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
 from workbench.graph.importing.written.elementwise import index, literal, size
 from workbench.graph.importing.written.reductions import call
-from workbench.graph.terms.dimensions import Dimension, dimension, shown, shown_list
+from workbench.graph.terms.dimensions import Dimension, dimension, replaced, shown, shown_list, symbols
 
 
 class Sizes:
@@ -37,6 +37,9 @@ class Sizes:
     def text(self, dim: Dimension) -> str:
         if dim.constant is not None:
             return str(dim.constant)
+        names = {shown(known): dimension(text) for known, text in self.known.items() if known.only_atom()}
+        if dim not in self.known and symbols(dim) <= names.keys():
+            return shown(replaced(dim, names))
         if dim not in self.known:
             self.known[dim] = f"E{len(self.given)}"
             self.given[self.known[dim]] = dim
