@@ -22,7 +22,9 @@ import numpy as np
 import workbench as wb
 from workbench.errors import UnsupportedModel
 
-ELEMENTS = {"bool", "bfloat16", "float16", "float32", "float64"} | {f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)}
+ELEMENTS = {"bool", "bfloat16", "float16", "float32", "float64"} | {
+    f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)
+}
 HALF_PRECISION = {"float16": 2.0**-9, "bfloat16": 2.0**-6}
 
 

@@ -9,10 +9,10 @@ import workbench as wb
 from workbench.errors import ModelError, UnsupportedModel
 
 onnx = pytest.importorskip("onnx", reason="install onnx: nothing here writes models")
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
+reference = pytest.importorskip("onnx.reference", reason="install onnx: nothing here writes models")
+TensorProto, helper, numpy_helper = onnx.TensorProto, onnx.helper, onnx.numpy_helper
 
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+F, WHOLE, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
 def info(name, shape, element=F):
@@ -35,7 +35,9 @@ def ramp(*shape):
 
 
 def test_dimensions_and_inputs_keep_their_names():
-    model = wb.from_onnx(made([node("Relu", ["in.put"], ["y"])], [info("in.put", ["batch", 3])], [info("y", ["batch", 3])]))
+    model = wb.from_onnx(
+        made([node("Relu", ["in.put"], ["y"])], [info("in.put", ["batch", 3])], [info("y", ["batch", 3])])
+    )
     assert "fn main(in_put: float32[batch, 3])" in str(model)
     np.testing.assert_array_equal(model.evaluate(ramp(5, 3)), np.maximum(ramp(5, 3), 0))
 
@@ -87,7 +89,7 @@ def test_a_batch_that_varies_goes_through_a_network():
     weights = ramp(4, 3, 3, 3)
     model = wb.from_onnx(made(nodes, [info("x", ["n", 3, "h", "w_"])], [info("y", ["n", 4])], {"w": weights}))
     for shape in ((1, 3, 5, 7), (3, 3, 8, 6)):
-        expected = ReferenceEvaluator(
+        expected = reference.ReferenceEvaluator(
             made(nodes, [info("x", list(shape))], [info("y", [None, 4])], {"w": weights})
         ).run(None, {"x": ramp(*shape)})[0]
         np.testing.assert_allclose(model.evaluate(ramp(*shape)), expected, rtol=1e-4, atol=1e-4)
@@ -124,13 +126,13 @@ def halving(scan=False):
     if scan:
         nodes.append(node("Identity", ["s"], ["row"]))
         outputs.append(info("row", []))
-    inputs = [info("i", [], I), info("more_in", [], B), info("x_in", ["n"])]
+    inputs = [info("i", [], WHOLE), info("more_in", [], B), info("x_in", ["n"])]
     return helper.make_graph(nodes, "body", inputs, outputs)
 
 
 def test_a_loop_is_a_function_that_calls_itself():
     proto = made(
-        [node("Loop", ["count", "go", "x"], ["y"], body=halving())], [info("count", [], I), info("x", ["n"])],
+        [node("Loop", ["count", "go", "x"], ["y"], body=halving())], [info("count", [], WHOLE), info("x", ["n"])],
         [info("y", ["n"])], {"go": np.bool_(True), "two": np.float32(2), "one": np.float32(1)},
     )  # fmt: skip
     model = wb.from_onnx(proto)
@@ -188,7 +190,9 @@ def test_local_functions_are_inlined():
 @pytest.mark.parametrize("lost", ["data", "Reshape"])
 def test_the_shape_of_a_reshape_must_be_known(lost):
     proto = made(
-        [node("Reshape", ["x", "shape"], ["y"], name="r")], [info("x", [6]), info("shape", [2], I)], [info("y", [None, None])]
+        [node("Reshape", ["x", "shape"], ["y"], name="r")],
+        [info("x", [6]), info("shape", [2], WHOLE)],
+        [info("y", [None, None])],
     )
     with pytest.raises(UnsupportedModel, match=lost) as caught:
         wb.from_onnx(proto)

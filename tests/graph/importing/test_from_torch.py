@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import workbench as wb
+from tests.graph.importing.eager import assert_equal
 from workbench.errors import ModelError, UnsupportedModel
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to import from")
-from torch import nn
-from torch.nn import functional
+nn, functional = torch.nn, torch.nn.functional
 
 BATCH = torch.export.Dim("batch")
 TIME = torch.export.Dim("time")
@@ -110,17 +109,6 @@ def words(*shape):
     return torch.randint(0, 50, shape)
 
 
-def assert_equal(model, function, *arguments):
-    """The model computes what the function does, in the same types and shapes."""
-    with torch.no_grad():
-        expected = function(*arguments)
-    found = model.evaluate(*(each.numpy() for each in arguments))
-    pairs = zip(found, expected, strict=True) if isinstance(expected, tuple | list) else [(found, expected)]
-    for a, b in pairs:
-        assert (a.dtype.name, a.shape) == (str(b.dtype).removeprefix("torch."), tuple(b.shape))
-        np.testing.assert_allclose(a, b.numpy(), rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_computes_what_pytorch_does(name):
     module, x = prepared(name)
@@ -167,9 +155,7 @@ def test_cond_is_a_branch_of_the_language():
 def test_while_loop_is_a_function_that_calls_itself():
     def function(x):
         steps = torch.tensor(0)
-        return torch._higher_order_ops.while_loop(
-            lambda i, y: y.sum() < 100, lambda i, y: (i + 1, y * 1.5), (steps, x)
-        )
+        return torch._higher_order_ops.while_loop(lambda i, y: y.sum() < 100, lambda i, y: (i + 1, y * 1.5), (steps, x))
 
     model = wb.from_torch(function, torch.ones(3))
     assert "rounds(" in str(model)
@@ -190,7 +176,9 @@ def test_what_is_refused_is_named_with_its_module_and_line():
         def forward(self, x):
             return self.noise(x) * 2
 
-    with pytest.raises(UnsupportedModel, match=r"aten.rand_like in module 'noise' at .*test_from_torch.py:\d+: .*random"):
+    with pytest.raises(
+        UnsupportedModel, match=r"aten.rand_like in module 'noise' at .*test_from_torch.py:\d+: .*random"
+    ):
         wb.from_torch(Outer(), torch.ones(3))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
+from tests.graph.importing.eager import assert_equal
 
 torch = pytest.importorskip("torch", reason="install torch: PyTorch is not here to import from")
-from torch.nn import functional as F
-
-from tests.graph.importing.test_from_torch import assert_equal
+F = torch.nn.functional
 
 X = torch.linspace(-2, 2.3, 72).reshape(3, 4, 6)
 WHOLE = torch.arange(-6, 6).reshape(3, 4)

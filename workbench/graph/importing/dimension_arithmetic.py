@@ -86,3 +86,26 @@ def _objects(array: Array) -> Array:
 def joined(arrays: Sequence[Array]) -> Array:
     """Vectors of sizes one after another."""
     return symbolic(np.concatenate([_objects(array) for array in arrays]))
+
+
+def bounds(whole: Dimension, start: Dimension, end: Dimension, step: int) -> tuple[Dimension, Dimension]:
+    """Where a slice begins and how many elements it has, with ends cut to the axis as NumPy does."""
+    low, high = (dimension(0), whole) if step > 0 else (dimension(-1), whole - 1)
+    first, last = (_clamped(each, whole, low, high) for each in (start, end))
+    distance = last - first if step > 0 else first - last
+    number = largest(dimension(0), quotient(distance + (abs(step) - 1), dimension(abs(step))))
+    return first, number
+
+
+def _clamped(at: Dimension, whole: Dimension, low: Dimension, high: Dimension) -> Dimension:
+    if at.constant is not None:
+        if at.constant >= 2**31 - 1:
+            return high
+        if at.constant < -(2**31 - 1):
+            return low
+        counted = at if at.constant >= 0 else whole + at
+        if at.constant < 0 and whole.constant is None:
+            return counted
+    else:
+        counted = at
+    return largest(low, least(counted, high))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from workbench.graph.building import Builder
-from workbench.graph.importing.values import Array, Dims, Value, as_dims, of_array
+from workbench.graph.importing.values import Array, Dims, Value, of_array
 from workbench.graph.terms.dimensions import Dimension, shown, symbols
-from workbench.graph.terms.nodes import Projection, Term, Variable
+from workbench.graph.terms.nodes import Term, Variable
 from workbench.graph.terms.types import TensorType, TupleType, Type
 from workbench.graph.terms.walking import free_variables
 from workbench.lang import operator
@@ -142,7 +142,8 @@ class Emitter:
     def value(self, term: Term, of: Type | None = None) -> Value:
         """A term of the builder as a value."""
         found = of if of is not None else self.builder.type_of(term)
-        assert isinstance(found, TensorType) and isinstance(found.element, DType)
+        assert isinstance(found, TensorType)
+        assert isinstance(found.element, DType)
         return Value(found.element, found.dims, term)
 
     def let(self, name: str, value: Value) -> Value:
@@ -152,6 +153,3 @@ class Emitter:
 
 def _type(element: DType, dims: Sequence[str]) -> str:
     return f"{element.name}({','.join(dims)})" if dims else element.name
-
-
-__all__ = ["Emitter", "Input", "Output", "Projection", "Variable", "as_dims"]

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     import onnx
 
 
-def from_onnx(model: str | os.PathLike[str] | bytes | onnx.ModelProto, /, constants: Mapping[str, Any] | None = None) -> Model:
+def from_onnx(
+    model: str | os.PathLike[str] | bytes | onnx.ModelProto, /, constants: Mapping[str, Any] | None = None
+) -> Model:
     """The model of a file, of its bytes, or of a `ModelProto` (opset 18 or later).
 
     Its nodes are operators of the language, written for their ranks, types and attributes; dimensions keep their names.
-    Its parameters are the graph's inputs in order, without those that have a value already; several outputs are a tuple.
+    Its parameters are the graph's inputs in order, without those that have a value; several outputs are a tuple.
     `constants` gives values to inputs by name: those that shape other tensors (the shape of a Reshape, axes) must be
     known.  UnsupportedModel names the node that cannot be taken over, ModelError says why a file is no model.
     """
@@ -42,7 +44,9 @@ def from_onnx(model: str | os.PathLike[str] | bytes | onnx.ModelProto, /, consta
         if name not in names:
             raise ModelError(unknown_name("input", name, names))
     emitter = Emitter(LoopBuilder("main"))
-    graph = Graph(emitter, {each.domain if each.domain != "ai.onnx" else "": each.version for each in proto.opset_import})
+    graph = Graph(
+        emitter, {each.domain if each.domain != "ai.onnx" else "": each.version for each in proto.opset_import}
+    )
     graph.initializers(proto.graph)
     _parameters(emitter, graph.values, proto, given)
     graph.run(proto.graph.node)
@@ -130,4 +134,24 @@ def identifier(name: str, taken: set[str]) -> str:
     return found
 
 
-RESERVED = {"def", "where", "in", "for", "exists", "min", "max", "true", "false", "inf", "nan", "fn", "let", "if", "else", "match", "ref", "type", "const"}  # noqa: E501
+RESERVED = {
+    "def",
+    "where",
+    "in",
+    "for",
+    "exists",
+    "min",
+    "max",
+    "true",
+    "false",
+    "inf",
+    "nan",
+    "fn",
+    "let",
+    "if",
+    "else",
+    "match",
+    "ref",
+    "type",
+    "const",
+}

@@ -24,9 +24,7 @@ KEPT = (
 )  # fmt: skip
 
 
-def from_torch(
-    module: torch.nn.Module | Callable[..., Any], /, *examples: Any, dynamic_shapes: Any = None
-) -> Model:
+def from_torch(module: torch.nn.Module | Callable[..., Any], /, *examples: Any, dynamic_shapes: Any = None) -> Model:
     """The model of a module or function, as `torch.export` sees it for example arguments.
 
     Parameters and buffers become constants.  The model's parameters are the tensors among the arguments, in order;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.graph.building import Builder
-from workbench.graph.terms.nodes import Call, Function, If, Let, Term, Tuple, Variable
+from workbench.graph.terms.nodes import Call, Function, If, Let, Term, Tuple
 from workbench.graph.terms.types import FunctionType, TupleType, Type
 from workbench.graph.terms.walking import run
 
@@ -34,6 +34,3 @@ class LoopBuilder(Builder):
         self._bound.append((itself, function))
         ended = self._made(Call(itself, tuple(initial)))
         return [self.project(ended, at) for at in range(len(types))]
-
-
-__all__ = ["LoopBuilder", "Variable"]

@@ -6,7 +6,7 @@ from functools import partial
 
 from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import cast, elementwise, literal
+from workbench.graph.importing.written.elementwise import GELU, TRUNCATED, cast, elementwise, literal
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 
 # Type of node → its definition over operands a, b, ...
@@ -42,12 +42,6 @@ WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, float]]] = {
     "Swish": ("a * sigmoid({alpha} * a)", {"alpha": 1.0}),
     "ThresholdedRelu": ("a > {alpha} ? a : 0.0", {"alpha": 1.0}),
 }
-
-GELU = {
-    "none": "0.5 * a * (1.0 + erf(a * 0.7071067811865476))",
-    "tanh": "0.5 * a * (1.0 + tanh(0.7978845608028654 * (a + 0.044715 * a * a * a)))",
-}
-TRUNCATED = "a / b + int8(a % b != 0 && (a ^ b) < 0)"
 
 
 def named(node_type: str) -> str:

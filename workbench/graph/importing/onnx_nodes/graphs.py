@@ -10,19 +10,29 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.errors import ModelError, UnsupportedModel, WorkbenchError
+from workbench.errors import ModelError, UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.onnx_nodes.node import Node, element_of
 from workbench.graph.importing.onnx_nodes.shape_nodes import folded
 from workbench.graph.importing.onnx_nodes.writers import CONTROL, RANDOM, SHAPED_BY_DATA, WRITERS
 from workbench.graph.importing.values import Value
-from workbench.lang.dtypes import from_numpy
 
 OLDEST = 18
 # Definitions since this version are understood as well: what changed up to 18 are element types, and attributes that
 # became inputs.  Of some types those that are older still, for the same reason.
 UNDERSTOOD = 13
-EARLIER = {"Constant": 1, "Dropout": 7, "Identity": 1, "If": 1, "Loop": 1, "Max": 8, "Min": 8, "ReduceMax": 11, "ReduceMin": 11, "Upsample": 9}
+EARLIER = {
+    "Constant": 1,
+    "Dropout": 7,
+    "Identity": 1,
+    "If": 1,
+    "Loop": 1,
+    "Max": 8,
+    "Min": 8,
+    "ReduceMax": 11,
+    "ReduceMin": 11,
+    "Upsample": 9,
+}
 Values = dict[str, Value | None]
 
 
@@ -217,6 +227,3 @@ def _type_proto(value: Value | None) -> onnx.TypeProto:
     number = onnx.helper.np_dtype_to_tensor_dtype(value.element.numpy)
     sizes = [dim if dim is not None else f"d{at}" for at, dim in enumerate(value.shape)]
     return onnx.helper.make_tensor_type_proto(number, sizes)
-
-
-__all__ = ["Graph", "WorkbenchError", "from_numpy"]

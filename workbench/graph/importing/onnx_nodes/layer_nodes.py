@@ -86,7 +86,13 @@ def rms_norm(node: Node) -> Value:
 def instance_norm(node: Node) -> Value:
     x, scale, bias = (node.input(at) for at in range(3))
     return normalised(
-        node.g, "instance_norm", x, list(range(2, x.rank)), node("epsilon", 1e-5), scale=channels(scale), bias=channels(bias)
+        node.g,
+        "instance_norm",
+        x,
+        list(range(2, x.rank)),
+        node("epsilon", 1e-5),
+        scale=channels(scale),
+        bias=channels(bias),
     )
 
 
@@ -120,9 +126,9 @@ def dropout(node: Node) -> list[Value]:
     """Nothing at inference; in training it is random, and refused."""
     x, training = node.input(0), node.optional(2)
     ratio = node.optional(1)
-    if training is not None and bool(node.array(2, "training_mode").reshape(())):
-        if ratio is None or float(node.array(1, "ratio").reshape(())) != 0:
-            node.refuse("dropout while training is random; the workbench's operators are functions")
+    trained = training is not None and bool(node.array(2, "training_mode").reshape(()))
+    if trained and (ratio is None or float(node.array(1, "ratio").reshape(())) != 0):
+        node.refuse("dropout while training is random; the workbench's operators are functions")
     true = node.g.constant(np.ones((), bool), BOOL)
     return [x, *([expand(node.g, true, x.dims)] if node.outputs > 1 else [])]
 

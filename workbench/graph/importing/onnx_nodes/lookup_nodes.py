@@ -34,7 +34,8 @@ def one_hot(node: Node) -> Value:
     indices, values = node.input(0), node.input(2)
     (depth,) = node.integers(1, "depth")
     off, on = (
-        movement.reshape(node.g, movement.sliced(node.g, values, 0, dimension(at), dimension(1), 1), ()) for at in (0, 1)
+        movement.reshape(node.g, movement.sliced(node.g, values, 0, dimension(at), dimension(1), 1), ())
+        for at in (0, 1)
     )
     return lookups.one_hot(node.g, indices, depth, off, on, node("axis", -1))
 

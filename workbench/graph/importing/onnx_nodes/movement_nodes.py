@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from workbench.graph.importing.dimension_arithmetic import largest, least, quotient
+from workbench.graph.importing.dimension_arithmetic import bounds, quotient
 from workbench.graph.importing.onnx_nodes.node import Node, Writer, scalar_of
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import movement
 from workbench.graph.importing.written.elementwise import broadcast, expand, index, size
 from workbench.graph.importing.written.lookups import triangle
 from workbench.graph.importing.written.movement import product
-from workbench.graph.terms.dimensions import Dimension, dimension
+from workbench.graph.terms.dimensions import dimension
 
 
 def reshape(node: Node) -> Value:
@@ -97,34 +95,13 @@ def cut(node: Node) -> Value:
     return value
 
 
-def bounds(whole: Dimension, start: Dimension, end: Dimension, step: int) -> tuple[Dimension, Dimension]:
-    """Where a slice begins and how many elements it has, with ends cut to the axis as NumPy does."""
-    low, high = (dimension(0), whole) if step > 0 else (dimension(-1), whole - 1)
-    first, last = (_clamped(each, whole, low, high) for each in (start, end))
-    distance = last - first if step > 0 else first - last
-    number = largest(dimension(0), quotient(distance + (abs(step) - 1), dimension(abs(step))))
-    return first, number
-
-
-def _clamped(at: Dimension, whole: Dimension, low: Dimension, high: Dimension) -> Dimension:
-    if at.constant is not None:
-        if at.constant >= 2**31 - 1:
-            return high
-        if at.constant < -(2**31 - 1):
-            return low
-        counted = at if at.constant >= 0 else whole + at
-        if at.constant < 0 and whole.constant is None:
-            return counted
-    else:
-        counted = at
-    return largest(low, least(counted, high))
-
-
 def pad(node: Node) -> Value:
     """A border around."""
     value = node.input(0)
     pads = node.integers(1, "pads")
-    axes = [axis % value.rank for axis in node.integers(3, "axes")] if node.optional(3) is not None else range(value.rank)
+    axes = (
+        [axis % value.rank for axis in node.integers(3, "axes")] if node.optional(3) is not None else range(value.rank)
+    )
     before, after = [0] * value.rank, [0] * value.rank
     for at, axis in enumerate(axes):
         before[axis], after[axis] = pads[at], pads[at + len(pads) // 2]
@@ -187,7 +164,11 @@ def space_to_depth(node: Node) -> Value:
     x = node.input(0)
     n, c, h, w = x.dims
     parts = (n, c, quotient(h, dimension(b)), dimension(b), quotient(w, dimension(b)), dimension(b))
-    moved = movement.transpose(node.g, movement.reshape(node.g, x, parts), [0, 3, 5, 1, 2, 4] if node("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4])
+    moved = movement.transpose(
+        node.g,
+        movement.reshape(node.g, x, parts),
+        [0, 3, 5, 1, 2, 4] if node("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4],
+    )
     return movement.reshape(node.g, moved, (n, c * (b * b), parts[2], parts[4]))
 
 
@@ -227,4 +208,3 @@ WRITERS: dict[str, Writer] = {
     "Trilu": trilu,
     "Unsqueeze": unsqueeze,
 }
-__all__ = ["WRITERS", "Sequence", "bounds"]

@@ -9,7 +9,7 @@ from workbench.graph.importing.written import contractions, movement, windows
 from workbench.graph.importing.written.elementwise import elementwise
 from workbench.graph.importing.written.reductions import reduce
 from workbench.graph.terms.dimensions import dimension
-from workbench.lang.dtypes import FLOAT32, UINT8, DType
+from workbench.lang.dtypes import UINT8, DType
 
 ROUNDED = "q - remainder(q, 1.0)"  # of the quotient q, half to even
 
@@ -100,7 +100,11 @@ def product(node: Node) -> Value:
 
 
 def _column(node: Node, value: Value) -> Value:
-    return value if value.rank != 1 or value.shape == (1,) else movement.reshape(node.g, value, (value.dims[0], dimension(1)))
+    return (
+        value
+        if value.rank != 1 or value.shape == (1,)
+        else movement.reshape(node.g, value, (value.dims[0], dimension(1)))
+    )
 
 
 def _again(node: Node, total: Value, scales: list[Value], scale: Value, zero: Value) -> Value:
@@ -136,4 +140,3 @@ WRITERS: dict[str, Writer] = {
     "QLinearMatMul": product,
     "QuantizeLinear": quantize,
 }
-__all__ = ["FLOAT32", "WRITERS", "limits"]

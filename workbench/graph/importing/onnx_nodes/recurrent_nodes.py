@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import movement, recurrences
@@ -120,16 +118,12 @@ def _lstm(node: Node, layer: Layer) -> Sequence[Value]:
 
 
 def _gru(node: Node, layer: Layer) -> Sequence[Value]:
-    single = Layer(
-        layer.x, layer.w, layer.r, layer.wb, layer.rb, layer.initial[:1], layer.activations, layer.backwards
-    )
+    single = Layer(layer.x, layer.w, layer.r, layer.wb, layer.rb, layer.initial[:1], layer.activations, layer.backwards)
     return recurrences.gru(node.g, single, reset_after=bool(node("linear_before_reset", 0)))
 
 
 def _rnn(node: Node, layer: Layer) -> Sequence[Value]:
-    single = Layer(
-        layer.x, layer.w, layer.r, layer.wb, layer.rb, layer.initial[:1], layer.activations, layer.backwards
-    )
+    single = Layer(layer.x, layer.w, layer.r, layer.wb, layer.rb, layer.initial[:1], layer.activations, layer.backwards)
     return recurrences.rnn(node.g, single)
 
 
@@ -138,4 +132,3 @@ WRITERS: dict[str, Writer] = {
     "LSTM": lambda node: recurrent(node, 4, ("Sigmoid", "Tanh", "Tanh"), _lstm),
     "RNN": lambda node: recurrent(node, 1, ("Tanh",), _rnn),
 }
-__all__ = ["WRITERS", "np"]

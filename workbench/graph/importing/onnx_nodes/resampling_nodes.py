@@ -8,7 +8,7 @@ from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Array, Value
 from workbench.graph.importing.written import movement, resampling
 from workbench.graph.importing.written.elementwise import elementwise, literal
-from workbench.graph.importing.written.resampling import Table
+from workbench.graph.importing.written.resampling import MODES, Table, coordinates
 from workbench.graph.terms.dimensions import dimension
 from workbench.lang.dtypes import BOOL
 
@@ -18,31 +18,6 @@ ROUNDINGS = {
     "floor": np.floor,
     "ceil": np.ceil,
 }
-
-
-def coordinates(mode: str, extent: int, count: int, scale: float, region: tuple[float, float]) -> Array:
-    """Where the elements of the result lie in the input, along an axis."""
-    x = np.arange(count, dtype=np.float64)
-    exact = scale * extent
-    match mode:
-        case "half_pixel":
-            return (x + 0.5) / scale - 0.5
-        case "half_pixel_symmetric":
-            return extent / 2 * (1 - count / exact) + (x + 0.5) / scale - 0.5
-        case "pytorch_half_pixel":
-            return (x + 0.5) / scale - 0.5 if exact != 1 else np.full(count, -0.5)
-        case "align_corners":
-            return x * (extent - 1) / (exact - 1) if exact != 1 else np.zeros(count)
-        case "asymmetric":
-            return x / scale
-        case _:
-            start, end = region
-            if exact == 1:
-                return np.full(count, 0.5 * (start + end) * (extent - 1))
-            return start * (extent - 1) + x * (end - start) * (extent - 1) / (exact - 1)
-
-
-MODES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
 
 
 def resize(node: Node) -> Value:

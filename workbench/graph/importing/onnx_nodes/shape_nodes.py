@@ -12,8 +12,7 @@ from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Array, Value, symbolic
 from workbench.graph.importing.written.elementwise import expand
 from workbench.graph.importing.written.movement import product
-from workbench.graph.terms.dimensions import dimension
-from workbench.lang.dtypes import FLOAT32, INT64, from_numpy
+from workbench.lang.dtypes import INT64, from_numpy
 
 
 def shape(node: Node) -> Value:
@@ -29,7 +28,12 @@ def count(node: Node) -> Value:
 
 def constant(node: Node) -> Value:
     """A constant, in one of the ways in which it may be written."""
-    for name, kind in (("value_float", np.float32), ("value_floats", np.float32), ("value_int", np.int64), ("value_ints", np.int64)):  # noqa: E501
+    for name, kind in (
+        ("value_float", np.float32),
+        ("value_floats", np.float32),
+        ("value_int", np.int64),
+        ("value_ints", np.int64),
+    ):
         if name in node.attributes:
             return node.g.constant(np.asarray(node(name), kind))
     if "value" not in node.attributes:
@@ -152,6 +156,3 @@ def folded(node: Node) -> Value | None:
     if node.type == "Cast" and node.element(node("to")).is_float:
         return None
     return node.g.contents(symbolic(writer(node, arrays)))
-
-
-__all__ = ["FLOAT32", "WRITERS", "dimension", "folded"]

@@ -28,7 +28,7 @@ class Surrounding(Protocol):
 
 @dataclass(eq=False)
 class Call:
-    """A call: name of the operation, arguments by the names of its schema, types of its results as PyTorch found them."""
+    """A call: name of the operation, arguments by name, and `result` as PyTorch found it: what has shape and type."""
 
     name: str
     place: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.graph.importing.recursion import LoopBuilder
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
@@ -50,4 +48,3 @@ def while_loop(call: Call) -> tuple[Value, ...]:
 
 
 CONTROL: dict[str, Writer] = {"cond": conditional, "while_loop": while_loop}
-__all__ = ["CONTROL", "Any"]

@@ -6,10 +6,9 @@ import re
 from functools import partial
 from typing import Any
 
-from workbench.graph.importing.onnx_nodes.elementwise_nodes import GELU, TRUNCATED
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import cast, elementwise, expand, literal
+from workbench.graph.importing.written.elementwise import GELU, TRUNCATED, cast, elementwise, expand, literal
 from workbench.graph.terms.dimensions import Dimension
 from workbench.lang.dtypes import BOOL, DType
 
@@ -79,7 +78,11 @@ def typed(call: Call, name: str, expression: str, *operands: Any, element: DType
 def unary(call: Call, expression: str) -> Value:
     if call.element == BOOL and call.name == "bitwise_not":
         return elementwise(call.g, "logical_not", "!a", call.value("self"), element=BOOL)
-    if call.value("self").element == call.element and not call.element.is_float and call.name in ("ceil", "floor", "round", "trunc"):  # noqa: E501
+    if (
+        call.value("self").element == call.element
+        and not call.element.is_float
+        and call.name in ("ceil", "floor", "round", "trunc")
+    ):
         return call.value("self")
     return typed(call, call.name, expression, call("self"))
 
@@ -168,7 +171,12 @@ def power(call: Call) -> Value:
             return typed(call, "sqrt", "sqrt(a)", base)
     if not call.element.is_float:
         of = call.element.name
-        return elementwise(call.g, "integer_pow", f"{of}(pow(float64(a), float64(b)))", *(cast(call.g, call.tensor(each), call.element) for each in (base, exponent)))  # noqa: E501
+        return elementwise(
+            call.g,
+            "integer_pow",
+            f"{of}(pow(float64(a), float64(b)))",
+            *(cast(call.g, call.tensor(each), call.element) for each in (base, exponent)),
+        )
     return typed(call, "pow", "pow(a, b)", base, exponent)
 
 
@@ -233,21 +241,15 @@ def lerp(call: Call) -> Value:
 
 def multiply_add(call: Call, sign: str) -> Value:
     text = f"a + d * (b {sign} c)"
-    return typed(call, "addcmul" if sign == "*" else "addcdiv", text, call("self"), call("tensor1"), call("tensor2"), call("value", 1))  # noqa: E501
-
-
-def full(call: Call) -> Value:
-    """A tensor with the same number everywhere."""
-    fill = call("fill_value", 1 if call.name.startswith("ones") else 0)
-    like = call("self")
-    sizes = like.dims if isinstance(like, Value) else call.dims(call("size", ()))
-    value = cast(call.g, call.tensor(fill), call.element) if isinstance(fill, Value | Dimension) else call.tensor(fill, call.element)  # noqa: E501
-    return expand(call.g, value, sizes)
-
-
-def scalar_tensor(call: Call) -> Value:
-    number = call("s")
-    return call.tensor(number, call.element) if not isinstance(number, Value) else cast(call.g, number, call.element)
+    return typed(
+        call,
+        "addcmul" if sign == "*" else "addcdiv",
+        text,
+        call("self"),
+        call("tensor1"),
+        call("tensor2"),
+        call("value", 1),
+    )
 
 
 WRITERS: dict[str, Writer] = {
@@ -268,9 +270,6 @@ WRITERS: dict[str, Writer] = {
     "copy": lambda call: expand(call.g, cast(call.g, call.value("src"), call.element), call.value("self").dims),
     "div": divide,
     "elu": elu,
-    "empty": full,
-    "full": full,
-    "full_like": full,
     "gelu": gelu,
     "hardtanh": clamp,
     "isinf": lambda call: elementwise(call.g, "is_inf", "isinf(a)", call.value("self"), element=BOOL),
@@ -279,16 +278,11 @@ WRITERS: dict[str, Writer] = {
     "lerp": lerp,
     "logical_not": lambda call: elementwise(call.g, "logical_not", "!a", truth(call, call.value("self")), element=BOOL),
     "masked_fill": masked_fill,
-    "ones": full,
-    "ones_like": full,
     "pow": power,
     "prelu": lambda call: typed(call, "prelu", "a < 0.0 ? b * a : a", call("self"), call("weight")),
     "remainder": remainder,
     "rsub": partial(add, sign="-"),
-    "scalar_tensor": scalar_tensor,
     "softplus": softplus,
     "sub": partial(add, sign="-"),
     "where": select,
-    "zeros": full,
-    "zeros_like": full,
 }

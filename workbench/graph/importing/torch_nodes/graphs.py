@@ -17,7 +17,7 @@ from workbench.graph.importing.torch_nodes.call import Call
 from workbench.graph.importing.torch_nodes.control_calls import CONTROL
 from workbench.graph.importing.torch_nodes.writers import WRITERS, why_not
 from workbench.graph.importing.values import Value
-from workbench.graph.terms.dimensions import Dimension, dimension
+from workbench.graph.terms.dimensions import dimension
 
 # Arithmetic on sizes.
 SIZES: dict[Any, Callable[..., Any]] = {
@@ -49,7 +49,9 @@ class Graph:
                     self.values[node] = self._attribute(node)
                 case "output":
                     found = node.args[0]
-                    return tuple(self._argument(each) for each in (found if isinstance(found, tuple | list) else [found]))
+                    return tuple(
+                        self._argument(each) for each in (found if isinstance(found, tuple | list) else [found])
+                    )
                 case _:
                     pass
         raise UnsupportedModel("the exported graph has no output")
@@ -164,6 +166,3 @@ def line_of(node: Any) -> str:
         return ""
     file, number = (own or frames)[-1]
     return f"{file}:{number}"
-
-
-__all__ = ["Dimension", "Graph", "constant", "label_of", "line_of", "module_path", "place_of"]

@@ -51,9 +51,7 @@ def index_put(call: Call) -> Value:
     dims = broadcast([place.dims for place in given])
     if axes != list(range(len(axes))):
         return _put_behind(call, x, axes, given, values)
-    columns = [
-        movement.reshape(g, expand(g, cast(g, place, INT64), dims), (*dims, dimension(1))) for place in given
-    ]
+    columns = [movement.reshape(g, expand(g, cast(g, place, INT64), dims), (*dims, dimension(1))) for place in given]
     indices = movement.concatenated(g, columns, len(dims))
     updates = expand(g, values, (*dims, *x.dims[len(given) :]))
     return lookups.scatter_nd(g, x, indices, updates, "add" if call("accumulate", False) else "none")

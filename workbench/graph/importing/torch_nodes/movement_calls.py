@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from workbench.graph.importing.dimension_arithmetic import least, quotient
-from workbench.graph.importing.onnx_nodes.movement_nodes import bounds
+from workbench.graph.importing.dimension_arithmetic import bounds, least, quotient
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import lookups, movement
 from workbench.graph.importing.written.contractions import einsum
 from workbench.graph.importing.written.elementwise import expand
 from workbench.graph.terms.dimensions import Dimension, dimension
-from workbench.lang.dtypes import INT64
 
 LARGE = 2**31 - 1
 
@@ -172,19 +168,6 @@ def triangle(call: Call) -> Value:
     return lookups.triangle(call.g, call.value("self"), call("diagonal", 0), upper=call.name == "triu")
 
 
-def count_up(call: Call) -> Value:
-    """Numbers from a start on, before an end, in equal steps."""
-    start, end, step, of = call("start", 0), call("end"), call("step", 1), call.element
-    if not any(isinstance(each, Dimension) and each.constant is None for each in (start, end, step)):
-        numbers = [each.constant if isinstance(each, Dimension) else each for each in (start, end, step)]
-        return call.g.constant(np.arange(*numbers).astype(of.numpy), of)
-    if step != 1:
-        call.refuse("a range whose ends vary, in steps")
-    first = call.tensor(start, of)
-    body = f"y(i) = a + {of.name}(i) where i in 0:E"
-    return call.g.define("count_up", [("a", first, [])], [("y", of, ["E"])], body, sizes={"E": dimension(end) - dimension(start)})  # noqa: E501
-
-
 def diagonal(call: Call) -> Value:
     """The elements whose places along two axes are equal; they become the last axis."""
     value = call.value("self")
@@ -225,7 +208,6 @@ def pixel_shuffle(call: Call) -> Value:
 WRITERS: dict[str, Writer] = {
     "_reshape_copy": view,
     "_unsafe_view": view,
-    "arange": count_up,
     "cat": cat,
     "constant_pad_nd": pad,
     "diagonal": diagonal,
@@ -258,4 +240,3 @@ WRITERS: dict[str, Writer] = {
     "unsqueeze": unsqueeze,
     "view": view,
 }
-__all__ = ["INT64", "WRITERS", "Any"]

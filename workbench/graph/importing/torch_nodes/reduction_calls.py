@@ -11,7 +11,7 @@ from workbench.graph.importing.written import lookups, movement
 from workbench.graph.importing.written.elementwise import cast, elementwise
 from workbench.graph.importing.written.reductions import arg_extremum, reduce, running, softmax
 from workbench.graph.terms.dimensions import dimension
-from workbench.lang.dtypes import BOOL, FLOAT32, INT64
+from workbench.lang.dtypes import BOOL, FLOAT32
 
 
 def axes_of(call: Call, value: Value) -> list[int]:
@@ -105,7 +105,9 @@ def running_total(call: Call, sign: str) -> Value:
 
 def top_k(call: Call) -> tuple[Value, Value]:
     count = dimension(call("k"))
-    return lookups.top_k(call.g, call.value("self"), count, call("dim", -1), largest=bool(call.arguments.get("largest", True)))
+    return lookups.top_k(
+        call.g, call.value("self"), count, call("dim", -1), largest=bool(call.arguments.get("largest", True))
+    )
 
 
 def sorted_all(call: Call) -> tuple[Value, Value]:
@@ -139,4 +141,3 @@ WRITERS: dict[str, Writer] = {
     "topk": top_k,
     "var": variance,
 }
-__all__ = ["INT64", "WRITERS"]

@@ -6,22 +6,38 @@ from difflib import get_close_matches
 
 from workbench.graph.importing.torch_nodes import (
     elementwise_calls,
+    filling_calls,
     layer_calls,
     lookup_calls,
     movement_calls,
+    picture_calls,
     reduction_calls,
 )
 from workbench.graph.importing.torch_nodes.call import Writer
 
 WRITERS: dict[str, Writer] = {
     **elementwise_calls.WRITERS,
+    **filling_calls.WRITERS,
     **layer_calls.WRITERS,
     **lookup_calls.WRITERS,
     **movement_calls.WRITERS,
+    **picture_calls.WRITERS,
     **reduction_calls.WRITERS,
 }
 
-RANDOM = {"bernoulli", "multinomial", "native_dropout", "normal", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "uniform"}  # noqa: E501
+RANDOM = {
+    "bernoulli",
+    "multinomial",
+    "native_dropout",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "uniform",
+}
 SHAPED_BY_DATA = {"_unique2", "masked_select", "nonzero", "nonzero_static", "unique_dim", "_local_scalar_dense"}
 
 

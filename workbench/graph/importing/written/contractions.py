@@ -44,7 +44,10 @@ def einsum(g: Emitter, equation: str, operands: Sequence[Value]) -> Value:
     terms = left.split(",")
     if len(terms) != len(operands):
         raise UnsupportedModel(f"the equation {equation!r} has {len(terms)} operands but {len(operands)} are given")
-    dots = [value.rank - len(term.replace("...", "")) if "..." in term else 0 for term, value in zip(terms, operands, strict=True)]  # noqa: E501
+    dots = [
+        value.rank - len(term.replace("...", "")) if "..." in term else 0
+        for term, value in zip(terms, operands, strict=True)
+    ]
     most = max(dots)
     if not arrow:
         letters = sorted({each for each in left if each.isalpha()})

@@ -14,6 +14,13 @@ from workbench.graph.terms.dimensions import dimension, shown_list
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 
 OPERANDS = "abcdefgh"
+# The Gaussian error linear unit (Hendrycks and Gimpel, 2016), and its approximation.
+GELU = {
+    "none": "0.5 * a * (1.0 + erf(a * 0.7071067811865476))",
+    "tanh": "0.5 * a * (1.0 + tanh(0.7978845608028654 * (a + 0.044715 * a * a * a)))",
+}
+# A quotient of whole numbers that is cut towards zero, where the language rounds down.
+TRUNCATED = "a / b + int8(a % b != 0 && (a ^ b) < 0)"
 _OPERAND = re.compile(rf"\b[{OPERANDS}]\b")
 
 
@@ -117,7 +124,11 @@ def expand(g: Emitter, value: Value, dims: Dims) -> Value:
     if value.dims == dims:
         return value
     sizes, subscripts = aligned(value.dims, dims)
-    told = {name for name, text in zip((size(at) for at in range(len(dims) - value.rank, len(dims))), sizes, strict=True) if text == name}  # noqa: E501
+    told = {
+        name
+        for name, text in zip((size(at) for at in range(len(dims) - value.rank, len(dims))), sizes, strict=True)
+        if text == name
+    }
     given, out = {}, []
     for at, dim in enumerate(dims):
         if size(at) in told:

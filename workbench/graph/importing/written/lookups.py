@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import broadcast, index, literal, size
+from workbench.graph.importing.written.elementwise import broadcast, index, size
 from workbench.graph.importing.written.reductions import call, working
 from workbench.graph.terms.dimensions import Dimension
 from workbench.lang.dtypes import BOOL, INT64
@@ -151,7 +151,9 @@ def one_hot(g: Emitter, indices: Value, depth: int, off: Value, on: Value, axis:
         hit = f"int64({read}) == k || int64({read}) + {depth} == k"
     half = on.element.name if on.element.is_half else ""
     inputs = [("ix", indices, theirs), ("off", off, []), ("on", on, [])]
-    return g.define("one_hot", inputs, [("y", on.element, out)], f"{call('y', y)} = {half}({hit} ? on : off) where k in 0:{depth}")
+    return g.define(
+        "one_hot", inputs, [("y", on.element, out)], f"{call('y', y)} = {half}({hit} ? on : off) where k in 0:{depth}"
+    )
 
 
 def top_k(g: Emitter, x: Value, count: Dimension, axis: int, *, largest: bool) -> tuple[Value, Value]:
@@ -192,7 +194,13 @@ def triangle(g: Emitter, x: Value, offset: Value | int, *, upper: bool) -> Value
     """The upper or lower triangle of the last two axes; 0 elsewhere."""
     at, own = [index(a) for a in range(x.rank)], [size(a) for a in range(x.rank)]
     inputs = [("x", x, own)]
-    shift = f"+ {offset}" if isinstance(offset, int) and offset >= 0 else f"- {-offset}" if isinstance(offset, int) else "+ k"
+    shift = (
+        f"+ {offset}"
+        if isinstance(offset, int) and offset >= 0
+        else f"- {-offset}"
+        if isinstance(offset, int)
+        else "+ k"
+    )
     if isinstance(offset, Value):
         inputs.append(("k", offset, []))
     inside = f"{at[-1]} {'>=' if upper else '<='} {at[-2]} {shift}"
@@ -201,9 +209,3 @@ def triangle(g: Emitter, x: Value, offset: Value | int, *, upper: bool) -> Value
     ranges = ", ".join(f"{i} in 0:{s}" for i, s in zip(at, own, strict=True))
     body = f"{call('y', at)} = {half}({inside} ? {call('x', at)} : {zero}) where {ranges}"
     return g.define("triangle_upper" if upper else "triangle_lower", inputs, [("y", x.element, own)], body)
-
-
-__all__ = [
-    "gather", "gather_elements", "gather_nd", "index_many", "literal", "one_hot", "scatter_elements", "scatter_nd",
-    "top_k", "triangle",
-]  # fmt: skip

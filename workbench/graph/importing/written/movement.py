@@ -1,53 +1,25 @@
-"""Elements put elsewhere: transposed, reshaped, cut, joined, padded, repeated, turned round."""
+"""Elements put elsewhere: transposed, cut, joined, padded, repeated, turned round."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
-from workbench.graph.importing.written.elementwise import index, literal, size
+from workbench.graph.importing.written.elementwise import expand, index, literal, size
 from workbench.graph.importing.written.reductions import call
-from workbench.graph.terms.dimensions import Dimension, dimension, replaced, shown, shown_list, symbols
-
-
-class Sizes:
-    """Names of the sizes of one definition: numbers as they are, inputs' sizes by name, others given by the call."""
-
-    def __init__(self) -> None:
-        self.known: dict[Dimension, str] = {}
-        self.given: dict[str, Dimension] = {}
-
-    def told(self, dims: Dims) -> list[str]:
-        """The sizes of an input."""
-        found = []
-        for dim in dims:
-            if dim.constant is None and dim not in self.known:
-                self.known[dim] = f"D{len(self.known)}"
-            found.append(self.known[dim] if dim.constant is None else str(dim.constant))
-        return found
-
-    def wanted(self, dims: Sequence[Dimension]) -> list[str]:
-        """The sizes of a result, in words of the inputs' where they are the same."""
-        return [self.text(dim) for dim in dims]
-
-    def text(self, dim: Dimension) -> str:
-        if dim.constant is not None:
-            return str(dim.constant)
-        names = {shown(known): dimension(text) for known, text in self.known.items() if known.only_atom()}
-        if dim not in self.known and symbols(dim) <= names.keys():
-            return shown(replaced(dim, names))
-        if dim not in self.known:
-            self.known[dim] = f"E{len(self.given)}"
-            self.given[self.known[dim]] = dim
-        return self.known[dim]
-
-
-def indices(count: int) -> list[str]:
-    return [index(at) for at in range(count)]
+from workbench.graph.importing.written.reshaping import (
+    divided,
+    empty,
+    product,
+    regrouped,
+    reshape,
+    resolved_shape,
+    squeezed,
+    unsqueezed,
+)
+from workbench.graph.importing.written.sizes import Sizes, indices
+from workbench.graph.terms.dimensions import Dimension
 
 
 def transpose(g: Emitter, value: Value, order: Sequence[int]) -> Value:
@@ -58,142 +30,12 @@ def transpose(g: Emitter, value: Value, order: Sequence[int]) -> Value:
     out = [size(axis) for axis in order]
     y = call("y", [index(axis) for axis in order])
     read = call("x", indices(value.rank))
-    return g.define("transpose", [("x", value, [size(at) for at in range(value.rank)])], [("y", value.element, out)], f"{y} = {read}")  # noqa: E501
-
-
-def product(dims: Sequence[Dimension]) -> Dimension:
-    """The number of elements."""
-    total = dimension(1)
-    for dim in dims:
-        total = total * dim
-    return total
-
-
-def reshape(g: Emitter, value: Value, dims: Dims) -> Value:
-    """The same elements in the same order, in other dimensions."""
-    if value.dims == dims:
-        return value
-    groups = regrouped(value.dims, dims)
-    names = Sizes()
-    sizes, out = names.told(value.dims), names.wanted(dims)
-    if product(dims).constant == 0:
-        return empty(g, value, dims)
-    subscripts = ["0"] * value.rank
-    for old, new in groups:
-        linear, rest = _linear(new, dims, names), product([value.dims[at] for at in old])
-        for at in old:
-            dim = value.dims[at]
-            rest = _quotient(rest, dim, value.dims, old, at)
-            quotient = linear if rest.constant == 1 else f"({linear}) / {_factor(rest, names)}"
-            first = at == old[0]
-            subscripts[at] = quotient if first else f"({quotient}) % {names.text(dim)}"
-    body = f"{call('y', indices(len(dims)))} = {call('x', subscripts)}"
-    return g.define("reshape", [("x", value, sizes)], [("y", value.element, out)], body, sizes=names.given)
-
-
-def empty(g: Emitter, like: Value, dims: Dims) -> Value:
-    """A tensor without elements."""
-    if any(dim.constant is None for dim in dims):
-        raise UnsupportedModel(f"a tensor without elements whose other dimensions vary: {shown_list(dims)}")
-    return g.constant(np.zeros([dim.constant for dim in dims], like.element.numpy), like.element)  # type: ignore[arg-type]
-
-
-def _quotient(rest: Dimension, dim: Dimension, dims: Dims, old: list[int], at: int) -> Dimension:
-    return product([dims[later] for later in old if later > at])
-
-
-def _factor(of: Dimension, names: Sizes) -> str:
-    return str(of.constant) if of.constant is not None else f"({_written(of, names)})"
-
-
-def _written(of: Dimension, names: Sizes) -> str:
-    """A product of sizes, in names of the definition."""
-    if of in names.known:
-        return names.known[of]
-    return names.text(of)
-
-
-def _linear(new: list[int], dims: Dims, names: Sizes) -> str:
-    """The place within a group of axes of the result, as text."""
-    parts = []
-    for at in new:
-        stride = product([dims[later] for later in new if later > at])
-        parts.append(index(at) if stride.constant == 1 else f"{index(at)} * {_factor(stride, names)}")
-    return " + ".join(parts) or "0"
-
-
-def regrouped(old: Dims, new: Dims) -> list[tuple[list[int], list[int]]]:
-    """Axes of both sides in groups that hold equally many elements; axes of size 1 belong to none."""
-    befores = [at for at, dim in enumerate(old) if dim.constant != 1]
-    afters = [at for at, dim in enumerate(new) if dim.constant != 1]
-    ends: dict[Dimension, int] = {}
-    for count in range(1, len(afters) + 1):
-        ends[product([new[at] for at in afters[:count]])] = count
-    groups, start, done = [], 0, 0
-    for count in range(1, len(befores) + 1):
-        total = product([old[at] for at in befores[:count]])
-        if total in ends:
-            groups.append((befores[start:count], afters[done : ends[total]]))
-            start, done = count, ends[total]
-    if product(old) != product(new):
-        raise UnsupportedModel(f"a reshape from {shown_list(old)} to {shown_list(new)}, which hold different numbers of elements")  # noqa: E501
-    return groups
-
-
-def resolved_shape(value: Value, wanted: Sequence[Dimension], *, zero_copies: bool) -> Dims:
-    """The dimensions a reshape gives: 0 stands for the same as before, -1 for what is left."""
-    dims = [value.dims[at] if zero_copies and dim.constant == 0 else dim for at, dim in enumerate(wanted)]
-    open_axes = [at for at, dim in enumerate(dims) if dim.constant == -1]
-    if open_axes:
-        others = product([dim for dim in dims if dim.constant != -1])
-        dims[open_axes[0]] = divided(product(value.dims), others)
-    return tuple(dims)
-
-
-def divided(whole: Dimension, by: Dimension) -> Dimension:
-    """An exact quotient of two numbers of elements; UnsupportedModel if it is none."""
-    if by.constant == 0:
-        return dimension(0)
-    left = dict(whole.terms)
-    if len(by.coefficients) != 1:
-        return _same_or_refused(whole, by)
-    ((atoms, factor),) = by.terms
-    found = {}
-    for monomial, coefficient in left.items():
-        rest = list(monomial)
-        for each in atoms:
-            if each not in rest:
-                return _same_or_refused(whole, by)
-            rest.remove(each)
-        if coefficient % factor:
-            return _same_or_refused(whole, by)
-        found[tuple(rest)] = coefficient // factor
-    return Dimension(found)
-
-
-def _same_or_refused(whole: Dimension, by: Dimension) -> Dimension:
-    if whole == by:
-        return dimension(1)
-    raise UnsupportedModel(f"a reshape of {shown(whole)} elements into parts of {shown(by)}, which need not divide it")
-
-
-def unsqueezed(value: Value, axes: Sequence[int]) -> Dims:
-    """Dimensions with axes of size 1 put in where the result has them."""
-    rank = value.rank + len(axes)
-    places = {axis % rank for axis in axes}
-    rest = iter(value.dims)
-    return tuple(dimension(1) if at in places else next(rest) for at in range(rank))
-
-
-def squeezed(value: Value, axes: Sequence[int] | None) -> Dims:
-    """Dimensions without axes of size 1: those given, or all."""
-    if axes is None:
-        if any(dim.constant is None for dim in value.dims):
-            raise UnsupportedModel("a squeeze of all axes of size 1, where it varies which those are")
-        places = {at for at, dim in enumerate(value.dims) if dim.constant == 1}
-    else:
-        places = {axis % value.rank for axis in axes}
-    return tuple(dim for at, dim in enumerate(value.dims) if at not in places)
+    return g.define(
+        "transpose",
+        [("x", value, [size(at) for at in range(value.rank)])],
+        [("y", value.element, out)],
+        f"{y} = {read}",
+    )
 
 
 def sliced(g: Emitter, value: Value, axis: int, start: Dimension, count: Dimension, step: int) -> Value:
@@ -293,9 +135,16 @@ def tiled(g: Emitter, value: Value, times: Sequence[Dimension]) -> Value:
     sizes = names.told(value.dims)
     out = names.wanted([dim * count for dim, count in zip(value.dims, times, strict=True)])
     subscripts = [
-        i if count.constant == 1 else f"{i} % {s}" for i, s, count in zip(indices(value.rank), sizes, times, strict=True)
+        i if count.constant == 1 else f"{i} % {s}"
+        for i, s, count in zip(indices(value.rank), sizes, times, strict=True)
     ]
-    return g.define("tile", [("x", value, sizes)], [("y", value.element, out)], f"{call('y', indices(value.rank))} = {call('x', subscripts)}", sizes=names.given)  # noqa: E501
+    return g.define(
+        "tile",
+        [("x", value, sizes)],
+        [("y", value.element, out)],
+        f"{call('y', indices(value.rank))} = {call('x', subscripts)}",
+        sizes=names.given,
+    )
 
 
 def flipped(g: Emitter, value: Value, axes: Sequence[int]) -> Value:
@@ -303,11 +152,34 @@ def flipped(g: Emitter, value: Value, axes: Sequence[int]) -> Value:
     turned = {axis % value.rank for axis in axes}
     subscripts = [f"{size(at)} - 1 - {index(at)}" if at in turned else index(at) for at in range(value.rank)]
     sizes = [size(at) for at in range(value.rank)]
-    return g.define("flip", [("x", value, sizes)], [("y", value.element, sizes)], f"{call('y', indices(value.rank))} = {call('x', subscripts)}")  # noqa: E501
+    return g.define(
+        "flip",
+        [("x", value, sizes)],
+        [("y", value.element, sizes)],
+        f"{call('y', indices(value.rank))} = {call('x', subscripts)}",
+    )
 
 
 def filled(g: Emitter, dims: Dims, fill: Value) -> Value:
     """A tensor with the same number everywhere."""
-    from workbench.graph.importing.written.elementwise import expand
-
     return expand(g, fill, dims)
+
+
+__all__ = [
+    "concatenated",
+    "divided",
+    "empty",
+    "filled",
+    "flipped",
+    "padded",
+    "product",
+    "put",
+    "regrouped",
+    "reshape",
+    "resolved_shape",
+    "sliced",
+    "squeezed",
+    "tiled",
+    "transpose",
+    "unsqueezed",
+]

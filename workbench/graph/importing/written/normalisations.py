@@ -68,13 +68,17 @@ def normalised(
     return g.define(name, inputs, [("y", x.element, sizes)], "\n".join(lines))
 
 
-def batch_norm(
-    g: Emitter, x: Value, scale: Value, bias: Value, mean: Value, variance: Value, epsilon: float
-) -> Value:
+def batch_norm(g: Emitter, x: Value, scale: Value, bias: Value, mean: Value, variance: Value, epsilon: float) -> Value:
     """Batch normalisation by statistics that are given."""
     every = [index(at) for at in range(x.rank)]
     sizes, within = [size(at) for at in range(x.rank)], working(x.element)
-    parts = {"x": call("x", every), "scale": "scale(i1)", "bias": "bias(i1)", "mean": "mean(i1)", "variance": "variance(i1)"}
+    parts = {
+        "x": call("x", every),
+        "scale": "scale(i1)",
+        "bias": "bias(i1)",
+        "mean": "mean(i1)",
+        "variance": "variance(i1)",
+    }
     values = {"x": x, "scale": scale, "bias": bias, "mean": mean, "variance": variance}
     cast = {n: text if values[n].element == within else f"{within.name}({text})" for n, text in parts.items()}
     value = (

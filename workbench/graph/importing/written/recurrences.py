@@ -105,7 +105,9 @@ def _loop(step: Sequence[str]) -> list[str]:
     return ["for t in 0:T {", *step, "}"]
 
 
-def _defined(g: Emitter, name: str, layer: Layer, lines: list[str], gates: int, last: tuple[str, ...]) -> tuple[Value, ...]:
+def _defined(
+    g: Emitter, name: str, layer: Layer, lines: list[str], gates: int, last: tuple[str, ...]
+) -> tuple[Value, ...]:
     rows, of = f"{gates}*H" if gates > 1 else "H", layer.x.element
     inputs = [("x", layer.x, ["T", "B", "I"]), ("w", layer.w, [rows, "I"]), ("r", layer.r, [rows, "H"])]
     inputs += [(n, value, [rows]) for n, value in (("wb", layer.wb), ("rb", layer.rb)) if value is not None]

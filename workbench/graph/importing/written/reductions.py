@@ -93,7 +93,13 @@ def arg_extremum(g: Emitter, which: str, value: Value, axis: int, *, keep: bool,
         targets = f"(v, p) {monoid}=! ({read}, {indices[axis]})\n"
     ones = f" where {indices[axis]} in 0:1" if keep else ""
     body = targets + f"{call('y', kept)} = int64({call('p', free)}){ones}"
-    return g.define(f"arg{which}_{monoid.split('_')[0]}" if last else f"arg{which}", [("x", value, sizes)], [("y", INT64, out)], body, before=before)
+    return g.define(
+        f"arg{which}_{monoid.split('_')[0]}" if last else f"arg{which}",
+        [("x", value, sizes)],
+        [("y", INT64, out)],
+        body,
+        before=before,
+    )
 
 
 def softmax(g: Emitter, value: Value, axis: int, *, logarithm: bool = False) -> Value:
@@ -123,7 +129,9 @@ def running(g: Emitter, name: str, sign: str, value: Value, axis: int, *, exclus
     here, inner = indices[axis], working(value.element)
     others = [*indices]
     others[axis] = "k"
-    low, high = (f"{here}{' + 1' * exclusive}", sizes[axis]) if backwards else ("0", f"{here}{' + 1' * (not exclusive)}")
+    low, high = (
+        (f"{here}{' + 1' * exclusive}", sizes[axis]) if backwards else ("0", f"{here}{' + 1' * (not exclusive)}")
+    )
     t, y = call("t", indices), call("y", indices)
     ranges = [f"{i} in 0:{s}" for i, s in zip(indices, sizes, strict=True)]
     body = f"{t} {sign}=! {inner.name}({call('x', others)}) where {', '.join([*ranges, f'k in {low}:{high}'])}\n"

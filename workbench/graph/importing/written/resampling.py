@@ -26,6 +26,38 @@ class Table:
     outside: Array
 
 
+MODES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+)
+
+
+def coordinates(mode: str, extent: int, count: int, scale: float, region: tuple[float, float]) -> Array:
+    """Where the elements of the result lie in the input, along an axis."""
+    x = np.arange(count, dtype=np.float64)
+    exact = scale * extent
+    match mode:
+        case "half_pixel":
+            return (x + 0.5) / scale - 0.5
+        case "half_pixel_symmetric":
+            return extent / 2 * (1 - count / exact) + (x + 0.5) / scale - 0.5
+        case "pytorch_half_pixel":
+            return (x + 0.5) / scale - 0.5 if exact != 1 else np.full(count, -0.5)
+        case "align_corners":
+            return x * (extent - 1) / (exact - 1) if exact != 1 else np.zeros(count)
+        case "asymmetric":
+            return x / scale
+        case _:
+            start, end = region
+            if exact == 1:
+                return np.full(count, 0.5 * (start + end) * (extent - 1))
+            return start * (extent - 1) + x * (end - start) * (extent - 1) / (exact - 1)
+
+
 def linear(distance: Array) -> Array:
     """The triangle."""
     return np.clip(1 - np.abs(distance), 0, None)
@@ -46,7 +78,7 @@ def cubic(a: float) -> Callable[[Array], Array]:
 def table(
     coordinates: Array, extent: int, kernel: Callable[[Array], Array], reach: int, scale: float, *, exclude: bool
 ) -> Table:
-    """The table of a kernel around coordinates; `scale` < 1 widens it, `exclude` leaves out what is beyond the border."""
+    """The table of a kernel around coordinates; `scale` < 1 widens it, `exclude` drops what is beyond the border."""
     wide = int(np.ceil(reach / scale))
     offsets = np.arange(-wide + 1, wide + 1)
     places = np.floor(coordinates)[:, None].astype(np.int64) + offsets[None, :]

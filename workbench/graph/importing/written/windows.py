@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written.elementwise import literal
-from workbench.graph.importing.written.reductions import call, working
+from workbench.graph.importing.written.reductions import working
 from workbench.lang.dtypes import INT64, DType
 from workbench.records import record
 
@@ -39,7 +38,7 @@ def convolution(
     g: Emitter, x: Value, w: Value, bias: Value | None, window: Window, groups: int = 1, *,
     element: DType | None = None, inner: DType | None = None,
 ) -> Value:  # fmt: skip
-    """The sum over channels of a group and window of `x` times `w` (cross-correlation), plus a bias for each channel."""
+    """The sum over channels of a group and window of `x` times `w` (cross-correlation), plus a bias of each channel."""
     names = spatial(x.rank - 2)
     of, within = element or x.element, inner or working(x.element)
     lines, source = [], "x"
@@ -215,7 +214,9 @@ def max_pool_places(g: Emitter, x: Value, kernel: Sequence[int], window: Window,
     y = f"(n, c, {', '.join(names)})"
     whole = " * ".join(n.upper() for n in names)
     value = read if not x.element.is_half else f"float32({read})"
-    lines.append(f"(v{y}, p{y}) first_largest=! ({value}, {place}) where {', '.join(_window_ranges(names, kernel, window))}")
+    lines.append(
+        f"(v{y}, p{y}) first_largest=! ({value}, {place}) where {', '.join(_window_ranges(names, kernel, window))}"
+    )
     lines.append(f"y{y} = int64(p{y} + (n * C + c) * ({whole}))")
     return _pooled(g, "max_pool_places", x, names, kernel, window, lines, element=INT64, before=before)
 
@@ -229,8 +230,10 @@ def average_pool(
     lines, read = _padded_source(x, names, kernel, window, "0")
     y = f"(n, c, {', '.join(names)})"
     lines.append(f"t{y} +=! {_as(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
-    count = str(divisor) if divisor else " * ".join(
-        _counted(n, at, kernel, window, count_border=count_border) for at, n in enumerate(names)
+    count = (
+        str(divisor)
+        if divisor
+        else " * ".join(_counted(n, at, kernel, window, count_border=count_border) for at, n in enumerate(names))
     )
     lines.append(f"y{y} = {x.element.name}(t{y} / ({count}))")
     return _pooled(g, "average_pool", x, names, kernel, window, lines)
@@ -251,7 +254,9 @@ def _least(of: DType) -> int:
     return 0 if of.kind == "uint" else -(1 << (of.bits - 1))
 
 
-def _padded_source(x: Value, names: list[str], kernel: Sequence[int], window: Window, fill: str) -> tuple[list[str], str]:
+def _padded_source(
+    x: Value, names: list[str], kernel: Sequence[int], window: Window, fill: str
+) -> tuple[list[str], str]:
     extra = _reach(kernel, window)
     at = ", ".join(_at(n, step, d) for n, step, d in zip(names, window.strides, window.dilations, strict=True))
     if any(window.before) or any(window.after) or any(extra):
