@@ -5,5 +5,7 @@ from importlib.util import find_spec
 NEEDED = {
     "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
     "workbench/export/xla": ("jax",), "workbench/export/ort": ("onnx", "onnxscript"),
+    "workbench/graph/importing/onnx_nodes/graphs.py": ("onnx",),
+    "workbench/graph/importing/torch_nodes/graphs.py": ("torch",),
 }  # fmt: skip
 collect_ignore = [place for place, modules in NEEDED.items() if not all(map(find_spec, modules))]

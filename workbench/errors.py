@@ -25,6 +25,22 @@ class ModelError(WorkbenchError):
     """A model is wrong: its text, its names or its types; the message shows the place, several errors at once."""
 
 
+class UnsupportedModel(ModelError):
+    """A model of another framework has a part that cannot be taken over; the message names it and its place.
+
+    `inputs` are names of the model's inputs whose values would have to be known, if that is why.
+    """
+
+    def __init__(self, message: str, inputs: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.inputs = tuple(inputs)
+
+    def at(self, place: str) -> UnsupportedModel:
+        """The error with its place in front, if it does not name it already."""
+        text = str(self)
+        return self if text.startswith(place) else UnsupportedModel(f"{place}: {text}", self.inputs)
+
+
 class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 
