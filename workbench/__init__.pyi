@@ -22,6 +22,8 @@ from workbench.codegen.kernel import Kernel
 from workbench.fromc.program import from_c as from_c
 from workbench.graph import Model as Model
 from workbench.graph import model as model
+from workbench.graph.importing.from_onnx_models import from_onnx as from_onnx
+from workbench.graph.importing.from_torch_modules import from_torch as from_torch
 from workbench.lang import einsum as einsum
 from workbench.lang import grad as grad
 from workbench.lang import jvp as jvp
