@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.codegen.c.expressions.values import Values
+from workbench.codegen.c.lines import braced
 from workbench.codegen.cuda.grid.wide_accesses import certain_reads, is_move, is_wide
 from workbench.codegen.cuda.spelling import Spelling
 from workbench.codegen.nest.nest import Cell, For, Write, writes
@@ -31,7 +32,7 @@ def wide_write(values: Values, loop: For, late: frozenset[str], spelling: Spelli
         return lines
     name = values.names("index", loop.variable)
     head = f"WB_UNROLL for (int64_t {name} = 0; {name} < {length}; {name} += {loop.lanes}) {{"
-    return [head, *(f"    {line}" for line in lines), "}"]
+    return braced(head, lines, loop.loop)
 
 
 def _lines(
