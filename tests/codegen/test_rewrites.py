@@ -41,7 +41,7 @@ def test_rewrites_are_found_by_name_and_know_whether_they_did_anything():
 
 def test_a_loop_knows_the_step_that_made_it():
     found = wb.rewrites(tiled(), MACHINE)
-    texts = {found.origin(node) for node in walk(found[0].before)}
+    texts = {found.origin(node) for node in nodes_of(found[0].before)}
     assert "m_o, made by step 1: tile(m=6, n=16)" in texts
     assert "k, of the naive order" in texts
 

@@ -68,9 +68,9 @@ class CudaNames(Names):
         return super()._new(name)
 
 
-def file_names(program: Program, kind: type[Names]) -> Names:
+def file_names(program: Program, made: type[Names]) -> Names:
     """The names of a file before its kernels are printed: the operator's, those of arrays and sizes."""
-    names = kind()
+    names = made()
     names.given[("size", "wb_status")] = "wb_status"
     names("function", program.name)
     parameters(program, names)

@@ -140,7 +140,7 @@ class Mentions:
         given = any(self.arrays[a].role != "temporary" for a in wide)
         if given or (constant(loop.upper) or loop.lanes) != loop.lanes:
             return self.write(write, held) | {("index", loop.variable)}
-        lanes = [{loop.variable: Const(lane, INT64)} for lane in range(2)]
+        lanes: list[dict[str, Expr]] = [{loop.variable: Const(lane, INT64)} for lane in range(2)]
         return _all(self.write(map_write(write, lambda e, at=at: substitute(e, at)), held) for at in lanes)
 
     def instruction(self, call: Invoke, held: tuple[Local, ...]) -> Mentioned:
