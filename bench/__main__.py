@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import facts, latency
-from bench.contenders import BACKENDS, EVERYONE
+from bench.contenders import BACKENDS, EVERYONE, EXPORTED
 from bench.limits import LIMITS
 from bench.page import leave
 from bench.placing import OFFSET
@@ -67,7 +67,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--list", action="store_true", help="the names of all cases")
     add("--quick", action="store_true", help="few and short rounds, into bench/out")
     add("--only", type=_names, help=f"with commas: {','.join(PARTS)} (all; operators if there are filters)")
-    add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {','.join(EVERYONE)} (ours stays)")
+    everyone = ",".join((*EVERYONE, EXPORTED))
+    add("--contenders", type=_names, default=EVERYONE, help=f"with commas: {everyone} (ours stays)")
     add("--threads", type=_names, default=("1", "all"), help="with commas: 1,all")
     add("--isa", choices=LIMITS, help="limit everybody to this instruction set")
     add("--offset", type=int, choices=range(0, 64, 16), default=0, help="bytes from a line to arrays (NumPy's: 16)")
@@ -76,7 +77,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--output", type=Path, help="folder for the JSON and the table")
     options = parser.parse_args(arguments)
     options.only = options.only or (("operators",) if options.filters else PARTS)
-    for what, given, known in (("contender", options.contenders, EVERYONE), ("part", options.only, PARTS)):
+    for what, given, known in (("contender", options.contenders, (*EVERYONE, EXPORTED)), ("part", options.only, PARTS)):
         if unknown := set(given) - set(known):
             parser.error(f"unknown {what} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     options.threads = _thread_counts(options.threads, parser)

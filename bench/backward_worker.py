@@ -20,7 +20,7 @@ from bench.prepared import Array, Prepared, numpy_arrays, tensor, tensor_arrays,
 from bench.serving import serve
 from bench.suite import Case
 from bench.worker import Bench
-from workbench.lang.folding import fold
+from workbench.lang.algebra.folding import fold
 from workbench.lang.operator import Operator
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import workbench as wb
 from bench.contenders import arguments_of, operator_of
 from bench.suite import BUILD_CASES, CASES, Case
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 
 def build_seconds(case: Case, compiler: str, number: int) -> float:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import exp, log
 
 from bench.record import Comparison, Record
-from workbench.viz.log_scale import LogScale
-from workbench.viz.palette import shape, statement_role
-from workbench.viz.scene import Line, Mark, Marker, Scene, Text
+from workbench.viz.draw.axes import LogScale
+from workbench.viz.draw.palette import shape, statement_role
+from workbench.viz.draw.scene import Line, Mark, Marker, Scene, Text
 
 LEFT, WIDE, TOP, STEP = 262.0, 420.0, 78.0, 19.0
 # What is farther away than this stands at the edge.

@@ -1,7 +1,8 @@
 """The contenders: for a case, something to call, in the process of the contender.
 
 "workbench" is this project with the compiler and threads it chooses; "workbench/pool", "workbench/clang" and so on
-are the same with another construct for parallel loops or another compiler.
+are the same with another construct for parallel loops or another compiler; "workbench/torch" is the operator that
+`wb.export.torch` registers, called with tensors through `torch.ops`, with PyTorch's threads and memory.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bench.prepared import Prepared, Unavailable, numpy_arrays, prepared, tensor
 from bench.suite import Case
 from bench.timing import batches
 from workbench.lang.operator import Operator
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 PEERS = ("numpy", "torch", "torch.compile", "torch.compile/max-autotune")
 # Peers that have an environment of their own (bench/environments.py).
@@ -35,6 +36,7 @@ EVERYONE = ("workbench", *PEERS, *FOREIGN)
 # How long each way to write an operator is tried, to find the fastest.
 TRIAL_SECONDS = 0.02
 BACKENDS = ("workbench/pool", "workbench/clang", "workbench/zig")
+EXPORTED = "workbench/torch"
 
 
 def operator_of(case: Case) -> Operator:
@@ -50,13 +52,13 @@ def arguments_of(case: Case) -> list[Any]:
 
 def missing(contender: str) -> str | None:
     """Why a contender cannot take part on this machine; None if it can."""
-    if contender.startswith("torch") and find_spec("torch") is None:
+    if (contender.startswith("torch") or contender == EXPORTED) and find_spec("torch") is None:
         return "PyTorch is not installed"
     if contender in FOREIGN and interpreter(contender) is None:
         return f"{contender} is not installed: python -m bench.environments {contender}"
     if contender.startswith("torch.compile") and not any(map(which, (os.environ.get("CXX", "g++"), "clang++"))):
         return "torch.compile needs a C++ compiler"
-    if contender.startswith("workbench/"):
+    if contender.startswith("workbench/") and contender != EXPORTED:
         compiler = _compiler(contender.partition("/")[2])
         if compiler and compiler not in {t.family for t in every_toolchain()}:
             return f"{compiler} is not installed"
@@ -81,6 +83,8 @@ def _candidates(contender: str, case: Case, threads: int) -> list[Prepared]:
     match kind, backend:
         case "workbench", "":
             return [_operator(case)]
+        case "workbench", "torch":
+            return [_exported(case, threads)]
         case "workbench", _:
             return [_backend(case, backend)]
         case "numpy", _:
@@ -89,7 +93,7 @@ def _candidates(contender: str, case: Case, threads: int) -> list[Prepared]:
             return _torch(case, threads, compiled=kind == "torch.compile", mode=backend or None)
         case "copy", _:
             return [_copy(case, threads)]
-    raise Unavailable(f"unknown contender {contender!r}; known: {', '.join((*EVERYONE, *BACKENDS, 'copy'))}")
+    raise Unavailable(f"unknown contender {contender!r}; known: {', '.join((*EVERYONE, *BACKENDS, EXPORTED, 'copy'))}")
 
 
 @cache
@@ -134,6 +138,20 @@ def _backend(case: Case, backend: str) -> Prepared:
     by_name = dict(zip(op.parameters, arguments, strict=True))
     inputs = [by_name[p.name] for p in kernel.signature.inputs]
     return replace(with_out(partial(kernel, *inputs), empty_like, numpy_arrays), first_seconds=seconds)
+
+
+def _exported(case: Case, threads: int) -> Prepared:
+    """The schedule of the public call as an operator of PyTorch."""
+    torch = import_module("torch")
+    torch.set_num_threads(threads)
+    torch.set_grad_enabled(False)
+    op: Any = operator_of(case)
+    arguments = arguments_of(case)
+    start = time.perf_counter()
+    registered = wb.export.torch(op.plan(*arguments).schedule, namespace="bench")
+    seconds = time.perf_counter() - start
+    tensors = [tensor(torch, a) if isinstance(a, np.ndarray) else a for a in arguments]
+    return Prepared(partial(registered, *tensors), None, partial(tensor_arrays, torch), first_seconds=seconds)
 
 
 def _numpy(case: Case) -> list[Prepared]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import workbench as wb
 from workbench.errors import LoweringError, WorkbenchError
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 FUSIONS = ("none", "default", "max")
 KERNELS = Path(__file__).resolve().parent.parent / "tests" / "polybench"

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.machine import this_machine
-from workbench.runtime.processor import this_processor
+from workbench.runtime.compilers.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.host.machine import this_machine
+from workbench.runtime.host.processor import this_processor
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "scipy", "islpy", "torch", "ziglang")

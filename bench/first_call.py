@@ -39,7 +39,7 @@ def steps() -> dict[str, float]:
     mark("import workbench")
     import numpy as np
 
-    from workbench.runtime.discovery import preferred_toolchain
+    from workbench.runtime.compilers.discovery import preferred_toolchain
 
     assert wb.runtime, "a room is loaded when it is named, and with it those before"
     mark("load the rooms, NumPy and islpy")

@@ -9,7 +9,7 @@ import numpy as np
 
 import workbench as wb
 from workbench.fromc import raised_from
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = (HERE.parent / "tests" / "polybench", HERE / "kernels")

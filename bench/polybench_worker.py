@@ -22,7 +22,7 @@ import workbench as wb
 from bench import polybench_compilers, polybench_kernels
 from bench.prepared import Unavailable
 from bench.serving import SETTLE_SECONDS, Server, serve
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 
 Call = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 import workbench as wb
-from workbench.poly import isl
+from workbench.poly.sets import isl
 from workbench.schedules import Schedule, Transform
 from workbench.schedules import steps as vocabulary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import workbench as wb
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.poly.grid import on_grid, regions
+from workbench.poly.threads.grid import on_grid, regions
 from workbench.schedules import Schedule
 from workbench.schedules.transform import Transform
 

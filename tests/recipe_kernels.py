@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import workbench as wb
 from workbench.schedules import Schedule
-from workbench.schedules.recipes import gpu_products
+from workbench.schedules.recipes.gpu import products as gpu_products
 
 PAIRS: dict[str, dict[str, int]] = {
     "matmul": {"M": 64, "N": 64, "K": 64},

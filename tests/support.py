@@ -54,7 +54,7 @@ def sources(*folders: str) -> list[Path]:
 
 
 def module_name(path: Path) -> str:
-    """`workbench/poly/isl.py` → `workbench.poly.isl`."""
+    """`workbench/poly/sets/isl.py` → `workbench.poly.sets.isl`."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
+
 import pytest
 
 from tests.support import PACKAGE, imports, module_name, sources
@@ -22,12 +25,40 @@ LAYERS = (
     ("export",),
     ("viz",),
 )
+
+# Inside a room: its folders and files in the order in which they may import one another; what is not named has the
+# place of its folder.  Types alone may come from anywhere, and what `LATE` names is loaded when it is first asked for.
+WITHIN = {
+    "lang": "dtypes builtins expr operator operation_counts unify algebra syntax printing scopes ranges resolve"
+    " definitions resolve.generics binding oracle from_einsum derived.calculus derived.systems derived.text"
+    " derived.building derived.placing derived.forward derived",
+    "ops": "entry library catalogue",
+    "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
+    "fromc": "text numbers parameters statements",
+    "schedules": "analysis kernels . steps.support sketches steps explanation repairs recipes.decisions"
+    " recipes.try_steps recipes.memory recipes.loops recipes.recurrences recipes.products recipes.default_recipe"
+    " recipes.step_reasons recipes.gpu recipes automatic sketches.recipe_sketch offers",
+    "codegen": "nest cmath.helper cmath.shape cmath.template cmath.primitive cmath.exact cmath.coefficients"
+    " cmath.functions cmath passes.register_tiles passes cuda.grid.launches kernel c.names c.lines c.helpers"
+    " c.expressions c cuda.grid cuda generation inspection comparing trace",
+    "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
+    " building calls checking emulation.sanitizing measuring calibration examining",
+    "tune": "trials problem models searching storing measuring",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation memory",
+    "viz": "draw frames views.domain views.program views.gpu views.models panels.code views.performance notebook"
+    " panels.domain panels",
+}
+LATE = {
+    ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
+    ("workbench.schedules.transform", "workbench.schedules.sketches.open_steps"),
+    ("workbench.schedules.recipes.step_reasons", "workbench.schedules.recipes.gpu.reasons"),
+}
 CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
 # Foreign package → the modules that may import it.
 ONLY_IN = {
-    "islpy": ("workbench.poly.isl",),
+    "islpy": ("workbench.poly.sets.isl",),
     "pycuda": ("workbench.runtime",),
     "xgboost": ("workbench.tune",),
     "torch": ("workbench.export", "workbench.graph.importing", "workbench.runtime"),
@@ -47,7 +78,7 @@ ONLY_IN = {
 
 
 def room(name: str) -> str | None:
-    """The room of a dotted name (`workbench.poly.isl` → `poly`); "" is the face, None a foreign name."""
+    """The room of a dotted name (`workbench.poly.sets.isl` → `poly`); "" is the face, None a foreign name."""
     parts = name.split(".")
     return None if parts[0] != "workbench" else parts[1] if len(parts) > 1 else ""
 
@@ -69,6 +100,90 @@ def faults(importer: str, text: str) -> list[str]:
     return found
 
 
+def place(name: str) -> int | None:
+    """The place of a module in the order of its room; None for a package, which only has names."""
+    _, room_name, *rest = name.split(".")
+    order = WITHIN[room_name].split()
+    for end in range(len(rest), 0, -1):
+        if ".".join(rest[:end]) in order:
+            return order.index(".".join(rest[:end]))
+    return order.index(".") if "." in order and len(rest) == 1 else len(order)
+
+
+def own_imports(importer: str, text: str) -> list[tuple[int, str]]:
+    """(line, module) of what a module takes from its own room when it runs: also by `import_module`, types not."""
+    tree = ast.parse(text)
+    typed = {id(n) for top in tree.body if _is_typing(top) for n in ast.walk(top)}
+    found = []
+    for node in ast.walk(tree):
+        if id(node) not in typed:
+            found += [(node.lineno, name) for name in _imported(node) if name.split(".")[:2] == importer.split(".")[:2]]
+    return found
+
+
+def _is_typing(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _imported(node):
+    match node:
+        case ast.ImportFrom(str(module), names, 0):
+            yield from (full if (full := f"{module}.{alias.name}") in modules() else module for alias in names)
+        case ast.Import(names):
+            yield from (alias.name for alias in names)
+        case ast.Call(ast.Name("import_module"), [ast.Constant(str(name))]):
+            yield name
+
+
+@cache
+def modules() -> set[str]:
+    """Every module of the library that is no package."""
+    return {module_name(path) for path in sources("workbench") if path.name != "__init__.py"}
+
+
+def faults_within(importer: str, text: str) -> list[str]:
+    """What a module takes from further on in its own room, in words."""
+    if importer not in modules() or importer.split(".")[1] not in WITHIN:
+        return []
+    taken = [(line, name) for line, name in own_imports(importer, text) if name in modules()]
+    return [
+        f"{importer}:{line}: {name} stands after it"
+        for line, name in taken
+        if place(name) > place(importer) and (importer, name) not in LATE
+    ]
+
+
+@pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
+def test_folders_of_a_room_import_only_what_stands_before_them(path):
+    assert not faults_within(module_name(path), path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("room_name", WITHIN)
+def test_what_is_named_in_the_order_of_a_room_is_there(room_name):
+    for name in WITHIN[room_name].split():
+        path = PACKAGE.joinpath(room_name, *name.split("."))
+        assert path.is_dir() or path.with_suffix(".py").is_file(), f"{room_name}.{name}"
+
+
+@pytest.mark.parametrize("path", sorted({p.parent for p in sources("workbench")}), ids=lambda p: p.name)
+def test_no_folder_is_crowded(path):
+    assert len([p for p in path.glob("*.py") if p.name != "__init__.py"]) <= 15
+
+
+@pytest.mark.parametrize(
+    ("importer", "text", "wrong"),
+    [
+        ("workbench.poly.sets.isl", "from workbench.poly.programs.program import Program", True),
+        ("workbench.poly.sets.isl", "if TYPE_CHECKING:\n    from workbench.poly.lowering import lower", False),
+        ("workbench.poly.sets.isl", "def f():\n    from workbench.poly.lowering import lower", True),
+        ("workbench.poly.sets.isl", "import_module('workbench.poly.lowering')", True),
+        ("workbench.poly.lowering", "from workbench.poly.sets import isl", False),
+    ],
+)
+def test_the_check_of_folders_sees_a_wrong_import(importer, text, wrong):
+    assert bool(faults_within(importer, text)) == wrong
+
+
 @pytest.mark.parametrize("path", sources("workbench"), ids=module_name)
 def test_a_room_imports_only_the_rooms_before_it(path):
     assert not faults(module_name(path), path.read_text(encoding="utf-8"))
@@ -87,7 +202,7 @@ def test_every_room_has_a_place_in_the_order():
         ("workbench.poly.x", "def f():\n    import workbench.schedules.tile", True),
         ("workbench.poly.x", "from workbench.lang.expr import Read", False),
         ("workbench.poly.x", "import islpy", True),
-        ("workbench.poly.isl", "import islpy as isl", False),
+        ("workbench.poly.sets.isl", "import islpy as isl", False),
         ("workbench.poly.isl2", "import islpy", True),
         ("workbench.export.x", "from workbench.viz import svg", True),
         ("workbench.lang.x", "from .expr import Read", True),
@@ -127,11 +242,12 @@ def test_the_checker_of_certificates_knows_nothing_of_schedules_and_code_generat
 
 def test_the_checker_shares_no_proof_with_legality():
     """Nor does what it takes from the rooms below."""
-    names = ("equivalence", "value_sources", "arrivals", "flow", "order", "precedence", "questions", "concurrency")
-    legality = {f"workbench.poly.{name}" for name in names}
-    below = ("dataflow", "provenance", "values", "races", "delinearising")
+    names = ("equivalence", "value_sources", "flow", "order", "precedence", "questions")
+    legality = {"workbench.poly.time.concurrency", *(f"workbench.poly.dependence.{name}" for name in names)}
+    assert all(PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file() for name in legality)
+    below = ("last_writers", "provenance", "values", "races", "delinearising")
     texts = [text_of(module) for module in checker_modules()]
-    texts += [(PACKAGE / "poly" / f"{name}.py").read_text(encoding="utf-8") for name in below]
+    texts += [(PACKAGE / "poly" / "dataflow" / f"{name}.py").read_text(encoding="utf-8") for name in below]
     for text in texts:
         assert not {name.rsplit(".", 1)[0] for _, _, name in imports(text)} & legality
 

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import WorkbenchError
-from workbench.schedules.register_tiles import tile_slots
+from workbench.schedules.analysis.blocking import tile_slots
 from workbench.target_costs import QUANTITIES, Costs
 
 # A processor whose multiply-adds take long, whose copies are dear, and whose threads wake late.

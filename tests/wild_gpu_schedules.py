@@ -9,7 +9,7 @@ import workbench as wb
 from tests.gpu_schedules import bound
 from tests.small_sizes import small_sizes
 from workbench.errors import WorkbenchError
-from workbench.poly.tree import path
+from workbench.poly.programs.tree import path
 from workbench.schedules import Schedule
 from workbench.schedules.transform import Transform
 

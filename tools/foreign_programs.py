@@ -25,8 +25,8 @@ import numpy as np
 
 import workbench as wb
 from workbench.errors import WorkbenchError
-from workbench.fromc.regions import regions
-from workbench.fromc.source import without_comments
+from workbench.fromc.text.regions import regions
+from workbench.fromc.text.source import without_comments
 from workbench.lang import operators
 from workbench.ops.samples import sample_arrays, sample_out
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.lang.tables import FILE, text
-from workbench.lang.tokens import Retag
+from workbench.lang.syntax.tables import FILE, text
+from workbench.lang.syntax.tokens import Retag
 
 if __name__ == "__main__":
     FILE.write_text(text(Retag()), encoding="utf-8")

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from workbench.codegen.comparing import Comparison
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
-    from workbench.poly.program import Program
-    from workbench.runtime.gpu_compiling import Resources
+    from workbench.poly.programs.program import Program
+    from workbench.runtime.compilers.gpu_compiling import Resources
     from workbench.schedules.scheduled_program import Schedule
     from workbench.schedules.sketches.sketch import Sketch
     from workbench.tune.study import Study
@@ -64,7 +64,7 @@ def lower(operator: Operator | Program, /, sizes: Mapping[str, int] | None = Non
     Sizes are given as keywords or as `sizes={...}`.  Raises LoweringError when a subscript is not affine
     before a scalar is known; the message names the scalar.
     """
-    given = _load("workbench.poly.binding:given_sizes")(sizes, symbols)
+    given = _load("workbench.poly.programs.binding:given_sizes")(sizes, symbols)
     if hasattr(operator, "statements") and hasattr(operator, "arrays"):
         return _load("workbench.poly.lowering:bound")(operator, given)
     return _load("workbench.poly:lower")(operator, sizes=given)
@@ -167,22 +167,23 @@ def _give_classes_what_they_lack() -> None:
 
 def _let_programs_be_called() -> None:
     """A program is called as its operator is, once its module is loaded."""
-    kind = _loaded("workbench.poly.program:Program")
+    kind = _loaded("workbench.poly.programs.program:Program")
     if kind is not None and "__call__" not in vars(kind):
         kind.__call__ = _call_program
 
 
 def _let_calls_ask_the_tuner() -> None:
     """A call runs the best schedule that is known, once calls are loaded."""
-    if _loaded("workbench.runtime.preparing:Plan") is not None:
-        module: Any = sys.modules["workbench.runtime.preparing"]
+    if _loaded("workbench.runtime.calls.preparing:Plan") is not None:
+        module: Any = sys.modules["workbench.runtime.calls.preparing"]
         module.known_best = module.known_best or _best_known
 
 
 def _best_known(*facts: Any) -> Any:
     """See `workbench.tune.best_known`; where nothing was ever tuned nothing is loaded."""
     own = current()
-    if not own.tuned or (own.database is None and not _load("workbench.runtime.storage:default_database")().is_file()):
+    kept = _load("workbench.runtime.compilers.storage:default_database")
+    if not own.tuned or (own.database is None and not kept().is_file()):
         return None
     return _load("workbench.tune.best_known:best_known")(*facts)
 
@@ -197,8 +198,9 @@ def _let_studies_be_drawn() -> None:
 def _draw_study(
     self: Study, /, *charts: str, theme: str = "light", baselines: Mapping[str, float] | None = None
 ) -> Any:
-    """The study's charts as a Matplotlib Figure; see `workbench.viz.tuning.study_figure`."""
-    return _load("workbench.viz.tuning.study_figure:study_figure")(self, *charts, theme=theme, baselines=baselines)
+    """The study's charts as a Matplotlib Figure; see `workbench.viz.views.performance.study_figure`."""
+    drawn = _load("workbench.viz.views.performance.study_figure:study_figure")
+    return drawn(self, *charts, theme=theme, baselines=baselines)
 
 
 def _show_study(self: Study, include: Any = None, exclude: Any = None) -> Any:
@@ -218,7 +220,7 @@ def _let_kernels_be_examined() -> None:
 
 def _resources(self: Kernel) -> Resources:
     """Registers, spills and shared memory of the kernels of a CUDA text, by NVRTC or nvcc; BuildError without one."""
-    return _load("workbench.runtime.gpu_compiling:gpu_resources")(self)
+    return _load("workbench.runtime.compilers.gpu_compiling:gpu_resources")(self)
 
 
 def _call_program(self: Program, /, *arrays: Any, out: Any = None, **scalars: Any) -> Any:
@@ -246,7 +248,7 @@ def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[
 
 def load_ipython_extension(shell: Any) -> None:
     """The magic `%%operator`, for `%load_ext workbench`; inside IPython `import workbench` does it itself."""
-    _load("workbench.viz.operator_magic:register")(shell)
+    _load("workbench.viz.notebook.operator_magic:register")(shell)
 
 
 def _late(method: str, where: str) -> Callable[..., Any]:

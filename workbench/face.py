@@ -83,8 +83,8 @@ NAMES = {
     "Costs": "workbench.target_costs:Costs",
     "ceilings": "workbench.runtime:ceilings",
     "Ceilings": "workbench.runtime:Ceilings",
-    "explain": "workbench.viz.explanation_view:explain",
-    "figure": "workbench.viz.figures:figure",
+    "explain": "workbench.viz.views.performance.explanation_view:explain",
+    "figure": "workbench.viz.notebook.figures:figure",
 }
 
 # Method of Operator that needs a later room → where it stands.
@@ -100,13 +100,13 @@ METHODS = {
 # Values that a notebook shows as pictures, where their classes stand; their room draws nothing itself.
 SHOWN = (
     "workbench.lang.operator:Operator",
-    "workbench.poly.program:Program",
+    "workbench.poly.programs.program:Program",
     "workbench.schedules.scheduled_program:Schedule",
     "workbench.schedules.legality:Verdict",
     "workbench.codegen.kernel:Kernel",
-    "workbench.runtime.launch:CompiledKernel",
-    "workbench.runtime.preparing:Plan",
-    "workbench.runtime.timing:Measurement",
-    "workbench.runtime.verification:Verification",
+    "workbench.runtime.kernels.launch:CompiledKernel",
+    "workbench.runtime.calls.preparing:Plan",
+    "workbench.runtime.measuring.timing:Measurement",
+    "workbench.runtime.checking.verification:Verification",
     "workbench.runtime.examining:Report",
 )

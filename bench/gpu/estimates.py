@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import workbench as wb
 from bench.gpu.cases import CASES
 from workbench.errors import WorkbenchError
-from workbench.runtime.gpu_compiling import gpu_resources
+from workbench.runtime.compilers.gpu_compiling import gpu_resources
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.tune.models.gpu_times import Registers, kernel_times, total_seconds

@@ -15,7 +15,7 @@ PACKAGES = ("torch", "triton", "numpy", "jax", "cupy-cuda13x", "cuda-bindings", 
 def facts() -> dict[str, object]:
     """The GPU under `gpu`; without one, why under `no gpu`."""
     from workbench.errors import WorkbenchError
-    from workbench.runtime.gpu.choosing import the_driver
+    from workbench.runtime.gpu.drivers.choosing import the_driver
 
     found: dict[str, object] = {"python": platform.python_version(), "system": platform.platform()}
     found |= {name: _version(name) for name in PACKAGES if _version(name)}

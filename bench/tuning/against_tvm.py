@@ -30,7 +30,7 @@ from bench.suite import Case
 from bench.tuning.campaign import Campaign, main
 from bench.tuning.retiming import passes_of
 from bench.tuning.studies import facts_of
-from workbench.runtime.machine import thread_count
+from workbench.runtime.host.machine import thread_count
 from workbench.tune.measuring.building import Request
 from workbench.tune.study import Study
 from workbench.tune.trials import Trial, fastest

@@ -27,9 +27,9 @@ from bench.tuning.recording import recorded
 from bench.tuning.spaces import SPACES
 from workbench.codegen import generate
 from workbench.records import record
-from workbench.runtime.bare import build_bare
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.machine import this_machine
+from workbench.runtime.calls.bare import build_bare
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.host.machine import this_machine
 from workbench.tune.models.object_code import object_features
 from workbench.tune.models.quality import kendall_tau
 from workbench.tune.models.ranker import BOOSTING, Group, Ranker

@@ -22,7 +22,7 @@ import numpy as np
 import workbench as wb
 from bench.tuning.spaces import SPACES, Recorded
 from workbench.records import record
-from workbench.runtime.machine import this_machine
+from workbench.runtime.host.machine import this_machine
 from workbench.tune.measuring.building import Request
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.models.object_code import of_schedule

@@ -12,7 +12,7 @@ import workbench as wb
 from bench.record import Tuned
 from bench.tuning.retiming import retimed
 from workbench.lang.operator import Operator
-from workbench.runtime.machine import thread_count
+from workbench.runtime.host.machine import thread_count
 from workbench.tune.study import Study
 from workbench.tune.trials import default_of
 

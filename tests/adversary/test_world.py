@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 # Python leaves half a bytecode file behind where files may not grow, and every later interpreter fails on it.

@@ -15,7 +15,7 @@ from bench.gpu.cases import CASES
 from bench.gpu.results import ROOT, Results
 from bench.gpu.tables import markdown
 from workbench import ops
-from workbench.runtime.gpu import choosing
+from workbench.runtime.gpu.drivers import choosing
 
 FACTS = {"gpu": "NVIDIA H200", "driver": "580"}
 ROW = {"device_us": {"workbench": 10.0, "eager": 25.0}, "against_eager": 2.5, "against_best": 2.5, "of_copy": 0.93}

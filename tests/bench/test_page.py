@@ -9,7 +9,7 @@ import pytest
 from bench.charts import FARTHEST, chart, sections
 from bench.page import main, write_page
 from bench.record import Comparison, Record, Result, Timing
-from workbench.viz.scene import Marker, Text
+from workbench.viz.draw.scene import Marker, Text
 
 MACHINE = {"processor": "P", "cores": 2, "cache_bytes": {"L1d": 32768}, "vector_bits": 256, "system": "S", "libc": "L"}
 SOFTWARE = {"packages": {}, "changed": False, "python": "3", "compiler": "gcc", "flags": ["-O3"], "commit": "c"}

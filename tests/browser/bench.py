@@ -10,7 +10,7 @@ from typing import Any
 import workbench as wb
 from tests.browser.chromium import PATIENCE, Browser, BrowserError
 from tests.support import PACKAGE
-from workbench.viz.palette import variables
+from workbench.viz.draw.palette import variables
 from workbench.viz.panels import Panel
 
 TRAITS = (

@@ -6,9 +6,9 @@ from typing import Any
 
 import workbench as wb
 from tests.viz.panels.traced_c import order_in_c
-from workbench.lang.folding import fold
-from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import loops, path
+from workbench.lang.algebra.folding import fold
+from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.tree import loops, path
 
 Instance = tuple[str, tuple[int, ...]]
 

@@ -13,7 +13,7 @@ from tests.browser.bench import Bench
 from tests.browser.chromium import Browser
 from tests.browser.hands import texts
 from tests.tune.support import SIZES, SMALL
-from workbench.runtime.machine_code import why_unreadable
+from workbench.runtime.measuring.machine_code import why_unreadable
 from workbench.tune import Database
 from workbench.tune.measuring import runner
 from workbench.tune.trials import fastest

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.small_sizes import MACHINE, small_schedule
 from tests.support import examples
 from workbench.certificates.certificate import certified
-from workbench.codegen.pipeline import lower_nest
+from workbench.codegen.passes.pipeline import lower_nest
 from workbench.errors import CertificationError
 
 

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from workbench.certificates.checker import Claim, check
 from workbench.errors import CertificationError
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 N = 4
 TWO = wb.poly.lower(wb.operator("def two(float(N) A) -> (C, D) { C +=! A(n) D *=! A(n) }"), {"N": N})

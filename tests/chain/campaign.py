@@ -20,8 +20,8 @@ from pathlib import Path
 from tests.chain.chain import Wrong, judged, target_of, written
 from tests.chain.shrinking import shrunk
 from tests.properties.batches import Compiler
-from workbench.runtime.discovery import every_toolchain
-from workbench.schedules.recipes import threads
+from workbench.runtime.compilers.discovery import every_toolchain
+from workbench.schedules.recipes.loops import parallelization as threads
 
 BATCH = 40
 

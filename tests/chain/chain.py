@@ -20,8 +20,8 @@ from tests.properties.ways import written as kernel_of
 from workbench import schedules
 from workbench.errors import BudgetExceeded, CallError, CodegenError, LoweringError, OperatorError
 from workbench.poly import budget
-from workbench.poly.program import Program
-from workbench.runtime.toolchain import Toolchain
+from workbench.poly.programs.program import Program
+from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.schedules import Schedule
 from workbench.target import Target
 

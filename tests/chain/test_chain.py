@@ -15,7 +15,7 @@ from tests.chain.shrinking import candidates
 from tests.chain.subjects import subject
 from tests.properties.alone import elsewhere
 from tests.support import PROFILE, examples
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []
 

@@ -19,9 +19,9 @@ from tests.properties.inputs import Problem, problem
 from tests.properties.ways import Way, lowered
 from tests.properties.writer import Case
 from workbench import schedules
-from workbench.runtime.discovery import every_toolchain
-from workbench.runtime.machine import this_machine
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.host.machine import this_machine
 from workbench.target import Target
 
 # As kernels were compiled until the schedule alone decided about order.

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.codegen.c_unit import PRELUDE
+from workbench.codegen.c.unit import PRELUDE
 from workbench.codegen.cmath.helper import BASE
 from workbench.lang.dtypes import DTYPES
-from workbench.schedules.product_frame import Pair, ProductInstruction
-from workbench.schedules.products import INSTRUCTIONS
+from workbench.schedules.kernels.product_frame import Pair, ProductInstruction
+from workbench.schedules.kernels.products import INSTRUCTIONS
 
 Array = np.ndarray[Any, Any]
 SIZES = ((35, 53, 67), (1, 1, 1), (67, 99, 530))

@@ -7,9 +7,9 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.small_sizes import MACHINE
-from workbench.codegen.borders import divided
-from workbench.codegen.nest import For, Nest, walk
-from workbench.codegen.pipeline import lower_nest, rewritten
+from workbench.codegen.nest.nest import For, Nest, walk
+from workbench.codegen.passes.loop_splitting import divided
+from workbench.codegen.passes.pipeline import lower_nest, rewritten
 
 PADDED = "def f(float(H,W) I, int p) -> (P) {{ P(y,x) = {0} ? I(y-p,x-p) : -1 where y in 0:H+2*p, x in 0:W+2*p }}"
 INSIDE = "y >= p && y < H + p && x >= p && x < W + p"

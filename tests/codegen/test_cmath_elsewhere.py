@@ -16,7 +16,7 @@ from tests.codegen.cmath_reference import DOMAIN, EXACT, ulps
 from workbench.codegen.cmath import ulp_bound
 from workbench.errors import BuildError
 from workbench.lang.dtypes import FLOAT32, FLOAT64, DType
-from workbench.runtime.elsewhere import Emulation, emulation
+from workbench.runtime.emulation.cross_execution import Emulation, emulation
 from workbench.target import Target
 
 _FUNCTIONS = """exp exp2 expm1 log log2 log1p tanh sigmoid

@@ -9,10 +9,10 @@ import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.small_sizes import MACHINE
 from workbench import poly
-from workbench.codegen.collapsing import joined
+from workbench.codegen.passes.subscript_collapse import joined
 from workbench.lang.expr import Index
-from workbench.lang.index_text import index_map
-from workbench.lang.printer import show
+from workbench.lang.printing.index_text import index_map
+from workbench.lang.printing.printer import show
 
 CONV = wb.operator("def conv(float(C,H,W) I, float(F,C) K) -> (O) { O(f,h,w) +=! I(c,h,w) * K(f,c) }")
 SIZES = {"C": 5, "H": 7, "W": 9, "F": 4}

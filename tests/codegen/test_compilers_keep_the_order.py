@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.runtime.job import Job
-from workbench.runtime.probing import examined
+from workbench.runtime.compilers.job import Job
+from workbench.runtime.compilers.probing import examined
 from workbench.target import Target
 
 SUM = "def total(double(M,N) A) -> (s) { s(n) +=! A(m,n) }"

@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from tests.gpu_schedules import HAND_MADE, bind_all, bound, staged_matmul, symbolic_matmul
 from tests.small_sizes import small_sizes
+from workbench.codegen.cuda.grid.launches import Launch, Repeat, amount, each_launch
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import Launch, Repeat, amount, each_launch
 from workbench.errors import CodegenError
 
 

@@ -7,8 +7,8 @@ import pytest
 import workbench as wb
 from tests.codegen.test_cuda_text import kernels
 from tests.recipe_kernels import PAIRS, recipe_schedule
-from workbench.runtime.gpu_compiling import gpu_binary
-from workbench.runtime.nvrtc import nvrtc
+from workbench.runtime.compilers.gpu_compiling import gpu_binary
+from workbench.runtime.compilers.nvrtc import nvrtc
 
 
 @pytest.mark.parametrize("name", PAIRS)

@@ -12,12 +12,12 @@ import pytest
 
 import workbench as wb
 from workbench.errors import BuildError
-from workbench.runtime.elsewhere import SVE_FLAGS, emulation
-from workbench.runtime.machine_code import functions_of
-from workbench.runtime.machine_loops import MachineLoop, innermost_loops
-from workbench.runtime.toolchain import GCC, LANGUAGE, OPTIMISE, WIDE_VECTORS
-from workbench.schedules.recipes import product_blocks
-from workbench.schedules.register_tiles import shapes
+from workbench.runtime.compilers.toolchain import GCC, LANGUAGE, OPTIMISE, WIDE_VECTORS
+from workbench.runtime.emulation.cross_execution import SVE_FLAGS, emulation
+from workbench.runtime.measuring.machine_code import functions_of
+from workbench.runtime.measuring.machine_loops import MachineLoop, innermost_loops
+from workbench.schedules.analysis.blocking import shapes
+from workbench.schedules.recipes.products import product_blocks
 from workbench.target import Target
 
 SIZES = {

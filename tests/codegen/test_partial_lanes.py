@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.codegen.nest import For, walk
-from workbench.codegen.pipeline import lower_nest
+from workbench.codegen.nest.nest import For, walk
+from workbench.codegen.passes.pipeline import lower_nest
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

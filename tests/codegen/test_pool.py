@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.codegen.pool import POOL
+from workbench.codegen.c.pool import POOL
 from workbench.target import Target
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX threads: needs Linux or macOS")

@@ -17,8 +17,8 @@ from tests.codegen.product_cases import Case, assert_right, blocks, cases, unit
 from workbench.codegen.cmath.helper import BASE
 from workbench.errors import BuildError, ScheduleError
 from workbench.runtime import this_machine
-from workbench.runtime.elsewhere import emulation
-from workbench.schedules.products import INSTRUCTIONS, instruction_for, product_kernel
+from workbench.runtime.emulation.cross_execution import emulation
+from workbench.schedules.kernels.products import INSTRUCTIONS, instruction_for, product_kernel
 from workbench.target import Target
 
 EMULATED = (Path(__file__).parent / "emulated_intrinsics.h").read_text(encoding="utf-8")

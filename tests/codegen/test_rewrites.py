@@ -6,11 +6,11 @@ import pytest
 
 import workbench as wb
 from tests.small_sizes import MACHINE, small_rewrites, small_schedule
-from workbench.codegen.nest import Accumulate, Define, For, Nest, Write, children, walk
-from workbench.codegen.pipeline import REWRITES
+from workbench.codegen.nest.nest import Accumulate, Define, For, Nest, Write, children, walk
+from workbench.codegen.passes.pipeline import REWRITES
 from workbench.errors import CodegenError
 from workbench.lang.expr import index_names
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 
 
 def tiled() -> wb.Schedule:

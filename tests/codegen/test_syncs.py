@@ -6,8 +6,8 @@ import pytest
 
 import workbench as wb
 from tests.gpu_schedules import bind_all, staged, staged_matmul
-from workbench.poly.crossings import crossings
-from workbench.poly.grid import on_grid, regions
+from workbench.poly.threads.cross_thread_dependences import crossings
+from workbench.poly.threads.grid import on_grid, regions
 from workbench.schedules import Schedule
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import workbench as wb
 from workbench.errors import ScheduleError
-from workbench.runtime.gpu_compiling import gpu_binary
-from workbench.runtime.nvrtc import nvrtc
-from workbench.schedules.fragment_banks import fragment_turns
-from workbench.schedules.recipes import gpu_products
-from workbench.schedules.tensor_cores import BFLOAT16, FLOAT16, TF32
+from workbench.runtime.compilers.gpu_compiling import gpu_binary
+from workbench.runtime.compilers.nvrtc import nvrtc
+from workbench.schedules.kernels.fragment_banks import fragment_turns
+from workbench.schedules.kernels.tensor_cores import BFLOAT16, FLOAT16, TF32
+from workbench.schedules.recipes.gpu import products as gpu_products
 
 PRODUCTS = {
     "bf16": "def p(bfloat16(M,K) A, bfloat16(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",

@@ -5,8 +5,8 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
-from workbench.codegen.nest import Accumulate, For, walk, writes
-from workbench.codegen.pipeline import lower_nest
+from workbench.codegen.nest.nest import Accumulate, For, walk, writes
+from workbench.codegen.passes.pipeline import lower_nest
 from workbench.target import Target
 
 AVX2 = Target(vector_bits=256)

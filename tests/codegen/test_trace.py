@@ -10,17 +10,17 @@ import pytest
 import workbench as wb
 from tests.small_sizes import MACHINE, small_schedule
 from tests.support import examples
-from workbench.codegen.local_storage import stored
-from workbench.codegen.nest import Block, Cell, For, Nest, Write, transform
-from workbench.codegen.pipeline import REWRITES, rewritten
-from workbench.codegen.trace_dialect import Printer
-from workbench.codegen.tracing import Touch, _Log, traced
+from workbench.codegen.nest.nest import Block, Cell, For, Nest, Write, transform
+from workbench.codegen.passes.local_storage import stored
+from workbench.codegen.passes.pipeline import REWRITES, rewritten
+from workbench.codegen.trace.dialect import Printer
+from workbench.codegen.trace.tracing import Touch, _Log, traced
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr
 from workbench.poly import instances_at
-from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, statements
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, statements
 
 
 def time_of(tree: Tree, statement: str) -> list[Expr]:

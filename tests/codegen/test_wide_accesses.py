@@ -12,7 +12,7 @@ from tests.ops.test_compiled import agree
 from tests.ops.test_values import arguments
 from tests.recipe_kernels import PAIRS, recipe_schedule
 from workbench.schedules import Schedule
-from workbench.schedules.recipes import gpu_grids
+from workbench.schedules.recipes.gpu import grids as gpu_grids
 
 ROWS = "def f(float(M,N) X, float(N) b) -> (Y) {{ Y(m,n) = X({m},{n}) * b(n) where m in 0:M, n in 0:{length} }}"
 

@@ -321,7 +321,7 @@ def test_what_cannot_be_a_package_is_refused(tmp_path, change, message):
 
 
 def test_without_hatchling_the_export_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.export.wheel.building.find_spec", lambda name: None)
+    monkeypatch.setattr("workbench.export.to_package.find_spec", lambda name: None)
     with pytest.raises(BuildError, match="pip install hatchling"):
         wb.export.package(wb.ops.gemm, tmp_path, torch=False)
 

@@ -16,7 +16,7 @@ import workbench as wb
 from tests.fromc.conversions import TYPES, Expressions, Node, Undefined, counted, evaluate, kept
 from tests.support import examples
 from workbench.errors import CallError
-from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.compilers.discovery import preferred_toolchain
 
 CTYPES = {
     name: getattr(ctypes, f"c_{'' if signed else 'u'}int{bits}") for name, (bits, signed) in TYPES.items()

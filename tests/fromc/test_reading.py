@@ -8,9 +8,10 @@ import pytest
 import workbench as wb
 from workbench import poly
 from workbench.fromc import raised_from
+from workbench.poly.programs.program import Program
 
 
-def same(text: str, *arrays: object, **options: object) -> wb.poly.program.Program:
+def same(text: str, *arrays: object, **options: object) -> Program:
     """The program, after it gave the same bits as the text in its order (naive, compiled without contraction)."""
     program = wb.from_c(text, **options)
     expected = wb.evaluate_c(program, *arrays)

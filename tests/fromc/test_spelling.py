@@ -9,9 +9,9 @@ from workbench.fromc.pieces import raised_at
 from workbench.fromc.spelling import respelled
 from workbench.lang.dtypes import BFLOAT16, BOOL
 from workbench.lang.expr import Expr
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 from workbench.poly import out_of_bounds
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 TYPES = {"A": BFLOAT16, "M": BOOL}
 

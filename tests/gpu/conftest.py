@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import BuildError
-from workbench.runtime.gpu.choosing import the_driver
-from workbench.runtime.gpu.driver import DLPACK_CUDA, Driver
+from workbench.runtime.gpu.drivers.choosing import the_driver
+from workbench.runtime.gpu.drivers.driver import DLPACK_CUDA, Driver
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,13 +11,13 @@ import pytest
 
 import workbench as wb
 from tests.gpu_schedules import staged_matmul
-from workbench.codegen.launches import each_launch
+from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.errors import KernelError
-from workbench.runtime.gpu.bindings_driver import BindingsDriver
 from workbench.runtime.gpu.building import build_on_gpu
-from workbench.runtime.gpu.driver import Driver
+from workbench.runtime.gpu.drivers.bindings_driver import BindingsDriver
+from workbench.runtime.gpu.drivers.driver import Driver
+from workbench.runtime.gpu.drivers.pycuda_driver import PycudaDriver
 from workbench.runtime.gpu.memory import DeviceArray, on_device
-from workbench.runtime.gpu.pycuda_driver import PycudaDriver
 from workbench.schedules import Schedule
 
 pytestmark = pytest.mark.gpu

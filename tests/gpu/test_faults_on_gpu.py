@@ -15,8 +15,8 @@ from tests.runtime.emulation.staged import double_buffered
 from tests.runtime.hand import numbers
 from workbench.codegen.kernel import Kernel
 from workbench.runtime.gpu.apart import command, leave_job
-from workbench.runtime.gpu.driver import Driver
-from workbench.runtime.processes import run_limited
+from workbench.runtime.gpu.drivers.driver import Driver
+from workbench.runtime.host.processes import run_limited
 
 pytestmark = pytest.mark.gpu
 

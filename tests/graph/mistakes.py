@@ -41,6 +41,7 @@ TYPES = {
     "annotation": "fn main(x: float32[n]) {\n    let y: float32[n, n] = x\n    y\n}",
     "escaping_size": "fn main(n: int32) {\n    let r = ref(Nil)\n"
     "    let f = fn(x: float32[k]) -> () { r := Cons(x, Nil) }\n    f\n}",
+    "untold_size": "fn main(x: float32[n]) -> float32[m] {\n    x\n}",
     "several": "fn main(x: float32[n, 784], w: float32[100, 10]) {\n    %a = matmul(x, w)\n    %b = softmax(1)\n"
     "    (%a, %b, !x)\n}",
 }
@@ -76,6 +77,8 @@ SYNTAX = {
     "no_comma": "fn main(x: int32) { (x x) }",
     "no_arrow": "fn main(x: Option<int32>) { match x { None = 1 } }",
     "character": "fn main(x: int32) { x ? 1 }",
+    "two_on_a_line": "fn main(x: int32) { x x }",
+    "number_and_letters": "fn main(x: int32) { (x, 7.5Cons) }",
     "nul": "fn main(x: int32) { \0 }",
     "number": "fn main() { uint8(300) }",
     "number_of_a_type": "fn main() { int32(1.5) }",

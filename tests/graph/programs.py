@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench import ops
 from workbench.graph.evaluation.values import data
 
 TEXTS = Path(__file__).parent / "texts"
@@ -27,6 +28,45 @@ def softmax(x: np.ndarray) -> np.ndarray:
 def softplus(x: np.ndarray) -> np.ndarray:
     """log(1 + exp(x))."""
     return np.log1p(np.exp(x))
+
+
+def attention(x: np.ndarray, *weights: np.ndarray) -> np.ndarray:
+    """Single-head attention by its formula."""
+    q, k, v = (x @ w for w in weights)
+    return softmax(q @ k.swapaxes(1, 2) / np.sqrt(q.shape[-1])) @ v
+
+
+def recurrence(xs: list[np.ndarray], h: np.ndarray, c: np.ndarray, *weights: np.ndarray) -> np.ndarray:
+    """The last state of an LSTM, by the oracle of its cell."""
+    for x in xs:
+        h, c = ops.load("lstm_cell").evaluate(x, h, c, *weights)
+    return h
+
+
+def residual_block(x: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Two convolutions around which the input goes."""
+    conv = ops.load("conv2d")
+    hidden = np.maximum(conv.evaluate(x, one, 1, 1, 1), 0)
+    return np.maximum(x + conv.evaluate(hidden, other, 1, 1, 1), 0)
+
+
+def tree_lstm(tree: Any, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """State and cell at the root of a parse."""
+    if tree.constructor == "Word":
+        c = np.tanh(tree.fields[0] @ w.T + b)
+        return np.tanh(c), c
+    (hl, cl), (hr, cr) = (tree_lstm(each, w, b) for each in tree.fields)
+    gate = 1 / (1 + np.exp(-((hl + hr) @ w.T + b)))
+    c = gate * cl + gate * cr
+    return gate * np.tanh(c), c
+
+
+PARSE = data(
+    "Phrase", data("Word", array(1, 3)), data("Phrase", data("Word", array(1, 3, seed=1)), data("Word", array(1, 3)))
+)
+BLOCK = (array(1, 2, 5, 4), array(2, 2, 3, 3), array(2, 2, 3, 3, seed=1))
+CELL = ([array(2, 3), array(2, 3, seed=1)], array(2, 4), array(2, 4), array(4, 4, 3), array(4, 4, 4), array(4, 4))
+HEAD = (array(2, 3, 4), array(4, 5), array(4, 5, seed=1), array(4, 5, seed=2))
 
 
 @dataclass(frozen=True)
@@ -101,14 +141,10 @@ VALUES: dict[str, tuple[Any, ...]] = {
         (array(3, 8),), softmax(np.maximum(array(3, 8) @ array(8, 6) + array(6), 0) @ array(4, 6).T + array(4)),
         (array(8, 6), array(6), array(4, 6), array(4)),
     ),
-    "resnet_block": ((array(1, 2, 5, 4), array(2, 2, 3, 3), array(2, 2, 3, 3, seed=1)),),
-    "lstm_cell": (
-        ([array(2, 3), array(2, 3, seed=1)], array(2, 4), array(2, 4), array(4, 4, 3), array(4, 4, 4), array(4, 4)),
-    ),
-    "tree_lstm": (
-        (data("Phrase", data("Word", array(1, 3)), data("Word", array(1, 3, seed=1))), array(3, 3), array(3)),
-    ),
-    "attention": ((array(2, 3, 4), array(4, 5), array(4, 5, seed=1), array(4, 5, seed=2)),),
+    "resnet_block": (BLOCK, residual_block(*BLOCK)),
+    "lstm_cell": (CELL, recurrence(*CELL)),
+    "tree_lstm": ((PARSE, array(3, 3), array(3)), tree_lstm(PARSE, array(3, 3), array(3))[0]),
+    "attention": (HEAD, attention(*HEAD)),
 }  # fmt: skip
 
 EXAMPLES: dict[str, Example] = {

@@ -115,8 +115,12 @@ class _Random:
         """Parameters, a tuple of results, and the helpers."""
         parameters = tuple(Variable(name, of) for name, of in PARAMETERS.items())
         self.pool = [(each.type, each) for each in parameters if each.type is not None]
-        results = tuple(self.term(self.choose([INT, FLOAT, VECTOR, MATRIX, LIST, PICK, PAIR])) for _ in range(3))
-        main = Function(parameters, Tuple(results))
+        cell = Variable("shared_cell")
+        self.pool.append((CELL, cell))
+        kinds = [INT, *(self.choose([INT, FLOAT, VECTOR, MATRIX, LIST, PICK, PAIR]) for _ in range(3)), INT]
+        results = tuple(map(self.term, kinds))
+        body = Tuple((*results, ReadReference(cell)))
+        main = Function(parameters, Let(cell, NewReference(Constant(np.array(0, np.int32))), body))
         return Model({**_HELPERS.functions, "main": main}, _HELPERS.definitions)
 
     def choose(self, among: list[Any]) -> Any:
@@ -136,7 +140,9 @@ class _Random:
         if self.left < 0:
             made = self.plain(of)
         elif self.chance(0.45):
-            made = self.choose([self._if, self._let, self._match, self._applied, self._cell, self._projected])(of)
+            made = self.choose(
+                [self._if, self._let, self._match, self._applied, self._cell, self._write, self._projected]
+            )(of)
         else:
             made = self.made(of)
         self.pool.append((of, made))
@@ -165,6 +171,13 @@ class _Random:
         write = WriteReference(cell, self.term(INT))
         body = self.within([(CELL, cell), (INT, old), (INT, ReadReference(cell))], of)
         return Let(cell, NewReference(self.term(INT)), Let(old, ReadReference(cell), Let(Variable("_"), write, body)))
+
+    def _write(self, of: Type) -> Term:
+        """A cell that others read as well is written to, in between."""
+        cells = [term for kind, term in self.pool if kind == CELL and isinstance(term, Variable)]
+        cell = self.choose(cells)
+        new = Call(Primitive(infix("+")), (ReadReference(cell), self.term(INT)))
+        return Let(Variable("_"), WriteReference(cell, new), self.within([(INT, ReadReference(cell))], of))
 
     def _match(self, of: Type) -> Term:
         kind = self.choose([LIST, OPTION, PICK, TREE, PAIR])
@@ -243,7 +256,7 @@ class _Random:
     def made(self, of: Type) -> Term:
         """A term that makes a value of the type of others."""
         ways: dict[Type, list[Callable[[], Term]]] = {
-            INT: [self._arithmetic, lambda: ReadReference(self.term(CELL)), lambda: Projection(self.term(PAIR), 0)],
+            INT: [self._arithmetic, self._read, self._read, lambda: Projection(self.term(PAIR), 0)],
             FLOAT: [
                 lambda: self.call("total", self.term(VECTOR)),
                 lambda: Call(Global("leaves"), (self.term(TREE),)),
@@ -290,6 +303,9 @@ class _Random:
     def small(self) -> Term:
         """A number of repetitions."""
         return Constant(np.array(int(self.random.integers(0, 4)), np.int32))
+
+    def _read(self) -> Term:
+        return ReadReference(self.term(CELL))
 
     def _arithmetic(self) -> Term:
         sign = self.choose(["+", "-", "*", "/", "%"])

@@ -43,6 +43,25 @@ def test_control_flow_data_and_cells_are_built():
     assert (one, mean) == (1, 1)
 
 
+def test_a_let_inside_a_branch_or_a_function_belongs_there():
+    b = Builder()
+    x, c = b.parameter("x", "float32[n]"), b.parameter("c", "bool")
+
+    def body(y: Variable) -> Variable:
+        return b.let("inside", b.call("softplus", y))
+
+    f = b.function({"y": "float32[n]"}, body)
+    built = b.model(b.condition(c, lambda: b.let("then", b.call(f, x)), lambda: x))
+    text = """
+    fn main(x: float32[n], c: bool) {
+        if c {
+            let g = fn(y: float32[n]) { let z = softplus(y); z }(x)
+            g
+        } else { x }
+    }"""
+    assert built == model(text)
+
+
 def test_other_functions_are_called_by_name():
     helper = model("fn twice<a>(f: fn(a) -> a, x: a) -> a { f(f(x)) }").functions
     b = Builder(functions=helper)

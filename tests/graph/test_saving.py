@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -30,6 +33,12 @@ def test_constants_of_every_type_are_kept_bit_for_bit(dtype, tmp_path):
     found = load(tmp_path / "m.npz").evaluate()
     assert found.dtype == constant.dtype
     assert found.tobytes() == constant.tobytes()
+
+
+def test_a_model_is_sent_to_another_process_as_its_text():
+    first = model(EXAMPLES["mlp"].text, EXAMPLES["mlp"].constants)
+    for second in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
+        assert second == first
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):

@@ -9,7 +9,7 @@ from workbench.errors import OperatorError
 from workbench.lang import evaluate, operator, operators
 from workbench.lang.expr import Cast, Const
 from workbench.lang.operator import For
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 
 def value_of(

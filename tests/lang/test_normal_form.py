@@ -5,10 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.lang.dtypes import FLOAT32, INT32, INT64, UINT8, UINT32
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, integer, walk
-from workbench.lang.folding import fold
-from workbench.lang.normal_form import (
+from workbench.lang.algebra.folding import fold
+from workbench.lang.algebra.normal_form import (
     bound,
     constant,
     depends,
@@ -22,7 +20,9 @@ from workbench.lang.normal_form import (
     remainder,
     simplify,
 )
-from workbench.lang.polynomial import ZERO, atom, expression, number, split
+from workbench.lang.algebra.polynomial import ZERO, atom, expression, number, split
+from workbench.lang.dtypes import FLOAT32, INT32, INT64, UINT8, UINT32
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary, integer, walk
 
 NAMES = ("M", "N", "i", "j")
 M, N, ROW, COLUMN = Size("M"), Size("N"), Index("i"), Index("j")

@@ -10,7 +10,7 @@ from tests.lang.surprises import TEXTS
 from workbench import ops
 from workbench.errors import CallError
 from workbench.lang import bind, evaluate, operator
-from workbench.lang import oracle_statements as statements
+from workbench.lang.oracle import statements
 
 
 def agree(text, sizes, accumulate="double"):

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.lang import evaluate, operator
 from workbench.lang.builtins import BUILTINS
-from workbench.lang.oracle_builtins import builtin
+from workbench.lang.oracle.builtins import builtin
 
 X = np.array([-3.7, -2.5, -1.5, -0.9, -0.25, 0.1, 0.5, 0.75, 1.0, 1.5, 2.5, 3.7, 20.25])
 INF, NAN = math.inf, math.nan

@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from tests.support import examples
+from workbench.lang.algebra.folding import fold
+from workbench.lang.algebra.normal_form import polynomial
+from workbench.lang.algebra.polynomial import expression
+from workbench.lang.algebra.quotients import divisions, in_quotients
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index
-from workbench.lang.folding import fold
-from workbench.lang.normal_form import polynomial
-from workbench.lang.polynomial import expression
-from workbench.lang.quotients import divisions, in_quotients
 
 X, Y = Index("x", INT64), Index("y", INT64)
 

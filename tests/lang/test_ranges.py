@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.errors import OperatorError
 from workbench.lang import fold, operator
 from workbench.lang.operator import Operator
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 
 def ranges(text: str) -> dict[str, str]:

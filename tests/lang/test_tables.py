@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from workbench.lang import tables
-from workbench.lang.tokens import Retag
+from workbench.lang.syntax import tables
+from workbench.lang.syntax.tokens import Retag
 
 TEXT = "def f(float(M,K) A) -> (B) { B(m) +=! A(m,k) where k in 0:K }"
 

@@ -73,7 +73,7 @@ def test_no_module_hides_an_operator():
 
 def test_importing_the_room_parses_nothing():
     text = (
-        "import workbench.ops, workbench.lang.parser as p; import sys;"
+        "import workbench.ops, workbench.lang.syntax.parser as p; import sys;"
         "assert not p.parse.cache_info().currsize if hasattr(p.parse, 'cache_info') else True;"
         "from workbench.ops.catalogue import load; assert load.cache_info().currsize == 0"
     )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from workbench import ops
 from workbench.lang.operator import Monoid
-from workbench.lang.oracle_numbers import Arithmetic
-from workbench.lang.oracle_tuples import combine, identity_tuple
+from workbench.lang.oracle.numbers import Arithmetic
+from workbench.lang.oracle.tuples import combine, identity_tuple
 
 MONOIDS: dict[str, Monoid] = {m.name: m for name in ops.list() for m in ops.load(name).monoids}
 WIDE = Arithmetic(wide=True)

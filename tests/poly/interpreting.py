@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from tests.poly.brute import Env, Key, number
 from workbench.lang.expr import Const
-from workbench.poly import isl, unpack
-from workbench.poly.loops import Block, Code, ForLoop, If, Let, Visit
-from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree
-from workbench.poly.witness import fix_sizes
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree
+from workbench.poly.sets import isl, unpack
+from workbench.poly.sets.witness import fix_sizes
+from workbench.poly.time.loops import Block, Code, ForLoop, If, Let, Visit
 
 Component = tuple[str, object, int]  # ("loop", the Loop or "sequence", value)
 

@@ -27,7 +27,8 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, LoweringError, WorkbenchError
 from workbench.lang.dtypes import FLOAT32, INT32
 from workbench.lang.expr import Call, Read, Unary
-from workbench.poly import flops, footprint, isl, lower, out_of_bounds, points, unpack
+from workbench.poly import flops, footprint, lower, out_of_bounds, points
+from workbench.poly.sets import isl, unpack
 
 
 def test_random_programs_agree_with_enumeration():

@@ -11,8 +11,9 @@ from tests.support import examples
 from workbench.errors import WorkbenchError
 from workbench.lang.expr import reads
 from workbench.lang.operator import Operator
-from workbench.poly import isl, lower, unpack
-from workbench.poly.dataflow import Assignment, Dataflow, assignments, pointwise
+from workbench.poly import lower
+from workbench.poly.dataflow.last_writers import Assignment, Dataflow, assignments, pointwise
+from workbench.poly.sets import isl, unpack
 
 SIZES = {"N": 3, "M": 2}
 Source = tuple[str, tuple[int, ...]]

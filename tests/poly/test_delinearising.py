@@ -8,9 +8,9 @@ import workbench as wb
 from workbench.errors import LoweringError
 from workbench.lang.dtypes import FLOAT64, INT64
 from workbench.lang.expr import Const, Size
-from workbench.poly import isl, unpack
-from workbench.poly.delinearising import delinearised, elements, places, same_cells
-from workbench.poly.program import Array, Program
+from workbench.poly.dataflow.delinearising import delinearised, elements, places, same_cells
+from workbench.poly.programs.program import Array, Program
+from workbench.poly.sets import isl, unpack
 
 TEXT = """
 void f(double A[12], double B[3]) {

@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from workbench import poly
 from workbench.errors import WorkbenchError
-from workbench.poly import isl, unpack
+from workbench.poly.sets import isl, unpack
 
 SEIDEL = """
 def seidel(float(N) X, int32 T) -> (A) {

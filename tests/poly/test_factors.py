@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import examples
-from workbench.poly import isl, unpack
-from workbench.poly.counting import cardinality
-from workbench.poly.factors import independent_parts
+from workbench.poly.count.counting import cardinality, independent_parts
+from workbench.poly.sets import isl, unpack
 
 
 def parts(text):

@@ -9,9 +9,10 @@ from tests.poly.making import Maker, jacobi, matmul, op, seidel, span, statement
 from tests.poly.making import read as read_cell
 from tests.support import examples
 from workbench.lang.operator import Operator
-from workbench.poly import dependences, isl, lower, unpack
-from workbench.poly.program import Program
-from workbench.poly.witness import fix_sizes
+from workbench.poly import dependences, lower
+from workbench.poly.programs.program import Program
+from workbench.poly.sets import isl, unpack
+from workbench.poly.sets.witness import fix_sizes
 
 SIZES = ({"N": 3, "M": 2}, {"N": 2, "M": 3}, {"N": 0, "M": 2}, {"N": 1, "M": 1})
 

@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from workbench import poly
 from workbench.errors import LoweringError
-from workbench.lang.folding import fold
-from workbench.poly.footprints import loop_footprints
+from workbench.lang.algebra.folding import fold
+from workbench.poly.count.footprints import loop_footprints
 
 CASES = {
     "matmul": lambda: wb.schedule(wb.ops.matmul, M=5, N=4, K=7) | wb.tile(m=2, n=3),

@@ -8,8 +8,8 @@ import workbench as wb
 from workbench import poly
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Index, Size
-from workbench.poly.hoisting import hoisted
-from workbench.poly.tree import Band, Leaf, Loop, Sequence, loops
+from workbench.poly.programs.tree import Band, Leaf, Loop, Sequence, loops
+from workbench.poly.scheduling.hoisting import hoisted
 from workbench.schedules.normal_form import normal_form
 
 

@@ -8,7 +8,7 @@ from random import Random
 from tests.support import examples
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, Index, integer
-from workbench.poly.injectivity import determines
+from workbench.poly.sets.injectivity import determines
 
 DIM_I, DIM_J = Index("i"), Index("j")
 

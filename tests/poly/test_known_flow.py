@@ -11,11 +11,13 @@ import pytest
 
 import workbench as wb
 from workbench import poly
-from workbench.poly import flow, isl, known_flow
-from workbench.poly.concerning import concerned
-from workbench.poly.known_flow import Scene, shortened
-from workbench.poly.program import Program
-from workbench.poly.tree import Sequence
+from workbench.poly.dependence import flow
+from workbench.poly.dependence import flow_cache as known_flow
+from workbench.poly.dependence.affected_arrays import concerned
+from workbench.poly.dependence.flow_cache import Scene, shortened
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Sequence
+from workbench.poly.sets import isl
 from workbench.schedules import Schedule
 
 PAIR = wb.operator("""

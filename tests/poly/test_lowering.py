@@ -9,13 +9,14 @@ from tests.poly.making import Maker, calc, conv, lift, matmul, op, read, select,
 from tests.support import examples
 from workbench.errors import LoweringError
 from workbench.lang import operator
+from workbench.lang.algebra.identities import identity
 from workbench.lang.dtypes import BOOL, FLOAT32, INT8, INT32, INT64
 from workbench.lang.expr import Const, Expr, Read, Size
-from workbench.lang.identities import identity
 from workbench.lang.operator import Condition, For
-from workbench.poly import is_covered, isl, lower, naive_tree, points, unpack
-from workbench.poly.program import Nest, Program
-from workbench.poly.tree import Band, Sequence
+from workbench.poly import is_covered, lower, naive_tree, points
+from workbench.poly.programs.program import Nest, Program
+from workbench.poly.programs.tree import Band, Sequence
+from workbench.poly.sets import isl, unpack
 
 
 def touched(program: Program, statement_: str, array: str, kind: str) -> set:

@@ -12,20 +12,11 @@ from tests.poly.test_scanning import tiled
 from tests.poly.trees import scramble
 from tests.support import examples
 from workbench.errors import ScheduleError
-from workbench.poly import (
-    band_permutable,
-    can_parallelize,
-    can_vectorize,
-    dependences,
-    isl,
-    lower,
-    naive_tree,
-    unpack,
-    violations,
-)
-from workbench.poly.program import Dependence, Program
-from workbench.poly.tree import Band, Leaf, Loop, Sequence, Tree
-from workbench.poly.witness import fix_sizes, witness
+from workbench.poly import band_permutable, can_parallelize, can_vectorize, dependences, lower, naive_tree, violations
+from workbench.poly.programs.program import Dependence, Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, Sequence, Tree
+from workbench.poly.sets import isl, unpack
+from workbench.poly.sets.witness import fix_sizes, witness
 
 
 def verdicts(program: Program, tree: Tree, dependence: Dependence, sizes: dict[str, int]) -> dict:

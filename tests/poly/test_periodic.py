@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.poly import isl
-from workbench.poly.flow import dependences
-from workbench.poly.known_flow import times_of
-from workbench.poly.last_writes import last_writes, pieces
-from workbench.poly.timemap import prefix
+from workbench.poly.dependence.flow import dependences
+from workbench.poly.dependence.flow_cache import times_of
+from workbench.poly.dependence.last_writes import last_writes, pieces
+from workbench.poly.sets import isl
+from workbench.poly.time.timemap import prefix
 
 OPERATIONS = 4_000_000  # a tenth of what an interactive question may take
 SPELLINGS = {

@@ -7,9 +7,10 @@ import pytest
 import workbench as wb
 from tests.support import examples
 from workbench.errors import WorkbenchError
-from workbench.poly import isl, unpack, value_sources
-from workbench.poly.program import Program
-from workbench.poly.value_sources import Flow
+from workbench.poly.dependence import value_sources
+from workbench.poly.dependence.value_sources import Flow
+from workbench.poly.programs.program import Program
+from workbench.poly.sets import isl, unpack
 from workbench.schedules import Schedule, Transform
 
 KINDS = ("stage", "split_reduction", "isolate", "compute_at", "inline", "partition", "pipeline")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import workbench as wb
-from workbench.poly import isl, unpack
-from workbench.poly.dataflow import Dataflow, assignments
-from workbench.poly.provenance import Provenance, by_statement, first_difference, is_copy
+from workbench.poly.dataflow.last_writers import Dataflow, assignments
+from workbench.poly.dataflow.provenance import Provenance, by_statement, first_difference, is_copy
+from workbench.poly.sets import isl, unpack
 
 COPIES = """
 void f(double A[6], double B[6]) {

@@ -8,10 +8,10 @@ import workbench as wb
 from tests.fromc.nests import random_function
 from tests.support import examples
 from workbench.errors import OperatorError
-from workbench.poly import isl, unpack
-from workbench.poly.dataflow import paths
-from workbench.poly.program import Program
-from workbench.poly.races import races
+from workbench.poly.dataflow.last_writers import paths
+from workbench.poly.dataflow.races import races
+from workbench.poly.programs.program import Program
+from workbench.poly.sets import isl, unpack
 
 LOOPS = {
     "apart": ("B[i] = A[i];", []),

@@ -14,8 +14,9 @@ from tests.poly.test_scanning import check
 from tests.support import examples
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang import operator
-from workbench.poly import can_parallelize, isl_tree, lower, scheduler, violations, worker
-from workbench.poly.tree import Band, Sequence, loops, statements
+from workbench.poly import can_parallelize, isl_tree, lower, violations
+from workbench.poly.programs.tree import Band, Sequence, loops, statements
+from workbench.poly.scheduling import scheduler, worker
 
 SMALL = {"M": 3, "N": 4, "K": 2, "T": 3, "C": 2, "H": 4, "W": 5, "R": 2, "S": 1, "P": 2, "Q": 3}
 

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.ops.awkward import awkward_sizes
 from workbench.errors import WorkbenchError
-from workbench.poly.touching import touched_elements
+from workbench.poly.count.enumeration import touched_elements
 
 
 def test_rows_of_a_stencil_without_its_ends():

@@ -7,10 +7,10 @@ import pytest
 import workbench as wb
 from workbench.lang.dtypes import FLOAT64
 from workbench.lang.expr import Binary, Call, Const, Expr, Read, Select
-from workbench.poly import isl
-from workbench.poly.affine import NotAffine
-from workbench.poly.dataflow import Dataflow, assignments
-from workbench.poly.values import Value, changes_nothing
+from workbench.poly.dataflow.last_writers import Dataflow, assignments
+from workbench.poly.dataflow.values import Value, changes_nothing
+from workbench.poly.programs.affine import NotAffine
+from workbench.poly.sets import isl
 
 TEXT = """
 void f(double A[6], double B[8], double C[8], double S[1]) {

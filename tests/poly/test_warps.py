@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.support import examples
 from workbench.errors import LoweringError
-from workbench.poly.warp_costs import sectors, turns
-from workbench.poly.warps import Block, block_of, turns_with, warp_accesses
+from workbench.poly.programs.program import Padding
+from workbench.poly.threads.grid import on_grid
+from workbench.poly.threads.warp_costs import sectors, turns
+from workbench.poly.threads.warps import Block, block_of, turns_with, warp_accesses
 
 
 @st.composite
@@ -104,14 +106,14 @@ def test_a_column_of_a_tile_in_shared_memory(pad, degree):
 def test_the_cost_of_a_padding_is_known_without_trying_it():
     s = transposed(0)
     place = next(x for x in wb.poly.storage_of(s.program, s.tree) if x.array.name == "A_local")
-    padding = wb.poly.program.Padding(place.kept[0][0], 32, 1)
+    padding = Padding(place.kept[0][0], 32, 1)
     (before, least), (after, _) = turns_with(s.program, s.tree, "A_local", ((), (padding,)))
     assert before > after == least
 
 
 def test_threads_of_a_block():
     s = transposed(1)
-    order = wb.poly.grid.on_grid(s.tree)
+    order = on_grid(s.tree)
     assert block_of(s.program, order, tuple(x.id for x in s.program.statements)) == Block(32, 8, 1)
 
 

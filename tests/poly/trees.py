@@ -9,8 +9,8 @@ from random import Random
 
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Const, Expr, Unary
-from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, statements
 
 
 def scramble(tree: Tree, random: Random, program: Program) -> Tree:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree
-from workbench.poly.tree import Sequence as Children
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree
+from workbench.poly.programs.tree import Sequence as Children
 
 Key = tuple[Any, ...]  # a node of the tree by its place: of a loop or a position in the path to an instance
 Time = tuple[float, ...]

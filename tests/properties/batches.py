@@ -21,11 +21,11 @@ from tests.properties.inputs import Problem
 from tests.properties.memory import Block
 from tests.properties.ways import Way
 from workbench import lang
+from workbench.codegen.c.pool import POOL
 from workbench.codegen.kernel import ArrayParameter, Kernel
-from workbench.codegen.pool import POOL
 from workbench.lang.dtypes import DType
-from workbench.runtime.border import BEFORE_KERNEL
-from workbench.runtime.probing import examined
+from workbench.runtime.compilers.probing import examined
+from workbench.runtime.kernels.border import BEFORE_KERNEL
 from workbench.target import Target
 
 SECONDS = 120

@@ -17,7 +17,7 @@ from tests.properties.ways import Way, ways
 from tests.properties.writer import Writer
 from workbench.errors import BudgetExceeded, CallError, LoweringError, OperatorError
 from workbench.poly import budget
-from workbench.poly.tree import path
+from workbench.poly.programs.tree import path
 from workbench.target import Target
 
 OPERATIONS = 1_000_000  # of isl, for one question about one program

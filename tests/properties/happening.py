@@ -20,8 +20,8 @@ import numpy as np
 from tests.properties.barriers import Places, in_phases, passed, threaded
 from tests.properties.plain import column
 from tests.properties.touching import Event, Key
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Tree
-from workbench.poly.tree import Sequence as Children
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree
+from workbench.poly.programs.tree import Sequence as Children
 
 Ids = np.ndarray
 

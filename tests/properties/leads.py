@@ -11,8 +11,9 @@ from random import Random
 from tests.properties.wild_steps import one_read, wild
 from workbench import schedules
 from workbench.errors import BudgetExceeded, ScheduleError
-from workbench.poly.tree import loops, path
-from workbench.schedules import MicroKernel, Schedule, Transform, micro_kernels, register
+from workbench.poly.programs.tree import loops, path
+from workbench.schedules import MicroKernel, Schedule, Transform, register
+from workbench.schedules.kernels import micro_kernels
 from workbench.schedules.steps import Merge, Pipeline, Replace, Stage
 
 Lead = Callable[[Schedule, Random], Transform | None]

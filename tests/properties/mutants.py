@@ -11,8 +11,9 @@ from typing import Any
 
 from workbench import poly
 from workbench.lang.expr import Const
-from workbench.poly import flow, lockstep, order, timemap
-from workbench.poly.program import Dependence
+from workbench.poly.dependence import flow, lockstep, order
+from workbench.poly.programs.program import Dependence
+from workbench.poly.time import timemap
 from workbench.schedules import legality
 from workbench.schedules.legality import Verdict
 

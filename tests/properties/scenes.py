@@ -15,7 +15,7 @@ from tests.properties.terms import Terms, difference, final, values
 from tests.properties.touching import Cell, Event, Key, keys_of, of_operator, of_program
 from workbench import poly
 from workbench.lang.operator import Operator
-from workbench.poly.tree import Tree
+from workbench.poly.programs.tree import Tree
 
 
 class Scene:

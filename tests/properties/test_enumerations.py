@@ -11,7 +11,7 @@ from tests.properties.cases import subject
 from tests.properties.instance_sets import points
 from tests.properties.touching import keys_of, of_operator
 from tests.support import examples
-from workbench.poly import isl
+from workbench.poly.sets import isl
 
 
 @pytest.mark.parametrize(

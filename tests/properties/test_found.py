@@ -18,7 +18,7 @@ from tests.properties.inputs import Problem, problem
 from tests.properties.ways import Way, from_isl, ways, written
 from tests.properties.writer import Case
 from workbench import lang, schedules
-from workbench.poly.scheduler import FUSIONS
+from workbench.poly.scheduling.scheduler import FUSIONS
 from workbench.target import Target
 
 TARGET = Target(vector_bits=256)

@@ -20,7 +20,7 @@ from workbench import schedules
 from workbench.codegen import generate
 from workbench.errors import BudgetExceeded, CodegenError, ScheduleError, WorkbenchError
 from workbench.poly import lower
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.runtime.emulation import build_on_cpu
 from workbench.runtime.emulation.records import ORDERS
 from workbench.schedules import Schedule, Transform

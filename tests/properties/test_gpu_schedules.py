@@ -8,9 +8,9 @@ import workbench as wb
 from tests.support import examples
 from tests.wild_gpu_schedules import wild_gpu_schedule
 from workbench.ops import sample_arrays, sample_out
+from workbench.runtime.compilers.gpu_compiling import gpu_binary
+from workbench.runtime.compilers.nvrtc import nvrtc
 from workbench.runtime.emulation.emulated import build_on_cpu
-from workbench.runtime.gpu_compiling import gpu_binary
-from workbench.runtime.nvrtc import nvrtc
 from workbench.schedules import Schedule
 
 ARCHITECTURES = ("sm_80", "sm_90")

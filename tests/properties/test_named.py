@@ -13,7 +13,7 @@ from tests.properties.cases import Subject
 from tests.properties.judging import judged
 from workbench import lower
 from workbench.lang.expr import Const, Index
-from workbench.poly.tree import Band, Leaf, Loop, Sequence
+from workbench.poly.programs.tree import Band, Leaf, Loop, Sequence
 from workbench.schedules import Schedule, Transform
 
 SUM = "def total(float(M,K) A) -> (C) { C(m) +=! A(m,k) }"

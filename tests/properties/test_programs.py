@@ -13,7 +13,9 @@ from tests.properties.alone import elsewhere
 from tests.properties.batches import Compiler
 from tests.properties.campaign import Batch, Tally, target_of, written
 from tests.support import PROFILE, examples
-from workbench.schedules.recipes import packing, product_blocks, threads, windows
+from workbench.schedules.recipes.loops import parallelization as threads
+from workbench.schedules.recipes.products import direct_convolution as windows
+from workbench.schedules.recipes.products import packing, product_blocks
 from workbench.target import Target
 
 pytestmark = [pytest.mark.slow] if PROFILE != "quick" else []

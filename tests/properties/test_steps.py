@@ -14,7 +14,7 @@ from tests.properties.writer import Writer
 from tests.support import examples
 from workbench import schedules
 from workbench.errors import IllegalSchedule, LoweringError, OperatorError, ScheduleError
-from workbench.poly.tree import statements
+from workbench.poly.programs.tree import statements
 from workbench.schedules import Schedule, Transform, from_json, replay
 
 STEPS = sorted(Transform.known)

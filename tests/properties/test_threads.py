@@ -18,8 +18,10 @@ from tests.properties.wild_steps import wild
 from tests.support import examples
 from workbench import schedules
 from workbench.errors import BudgetExceeded, ScheduleError
-from workbench.poly import concurrency, order, waiting
-from workbench.poly.tree import statements
+from workbench.poly.dependence import order
+from workbench.poly.programs.tree import statements
+from workbench.poly.time import barrier_order as waiting
+from workbench.poly.time import concurrency
 from workbench.schedules import legality
 
 SEEDS = examples(quick=20, ci=40, full=3000)

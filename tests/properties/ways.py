@@ -13,9 +13,9 @@ from tests.support import PROFILE
 from workbench import poly, schedules
 from workbench.codegen import Kernel, generate
 from workbench.errors import BudgetExceeded, CodegenError, IllegalSchedule, LoweringError, ScheduleError
-from workbench.poly.program import Program
-from workbench.poly.scheduler import Fusion
-from workbench.poly.tree import Tree, loops
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, loops
+from workbench.poly.scheduling.scheduler import Fusion
 from workbench.schedules import Schedule, Transform
 from workbench.target import Target
 

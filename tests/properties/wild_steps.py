@@ -12,11 +12,11 @@ from tests.properties.wild_orders import ORDERS
 from tests.properties.wild_threads import THREADS
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.buffers import reads
-from workbench.poly.tree import loops, path
+from workbench.poly.derive.buffers import reads
+from workbench.poly.programs.tree import loops, path
 from workbench.schedules import Schedule, Transform
 from workbench.schedules.steps import Stage
-from workbench.schedules.steps.staging import spelt_read
+from workbench.schedules.steps.storage.stage import spelt_read
 
 HARMLESS = ("split", "unroll", "add_unit_loop", "fuse", "tile", "prefetch")  # these break little
 DARING = ("parallelize", "vectorize", "interchange", "merge", "arrange", "distribute", "shift")  # these break most

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from workbench import schedules
-from workbench.poly.tree import AXES, path
+from workbench.poly.programs.tree import AXES, path
 from workbench.schedules import Schedule, Transform
 
 

@@ -10,9 +10,9 @@ from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signatu
 from workbench.lang.dtypes import FLOAT32, INT32, DType, dtype
 from workbench.lang.expr import Binary, Const, Expr, Size, integer
 from workbench.runtime.building import compiled
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.machine import this_machine
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.host.machine import this_machine
+from workbench.runtime.kernels.launch import CompiledKernel
 
 Array = np.ndarray[Any, Any]
 

@@ -12,15 +12,26 @@ import pytest
 
 import workbench as wb
 from workbench.errors import BuildError, WorkbenchError
-from workbench.runtime import building, calibrating, kept_costs
-from workbench.runtime.calibrating import measured_costs, undisturbed
-from workbench.runtime.compiling import load
-from workbench.runtime.cost_probes import CELLS, Probe, _aligned, _function, _of_memory, _ring, _walk, probes
-from workbench.runtime.cost_texts import PANEL, cost_text
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.job import Job
-from workbench.runtime.machine import this_machine
-from workbench.runtime.toolchain import OPENMP
+from workbench.runtime import building
+from workbench.runtime.calibration import calibrating
+from workbench.runtime.calibration.calibrating import measured_costs, undisturbed
+from workbench.runtime.calibration.cost_probes import (
+    CELLS,
+    Probe,
+    _aligned,
+    _function,
+    _of_memory,
+    _ring,
+    _walk,
+    probes,
+)
+from workbench.runtime.calibration.cost_texts import PANEL, cost_text
+from workbench.runtime.compilers.compiling import load
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.compilers.job import Job
+from workbench.runtime.compilers.toolchain import OPENMP
+from workbench.runtime.host import kept_costs
+from workbench.runtime.host.machine import this_machine
 from workbench.settings import current
 from workbench.target_costs import QUANTITIES, Costs
 

@@ -18,8 +18,9 @@ from tests.runtime.hand import numbers
 from tests.support import ROOT
 from workbench.errors import CallError, KernelError, WorkbenchError
 from workbench.lang import Operator, evaluate
-from workbench.runtime import call_table, measure, preparing, promises, verify
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime import measure, verify
+from workbench.runtime.calls import call_table, preparing, promises
+from workbench.runtime.compilers.discovery import every_toolchain
 from workbench.settings import settings
 
 MATMUL = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"

@@ -23,11 +23,12 @@ import pytest
 from tests.runtime.fakes import fake_compiler
 from tests.runtime.hand import kernel, numbers, parameter
 from workbench.errors import BuildError
-from workbench.runtime import building, compiling, discovery, entries, probing, storage
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.entries import Entry
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.machine import this_machine
+from workbench.runtime import building
+from workbench.runtime.compilers import compiling, discovery, entries, probing, storage
+from workbench.runtime.compilers.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.compilers.entries import Entry
+from workbench.runtime.host.machine import this_machine
+from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.settings import settings
 
 pytestmark = pytest.mark.skipif(

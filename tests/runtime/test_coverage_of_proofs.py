@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.fromc import values
+from workbench.fromc.numbers import values
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Binary, Cast
 

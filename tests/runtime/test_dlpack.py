@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.errors import CallError
 from workbench.export.wheel.front import _unpacked
 from workbench.lang.dtypes import FLOAT32
-from workbench.runtime.foreign import as_array
+from workbench.runtime.arrays.foreign import as_array
 
 ADD = wb.operator("def add(float(N) A, float(N) B) -> (C) { C(i) = A(i) + B(i) }")
 

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.runtime.hand import adder, numbers
 from workbench.errors import CallError
 from workbench.runtime import doctor, examining, measure
-from workbench.runtime.timing import Measurement, duration
+from workbench.runtime.measuring.timing import Measurement, duration
 
 
 def test_the_report_names_everything() -> None:

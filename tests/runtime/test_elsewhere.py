@@ -13,7 +13,7 @@ from tests.small_sizes import small_sizes
 from tests.support import PROFILE
 from workbench.errors import BuildError, CodegenError
 from workbench.ops import sample_arrays, sample_out
-from workbench.runtime import elsewhere
+from workbench.runtime.emulation import cross_execution as elsewhere
 from workbench.target import Target
 
 _SAMPLE = """matmul_int8 softmax bias_gelu argmax conv2d transpose jacobi_2d matmul_bf16

@@ -14,9 +14,9 @@ from tests.support import PROFILE
 from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
 from workbench.lang.builtins import BUILTINS
-from workbench.runtime import gpu_compiling
-from workbench.runtime.gpu_compiling import compiled_for, gpu_binary, gpu_resources
-from workbench.runtime.nvrtc import nvrtc
+from workbench.runtime.compilers import gpu_compiling
+from workbench.runtime.compilers.gpu_compiling import compiled_for, gpu_binary, gpu_resources
+from workbench.runtime.compilers.nvrtc import nvrtc
 
 ARCHITECTURES = ("sm_80", "sm_90")
 needs_nvrtc = pytest.mark.skipif(nvrtc() is None, reason="install nvidia-cuda-nvrtc to compile CUDA text")

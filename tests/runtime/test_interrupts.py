@@ -13,7 +13,7 @@ import textwrap
 import pytest
 
 import workbench as wb
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 
 LONG = """
 import ctypes, os, signal, sys, threading

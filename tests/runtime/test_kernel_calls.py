@@ -15,9 +15,9 @@ import pytest
 
 from tests.runtime.hand import adder, make, numbers, parameter, symbolic_adder, taker
 from workbench.errors import CallError, KernelError
-from workbench.runtime.border import Border
-from workbench.runtime.discovery import every_toolchain
-from workbench.runtime.launch import CompiledKernel
+from workbench.runtime.compilers.discovery import every_toolchain
+from workbench.runtime.kernels.border import Border
+from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.settings import settings
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import WorkbenchError
-from workbench.runtime.machine import lesser, target_of, this_machine, thread_count
-from workbench.runtime.processor import Processor, linux_processor, this_processor
+from workbench.runtime.host.machine import lesser, target_of, this_machine, thread_count
+from workbench.runtime.host.processor import Processor, linux_processor, this_processor
 from workbench.settings import settings
 from workbench.target import Target
 

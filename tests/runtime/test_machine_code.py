@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.runtime.machine_code import functions_of
-from workbench.runtime.machine_flow import innermost_bodies
-from workbench.runtime.machine_loops import innermost_loops
+from workbench.runtime.measuring.machine_code import functions_of
+from workbench.runtime.measuring.machine_loops import innermost_bodies, innermost_loops
 
 LISTING = """
 0000000000001000 <wb_border_call>:

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from workbench.runtime import processes
-from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.host import processes
+from workbench.runtime.host.processes import CannotStart, run_limited
 
 SLEEP = (sys.executable, "-c", "import time; time.sleep(100)")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.runtime import roofs, timing
-from workbench.runtime.roofs import Ceilings, known_ceilings, raise_ceilings
+from workbench.runtime.measuring import roofs, timing
+from workbench.runtime.measuring.roofs import Ceilings, known_ceilings, raise_ceilings
 
 LOW = Ceilings(3e9, {"L1": 1e9}, "float32", 1, "measured on a machine")
 

@@ -9,7 +9,7 @@ from workbench.codegen.kernel import Signature
 from workbench.errors import CallError
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Binary, Expr, Size, integer
-from workbench.runtime.symbols import solve_symbols
+from workbench.runtime.arrays.symbols import solve_symbols
 
 N, K, S = Size("N"), Size("K"), Size("S")
 

@@ -12,9 +12,9 @@ from tests.runtime.hand import numbers
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.runtime import verify
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.magnitude import NotPolynomial, magnitude
-from workbench.runtime.roundings import Depth, depths, gamma
+from workbench.runtime.checking.magnitude import NotPolynomial, magnitude
+from workbench.runtime.checking.roundings import Depth, depths, gamma
+from workbench.runtime.kernels.launch import CompiledKernel
 
 MATMUL = "def matmul(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }"
 SOFTMAX = """def softmax(float(M,N) A) -> (S) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.runtime.waiting import SPINS, wait_briefly
+from workbench.runtime.compilers.compiling import SPINS, wait_briefly
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 
 import workbench as wb
 from tests.fromc.polybench import arguments, copied, results
-from workbench.lang.folding import fold
+from workbench.lang.algebra.folding import fold
 from workbench.lang.operator import Operator
 from workbench.schedules import Schedule
 

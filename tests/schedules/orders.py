@@ -7,7 +7,7 @@ from random import Random
 from tests.poly.trees import scramble
 from workbench import schedules
 from workbench.errors import ScheduleError
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules import Schedule, Transform
 
 ORDER = ("interchange", "merge", "distribute", "parallelize", "tile", "vectorize", "skew", "reverse", "shift")

@@ -7,10 +7,10 @@ import pytest
 
 import workbench as wb
 from tests.fromc.polybench import arguments, copied, program, results
-from workbench.poly.turning_points import turning_point
+from workbench.poly.dependence.questions import turning_point
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.fission import separated
-from workbench.schedules.recipes.turning import turned
+from workbench.schedules.recipes.loops.fission import separated
+from workbench.schedules.recipes.recurrences.index_set_splitting import turned
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 

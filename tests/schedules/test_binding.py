@@ -9,8 +9,8 @@ import pytest
 
 import workbench as wb
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.poly.concurrency import on_processors
-from workbench.poly.tree import Band, loops
+from workbench.poly.programs.tree import Band, loops
+from workbench.poly.time.concurrency import on_processors
 from workbench.schedules import Schedule, together
 from workbench.schedules.schedule_text import tree_lines
 from workbench.target import Target

@@ -12,7 +12,7 @@ from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
 from tests.small_sizes import MACHINE
 from workbench.errors import ScheduleError
-from workbench.runtime.machine import this_machine
+from workbench.runtime.host.machine import this_machine
 from workbench.schedules import Schedule, Transform
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Parallel, Target

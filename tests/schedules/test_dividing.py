@@ -11,7 +11,7 @@ from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL, SEIDEL
 from tests.small_sizes import MACHINE
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.poly.tree import statements
+from workbench.poly.programs.tree import statements
 from workbench.schedules import Schedule, Transform
 
 TRIANGULAR = {"trmm": ("m", "n", "k"), "syrk": ("i", "j", "k"), "covariance": ("i", "j", "n")}

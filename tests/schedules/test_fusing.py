@@ -8,8 +8,8 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.lang.printer import show
-from workbench.poly.tree import path
+from workbench.lang.printing.printer import show
+from workbench.poly.programs.tree import path
 
 CONV = wb.operator("def conv(float(C,H,W) I, float(F,C) K) -> (O) { O(f,h,w) +=! I(c,h,w) * K(f,c) }")
 SIZES = {"C": 5, "H": 7, "W": 9, "F": 4}

@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.gpu_recipes import grown_sizes
 from tests.support import examples
-from workbench.schedules.recipes.gpu_product_choices import threads_for, warps_for
+from workbench.schedules.recipes.gpu.product_choices import threads_for, warps_for
 from workbench.target import Target
 
 PROBLEMS = {

@@ -14,10 +14,10 @@ from tests.ops.test_compiled import agree, given, needs_out
 from tests.ops.test_values import arguments
 from tests.support import examples
 from workbench.errors import ScheduleError
-from workbench.poly.grid import on_grid, regions
-from workbench.poly.tree import loops
-from workbench.poly.warps import block_of
-from workbench.schedules.recipes import gpu_products
+from workbench.poly.programs.tree import loops
+from workbench.poly.threads.grid import on_grid, regions
+from workbench.poly.threads.warps import block_of
+from workbench.schedules.recipes.gpu import products as gpu_products
 
 NAMES = wb.ops.list()[:: examples(quick=9, ci=3, full=1)]
 EXECUTED = ("softmax", "layer_norm", "dot", "channels_last", "cumsum", "argmax", "conv2d", "jacobi_2d")

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from workbench.errors import IllegalSchedule, KernelError, ScheduleError
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules import Schedule, Transform
 from workbench.target import Target
 

@@ -12,7 +12,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError
-from workbench.poly import isl
+from workbench.poly.sets import isl
 
 TILES = {"C/m": 8, "C/n": 8, "C/k": 4}
 

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.poly.tree import path
+from workbench.poly.programs.tree import path
 
 TEXT = "def f(float(N) A, float(N,M) B) -> (X, Y) { X(p) = A(p)\n Y(q, p) = B(q, p) + X(q) }"
 

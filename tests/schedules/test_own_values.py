@@ -6,9 +6,9 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import same_bits
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.own_values import with_own_values
+from workbench.schedules.recipes.memory.privatization import with_own_values
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 

@@ -8,9 +8,10 @@ import workbench as wb
 from tests.fromc.polybench import program
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
-from workbench.poly.tree import loops, path
+from workbench.poly.programs.tree import loops, path
 from workbench.schedules import Schedule
-from workbench.schedules.recipes import default_schedule, packing, product_blocks
+from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.products import packing, product_blocks
 from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 

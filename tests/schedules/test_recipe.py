@@ -6,7 +6,7 @@ import pytest
 
 import workbench as wb
 from tests.schedules.texts import EVERY
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

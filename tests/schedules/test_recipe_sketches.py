@@ -8,7 +8,7 @@ import workbench as wb
 from tests.support import examples
 from workbench.errors import ScheduleError
 from workbench.ops.samples import sample_arrays
-from workbench.schedules.decisions import decide, deciding, sizes_near
+from workbench.schedules.recipes.decisions import decide, deciding, sizes_near
 from workbench.target import Target
 
 MACHINE = Target(cores=2, vector_bits=256, vector_registers=16, cache_bytes=(32 << 10, 1 << 20, 8 << 20))

@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
-from workbench.poly.tree import path
+from workbench.poly.programs.tree import path
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

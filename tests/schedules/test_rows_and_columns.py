@@ -6,11 +6,11 @@ import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
-from workbench.poly.tree import loops, statements
+from workbench.poly.programs.tree import loops, statements
 from workbench.schedules import Schedule
+from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.attempt import top
-from workbench.schedules.structure import structure
+from workbench.schedules.recipes.try_steps import top
 from workbench.target import Target
 
 SMALL = Target(vector_bits=256, cores=2, cache_bytes=(16 << 10, 64 << 10, 1 << 20))

@@ -7,8 +7,8 @@ import pytest
 
 import workbench as wb
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop
-from workbench.lang.printer import show
-from workbench.poly.tree import path
+from workbench.lang.printing.printer import show
+from workbench.poly.programs.tree import path
 
 SEIDEL = wb.ops.load("seidel_2d")
 JACOBI = wb.ops.load("jacobi_2d")

@@ -7,9 +7,9 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
-from workbench.schedules.blocking import blocking
+from workbench.schedules.analysis.blocking import blocking
+from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.structure import structure
 from workbench.target import Target
 
 SMALL = Target(vector_bits=256, cores=2, cache_bytes=(1 << 14, 1 << 15, 1 << 20))

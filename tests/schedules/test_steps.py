@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX
 from workbench.errors import IllegalSchedule, ScheduleError
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules import Schedule, together
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.fromc.polybench import arguments, copied, program, results
-from workbench.poly.accumulating import added
+from workbench.poly.programs.accumulating import added
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

@@ -7,9 +7,9 @@ import pytest
 import workbench as wb
 from tests.fromc.polybench import program
 from tests.schedules.agreeing import same_bits
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
-from workbench.schedules.recipes.time_tiles import time_tiles
+from workbench.schedules.recipes.loops.time_tiling import time_tiles
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 

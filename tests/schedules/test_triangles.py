@@ -8,9 +8,9 @@ import pytest
 import workbench as wb
 from bench import polybench_kernels
 from tests.fromc.polybench import arguments, copied, results
-from workbench.codegen.nest import Accumulate, walk, writes
-from workbench.codegen.pipeline import lower_nest
-from workbench.poly.tree import loops
+from workbench.codegen.nest.nest import Accumulate, walk, writes
+from workbench.codegen.passes.pipeline import lower_nest
+from workbench.poly.programs.tree import loops
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

@@ -16,7 +16,7 @@ from tests.schedules.texts import CONVOLUTION, MATMUL, SEIDEL, SOFTMAX, TRIANGLE
 from tests.support import examples
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
 from workbench.lang import fold
-from workbench.poly import isl
+from workbench.poly.sets import isl
 from workbench.schedules import Schedule, replay
 from workbench.schedules.legality import judge
 

@@ -7,8 +7,9 @@ import pytest
 import workbench as wb
 from bench import polybench_kernels
 from tests.schedules.agreeing import same_bits
-from workbench.poly.tree import loops
-from workbench.schedules.recipes import default_schedule, waves
+from workbench.poly.programs.tree import loops
+from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.loops import wavefront as waves
 from workbench.schedules.scheduled_program import naive_schedule
 from workbench.target import Target
 

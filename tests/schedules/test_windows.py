@@ -7,9 +7,11 @@ import pytest
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
-from workbench.poly.tree import loops
+from workbench.poly.programs.tree import loops
 from workbench.schedules import Schedule
-from workbench.schedules.recipes import default_schedule, packing, windows
+from workbench.schedules.recipes import default_schedule
+from workbench.schedules.recipes.products import direct_convolution as windows
+from workbench.schedules.recipes.products import packing
 from workbench.schedules.recipes.step_reasons import reasons
 from workbench.target import Target
 

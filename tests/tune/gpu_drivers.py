@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from tests.runtime.gpu.fake_driver import FakeDriver
-from workbench.runtime.gpu.driver import DriverError
+from workbench.runtime.gpu.drivers.driver import DriverError
 
 LARGE = 128
 """Threads of a block that the bad drivers do not stand."""

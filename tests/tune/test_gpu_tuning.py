@@ -10,16 +10,16 @@ from bench.gpu.estimates import estimated, quality
 from tests.runtime.gpu.fake_driver import FakeDriver
 from tests.tune.support import alive
 from workbench.errors import BuildError, WorkbenchError
-from workbench.runtime.gpu.choosing import VARIABLE
-from workbench.runtime.nvrtc import nvrtc
+from workbench.runtime.compilers.nvrtc import nvrtc
+from workbench.runtime.gpu.drivers.choosing import VARIABLE
 from workbench.tune.measuring import dask_runner, gpu_timing
 from workbench.tune.measuring import gpu_at_hand as at_hand
-from workbench.tune.measuring.gpu_runner import GpuRunner
+from workbench.tune.measuring.gpu_at_hand import GpuRunner
 from workbench.tune.measuring.ranking_runner import RankingRunner
 from workbench.tune.measuring.runner import Limits
 from workbench.tune.measuring.workload import workload
 from workbench.tune.trials import OUTCOMES, fastest
-from workbench.viz.tuning.study_figure import UNJUDGED
+from workbench.viz.views.performance.study_figure import UNJUDGED
 
 pytestmark = pytest.mark.skipif(nvrtc() is None, reason="install nvidia-cuda-nvrtc to compile candidates for a GPU")
 
@@ -87,7 +87,7 @@ def test_it_says_that_nothing_was_measured(ranked):
 
 
 def test_the_front_end_is_told_that_they_are_estimates(ranked):
-    from workbench.viz.tuning.study_payload import study_payload
+    from workbench.viz.panels.watching import study_payload
 
     payload = study_payload(ranked, {"measured by somebody": 1e-3})
     assert payload["ranked"] is True
@@ -253,7 +253,7 @@ def test_another_gpu_than_the_one_at_hand_is_ranked(gpu):
 def test_hip_and_a_missing_compiler_are_refused_in_words(tmp_path, monkeypatch, no_gpu):
     with pytest.raises(WorkbenchError, match="autotune takes C and CUDA; HIP is written as text only"):
         wb.autotune(ODD, sizes=SIZES, target="hip", database=tmp_path / "a.sqlite")
-    monkeypatch.setattr("workbench.runtime.gpu_compiling.nvrtc", lambda: None)
+    monkeypatch.setattr("workbench.runtime.compilers.gpu_compiling.nvrtc", lambda: None)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(BuildError, match="no CUDA compiler is found: pip install nvidia-cuda-nvrtc"):
         wb.autotune(ODD, sizes=SIZES, target="h200", database=tmp_path / "b.sqlite", runner=RankingRunner())

@@ -21,7 +21,7 @@ from workbench.tune.searching.plain import RandomSearcher
 from workbench.tune.searching.twins import Twins
 from workbench.tune.storing.database import Database
 from workbench.tune.trials import fastest, merged
-from workbench.viz.tuning.study_payload import study_payload
+from workbench.viz.panels.watching import study_payload
 
 OPERATORS = {
     "rows": (SMALL, SIZES),

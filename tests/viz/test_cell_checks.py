@@ -8,8 +8,8 @@ import pytest
 
 import workbench as wb
 from workbench.errors import OperatorError
-from workbench.viz.cell_checks import LONGEST, TARGET, _opened, checked_cell
-from workbench.viz.operator_magic import define, register
+from workbench.viz.notebook.cell_checks import LONGEST, TARGET, _opened, checked_cell
+from workbench.viz.notebook.operator_magic import define, register
 
 COPY = "def f(float(N) x) -> (y) { y(i) = x(i) }"
 WRONG = {
@@ -74,7 +74,7 @@ def test_a_text_that_breaks_the_parser_is_answered_all_the_same(monkeypatch):
     def broken(_):
         raise RecursionError
 
-    monkeypatch.setattr("workbench.viz.cell_checks.checked_cell", broken)
+    monkeypatch.setattr("workbench.viz.notebook.cell_checks.checked_cell", broken)
     comm = Comm()
     _opened(comm, {})
     comm.answer({"content": {"data": {"ask": 7, "text": "%%operator\n" + "(" * 999}}})

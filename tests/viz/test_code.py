@@ -11,8 +11,8 @@ import workbench as wb
 from tests.viz.values import naive, parsed, tiled
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.c_tokens import Run, code_lines
-from workbench.viz.code_view import body_start
+from workbench.viz.views.program.c_tokens import Run, code_lines
+from workbench.viz.views.program.code_view import body_start
 
 
 @pytest.fixture(scope="module")

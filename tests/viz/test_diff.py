@@ -8,8 +8,8 @@ import workbench as wb
 from tests.viz.values import MACHINE, parsed
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.diff_data import diff_rows
-from workbench.viz.scene import Text
+from workbench.viz.draw.scene import Text
+from workbench.viz.views.program.diff_view import diff_rows
 
 
 def pairs(rows):

@@ -8,7 +8,7 @@ import workbench as wb
 from tests.viz.values import naive, padded_conv, parsed, refused, seidel
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.domain_view import offsets
+from workbench.viz.views.domain.domain_view import offsets
 
 
 def panel(value, **asked):

@@ -7,9 +7,9 @@ import pytest
 import workbench as wb
 from tests.viz.values import parsed
 from workbench.errors import LoweringError, WorkbenchError
-from workbench.viz.ablation_data import Removal, ablation, without_step
-from workbench.viz.ablation_drawing import bars
-from workbench.viz.explanation_text import step_table
+from workbench.viz.views.performance.ablation_data import Removal, ablation, without_step
+from workbench.viz.views.performance.ablation_drawing import bars
+from workbench.viz.views.performance.explanation_text import step_table
 
 CEILINGS = wb.Ceilings(1e11, {"L2": 1e11, "L3": 5e10, "memory": 1e10})
 TRIANGLE = """

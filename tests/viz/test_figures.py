@@ -10,7 +10,7 @@ import workbench as wb
 from tests.viz.values import MACHINE
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.figures import KINDS
+from workbench.viz.notebook.figures import KINDS
 
 CEILINGS = wb.Ceilings(1e11, {"L2": 1e11, "L3": 5e10, "memory": 1e10})
 ASKED = {

@@ -8,7 +8,7 @@ import workbench as wb
 from tests.viz.values import MACHINE, parsed
 from workbench import poly, viz
 from workbench.errors import LoweringError, WorkbenchError
-from workbench.viz.footprint_data import LoopRow
+from workbench.viz.views.performance.footprint_data import LoopRow
 
 VALUES = {
     "matmul": lambda: (

@@ -10,10 +10,9 @@ import workbench as wb
 from workbench import viz
 from workbench.lang.dtypes import FLOAT32, INT32
 from workbench.lang.expr import Binary, Call, Const, Index, Read, Select, Unary
-from workbench.viz.formula_data import Equation, Repeat, formula_data
-from workbench.viz.formula_view import derivation_table
-from workbench.viz.math_of import math_of
-from workbench.viz.math_printing import latex, mathml, text_of
+from workbench.viz.views.program.formula_view import Equation, Repeat, derivation_table, formula_data
+from workbench.viz.views.program.math_of import math_of
+from workbench.viz.views.program.math_printing import latex, mathml, text_of
 
 NAMES = [
     "matmul",

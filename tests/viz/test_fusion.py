@@ -8,7 +8,7 @@ import workbench as wb
 from tests.viz.values import MACHINE, parsed
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.poly.origins import originals
+from workbench.poly.programs.origins import originals
 
 
 def blur():

@@ -12,7 +12,7 @@ from tests.viz.values import parsed
 from workbench import viz
 from workbench.errors import ScheduleError, WorkbenchError
 from workbench.schedules import Schedule
-from workbench.viz.warp_phases import sectors, turns
+from workbench.viz.views.gpu.warp_phases import sectors, turns
 
 
 @cache

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.runtime.machine_code import why_unreadable
-from workbench.viz.hot_loops import statement_loops, work_shares
+from workbench.runtime.measuring.machine_code import why_unreadable
+from workbench.viz.views.performance.hot_loops import statement_loops, work_shares
 
 pytestmark = pytest.mark.skipif(bool(why_unreadable()), reason=f"install binutils on x86-64: {why_unreadable()}")
 

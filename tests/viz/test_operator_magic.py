@@ -6,7 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import OperatorError
-from workbench.viz.operator_magic import candidates, is_operator_cell, register
+from workbench.viz.notebook.operator_magic import candidates, is_operator_cell, register
 
 MATMUL = "def matmul(float(M,K) A, float(K,N) B) -> (C) {\n    C(m,n) +=! A(m,k) * B(k,n)\n}"
 

@@ -18,10 +18,10 @@ from tests.viz.values import naive, padded_conv, parsed, refused, seidel, tiled
 from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.runtime import Finding, Measurement, Report, Verification
-from workbench.viz.markup import Markup, element, escape
-from workbench.viz.palette import COLOURS, STATEMENT_COLOURS, colour, shape
-from workbench.viz.pictures import Picture
-from workbench.viz.scene import Box, Line, Marker, Path, Polygon, Scene, Text
+from workbench.viz.draw.markup import Markup, element, escape
+from workbench.viz.draw.palette import COLOURS, STATEMENT_COLOURS, colour, shape
+from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.scene import Box, Line, Marker, Path, Polygon, Scene, Text
 
 VALUES = {
     "operator": lambda: wb.ops.conv2d,
@@ -166,7 +166,7 @@ def test_png_in_the_dark():
 
 
 def _png(theme):
-    from workbench.viz.png_drawing import png_bytes
+    from workbench.viz.draw.png import png_bytes
 
     return png_bytes(viz.domain(wb.lower(wb.ops.trmm)).scene, theme)
 
@@ -230,7 +230,7 @@ def test_a_value_that_cannot_be_drawn_leaves_its_words(monkeypatch):
     def fail(*_):
         raise WorkbenchError("too large")
 
-    monkeypatch.setattr("workbench.viz.display.picture", fail)
+    monkeypatch.setattr("workbench.viz.notebook.display.picture", fail)
     program = wb.lower(wb.ops.matmul)
     assert viz.mimebundle(program) == {"text/plain": f"{program}\n(no picture: too large)"}
 

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.viz.values import parsed
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.viz.cache_lines import Cache, Simulation
+from workbench.viz.views.domain.cache_lines import Cache, Simulation
 
 MATMUL = {"M": 3, "N": 4, "K": 2}
 VALUES = {

@@ -8,7 +8,7 @@ import workbench as wb
 from tests.viz.values import MACHINE, parsed
 from workbench import viz
 from workbench.errors import WorkbenchError
-from workbench.runtime import roofs
+from workbench.runtime.measuring import roofs
 
 CEILINGS = wb.Ceilings(100e9, {"L1": 200e9, "L2": 100e9, "L3": 50e9, "memory": 10e9}, threads=4)
 HOSTILE = "<img src=x onerror=alert(1)>"

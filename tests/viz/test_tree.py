@@ -5,8 +5,8 @@ from __future__ import annotations
 import workbench as wb
 from tests.viz.values import naive, parsed, seidel, tiled
 from workbench import viz
-from workbench.viz.tree_data import LoopNode, StatementNode
-from workbench.viz.tree_view import trace_text
+from workbench.viz.views.program.tree_data import LoopNode, StatementNode
+from workbench.viz.views.program.tree_view import trace_text
 
 
 def test_the_nest():
@@ -26,7 +26,7 @@ def test_the_nest():
 
 
 def test_statements_keep_the_colours_of_the_domain():
-    from workbench.viz.palette import statement_role
+    from workbench.viz.draw.palette import statement_role
 
     svg = viz.tree(naive()).svg
     assert f"--wb-{statement_role(0)}" in svg
@@ -55,7 +55,7 @@ def test_the_drawing_is_well_formed_and_holds_every_loop():
 def test_boxes_hold_their_words():
     for schedule in (tiled(), wb.schedule(wb.ops.layer_norm), wb.autoschedule(wb.ops.conv2d_bias)):
         scene = viz.tree(schedule).scene
-        from workbench.viz.scene import Text
+        from workbench.viz.draw.scene import Text
 
         assert all(m.x + m.width <= scene.width + 0.01 for m in scene.marks if isinstance(m, Text))
 

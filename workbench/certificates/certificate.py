@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from workbench.certificates.checker import check
 from workbench.certificates.claims import Claimed, claims_of, read_claims
-from workbench.codegen.c_unit import write_unit
+from workbench.codegen.c.unit import write_unit
 from workbench.codegen.generation import as_target, called
-from workbench.codegen.local_storage import stored
-from workbench.codegen.nest import Nest
-from workbench.codegen.pipeline import lower_nest
-from workbench.codegen.scalar_nest import scalar_nest
+from workbench.codegen.nest.nest import Nest
+from workbench.codegen.passes.local_storage import stored
+from workbench.codegen.passes.pipeline import lower_nest
+from workbench.codegen.passes.scalar_nest import scalar_nest
 from workbench.errors import CertificationError, WorkbenchError, shown
 from workbench.fromc.pieces import raised_at
-from workbench.poly.delinearising import elements
-from workbench.poly.program import Array, Program
+from workbench.poly.dataflow.delinearising import elements
+from workbench.poly.programs.program import Array, Program
 from workbench.records import record
 from workbench.target import Target
 

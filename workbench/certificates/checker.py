@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 from workbench.errors import CertificationError
 from workbench.fromc.pieces import raised_at
 from workbench.fromc.spelling import is_number, respelled
+from workbench.lang.algebra.identities import combined, identity
+from workbench.lang.algebra.normal_form import data_terms, polynomial
 from workbench.lang.expr import Expr, Read, children, operation, reads
-from workbench.lang.identities import combined, identity
-from workbench.lang.normal_form import data_terms, polynomial
-from workbench.lang.printer import show
-from workbench.poly import isl
-from workbench.poly.addresses import address
-from workbench.poly.affine import NotAffine
-from workbench.poly.bounds import box, out_of_bounds
-from workbench.poly.dataflow import Assignment, Dataflow, assignments, pointwise, union
-from workbench.poly.delinearising import delinearised, elements, same_cells
-from workbench.poly.program import Array, Program
-from workbench.poly.provenance import Provenance, by_statement, first_difference, is_copy, only
-from workbench.poly.races import races
-from workbench.poly.unpack import maps
-from workbench.poly.values import Value, changes_nothing
+from workbench.lang.printing.printer import show
+from workbench.poly.dataflow.delinearising import delinearised, elements, same_cells
+from workbench.poly.dataflow.last_writers import Assignment, Dataflow, assignments, pointwise, union
+from workbench.poly.dataflow.provenance import Provenance, by_statement, first_difference, is_copy, only
+from workbench.poly.dataflow.races import races
+from workbench.poly.dataflow.values import Value, changes_nothing
+from workbench.poly.dependence.bounds import box, out_of_bounds
+from workbench.poly.programs.addresses import address
+from workbench.poly.programs.affine import NotAffine
+from workbench.poly.programs.program import Array, Program
+from workbench.poly.sets import isl
+from workbench.poly.sets.unpack import maps
 
 CELL, PARTIAL = "its cell", "a partial result"  # what an update combines, in place of reads
 Layouts = Mapping[str, Array]

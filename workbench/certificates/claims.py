@@ -12,10 +12,10 @@ from workbench.certificates.checker import Claim
 from workbench.errors import CertificationError
 from workbench.lang.dtypes import INT32, INT64
 from workbench.lang.expr import Const, Read
-from workbench.poly import isl, unpack
-from workbench.poly.dataflow import paths
-from workbench.poly.delinearising import places
-from workbench.poly.program import Array, Program, ProgramStatement
+from workbench.poly.dataflow.delinearising import places
+from workbench.poly.dataflow.last_writers import paths
+from workbench.poly.programs.program import Array, Program, ProgramStatement
+from workbench.poly.sets import isl, unpack
 from workbench.records import record
 
 

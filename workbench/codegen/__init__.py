@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.codegen.generation import as_target, generate
     from workbench.codegen.inspection import Rewriting, Rewritings, rewrites
     from workbench.codegen.kernel import ArrayParameter, IndexCheck, Kernel, Signature
-    from workbench.codegen.tracing import Touch, trace_touches
+    from workbench.codegen.trace.tracing import Touch, trace_touches
 
 # Public name → module.
 NAMES = {
@@ -25,12 +25,12 @@ NAMES = {
     "Rewriting": "inspection",
     "Rewritings": "inspection",
     "Signature": "kernel",
-    "Touch": "tracing",
+    "Touch": "trace.tracing",
     "as_target": "generation",
     "compare": "comparing",
     "generate": "generation",
     "rewrites": "inspection",
-    "trace_touches": "tracing",
+    "trace_touches": "trace.tracing",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import poly
 from workbench.codegen.generation import generate
 from workbench.errors import LoweringError, ScheduleError, shown
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.schedule_text import tree_lines
 from workbench.target import Target

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.codegen.c_unit import write_unit
+from workbench.codegen.c.unit import write_unit
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.local_storage import stored
-from workbench.codegen.nest import Invoke, Nest, walk
-from workbench.codegen.pipeline import lower_nest
+from workbench.codegen.nest.nest import Invoke, Nest, walk
+from workbench.codegen.passes.local_storage import stored
+from workbench.codegen.passes.pipeline import lower_nest
 from workbench.errors import CodegenError, IllegalSchedule, shown
-from workbench.schedules.micro_kernels import MicroKernel, ProcessorKernel, registered
+from workbench.schedules.kernels.micro_kernels import MicroKernel, ProcessorKernel, registered
 from workbench.target import Target, unknown_target
 from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
@@ -54,7 +54,7 @@ def generate(
 
 
 def _for_gpu(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
-    from workbench.codegen.cuda_unit import write_gpu_unit  # who writes C does not wait for it
+    from workbench.codegen.cuda.unit import write_gpu_unit  # who writes C does not wait for it
 
     program = schedule.program
     unit = write_gpu_unit(program, schedule.tree, machine, title(schedule), checked=checked)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from workbench.codegen.launches import Buffer, Step
+from workbench.codegen.cuda.grid.launches import Buffer, Step
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr
 from workbench.lang.operator import Role
@@ -95,7 +95,7 @@ class Kernel:
     `sizes` are the bound sizes, `notes` the remarks of the generator (what was vectorised, how), `libraries` the
     linker's flags for the micro-kernels it calls, `needs` the features of a processor that they need.  On a GPU the
     text has several functions: `launches` says how the host starts them, `buffers` what the workspace holds
-    (`workbench/codegen/launches.py`).
+    (`workbench/codegen/cuda/grid/launches.py`).
     """
 
     name: str

@@ -41,7 +41,7 @@ from workbench.export.dispatch.files import folder_of, put_file, write_files
 from workbench.export.dispatch.objects import flags_of
 from workbench.export.dispatch.size_code import SizeCode
 from workbench.records import record
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.target import Target
 
 VERSION = "1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from os import PathLike
@@ -12,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import WorkbenchError, shown
+from workbench.errors import BuildError, WorkbenchError, shown
 from workbench.export.dispatch import Family, families_of
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.family import studies_in
-from workbench.export.dispatch.files import folder_of, write_files
+from workbench.export.dispatch.files import folder_of, put_file, write_files
 from workbench.export.to_c import written_c
 from workbench.export.to_torch_library import written_torch
-from workbench.export.wheel.building import wheel_of
 from workbench.export.wheel.cases import cases_of, stored
 from workbench.export.wheel.figures import figures_of
 from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
 from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
 from workbench.records import record
+from workbench.runtime.host.processes import CannotStart, run_limited
 
 
 @record(eq=False)
@@ -118,3 +119,27 @@ def _write_cases(folder: Path, cases: list[Any], families: Mapping[str, Family])
     rows, arrays = stored(cases, families)
     (folder / "cases.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     np.savez_compressed(folder / "cases.npz", **arrays)
+
+
+# -- From a project's folder to its wheel, by the tool that builds this project's own --
+
+SECONDS = 300.0
+
+
+def wheel_of(project: Path, directory: Path) -> Path:
+    """The wheel of a project, in the directory; nothing is fetched.  BuildError with the tool's words."""
+    if find_spec("hatchling") is None:
+        raise BuildError("wheels are built by hatchling, which is not installed: pip install hatchling")
+    made = project / "dist"
+    shutil.rmtree(made, ignore_errors=True)
+    command = (sys.executable, "-P", "-m", "hatchling", "build", "-t", "wheel", "-d", str(made))
+    try:
+        done = run_limited(command, SECONDS, project)
+    except CannotStart as reason:
+        raise BuildError(f"hatchling cannot be started: {reason}") from reason
+    wheels = sorted(made.glob("*.whl"))
+    if done.code != 0 or not wheels:
+        raise BuildError(f"hatchling {done} on {project}:\n{done.output[:4000]}")
+    placed = put_file(wheels[0], directory / wheels[0].name)
+    shutil.rmtree(made)
+    return placed

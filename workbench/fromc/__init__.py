@@ -4,7 +4,7 @@
 `Operator` with the text that says the same in order (`Raised.sequential`), which is its oracle.
 """
 
-from workbench.fromc.parameters import Parameter
+from workbench.fromc.parameters.parameters import Parameter
 from workbench.fromc.program import from_c, raised_from
 from workbench.fromc.raising import Raised, raise_c
 

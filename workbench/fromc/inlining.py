@@ -9,12 +9,12 @@ from typing import Any
 
 from pycparser import c_ast
 
-from workbench.fromc.constants import constants_of, is_scalar, without
-from workbench.fromc.functions import function_of
-from workbench.fromc.literals import character
-from workbench.fromc.locals import assigned_names, names_in
-from workbench.fromc.syntax import Unit
-from workbench.lang.diagnostics import Problem
+from workbench.fromc.numbers.constants import constants_of, is_scalar, without
+from workbench.fromc.text.functions import function_of
+from workbench.fromc.text.literals import character
+from workbench.fromc.text.locals import assigned_names, names_in
+from workbench.fromc.text.syntax import Unit
+from workbench.lang.syntax.diagnostics import Problem
 from workbench.records import record
 
 _FORMULA = "write a function of one expression: double f(double x) { return x * x; }"

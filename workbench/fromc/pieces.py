@@ -10,7 +10,7 @@ from workbench.fromc.raising import raise_c
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const
 from workbench.poly.lowering import lower_as_said
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 PIECE = re.compile(r" \*restrict (\w+) = \(\w+ \*\)\(\(char \*\)workspace \+ (\d+)\);")
 TOTAL = re.compile(r"_workspace\(.*\)\n{\n.*\n    return (\d+);")

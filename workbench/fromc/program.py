@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.fromc.raising import Raised, raise_c
-from workbench.poly.binding import given_sizes
 from workbench.poly.lowering import lower
-from workbench.poly.program import Program
+from workbench.poly.programs.binding import given_sizes
+from workbench.poly.programs.program import Program
 
 
 def from_c(

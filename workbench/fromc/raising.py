@@ -8,24 +8,24 @@ from functools import lru_cache
 from pycparser import c_ast
 
 from workbench.errors import OperatorError, shown
-from workbench.fromc.body import Body
-from workbench.fromc.constants import declare_constants
-from workbench.fromc.givens import givens
 from workbench.fromc.inlining import inlined
-from workbench.fromc.locals import assigned_names, names_in
-from workbench.fromc.parameters import Parameter, declared, used_symbols
-from workbench.fromc.scope import Ended, Scope
+from workbench.fromc.numbers.constants import declare_constants
+from workbench.fromc.numbers.values import Values
+from workbench.fromc.parameters.givens import givens
+from workbench.fromc.parameters.parameters import Parameter, declared, used_symbols
 from workbench.fromc.sequential import sequential_text
-from workbench.fromc.source import FUNCTION, REASSOCIATE, REGION, Source, read_source
-from workbench.fromc.syntax import Unit, parse_unit
-from workbench.fromc.types import converted
-from workbench.fromc.updates import IN_ORDER
-from workbench.fromc.values import Values
-from workbench.lang.diagnostics import Diagnostics, Problem, report
+from workbench.fromc.statements.body import Body
+from workbench.fromc.statements.updates import IN_ORDER
+from workbench.fromc.text.locals import assigned_names, names_in
+from workbench.fromc.text.scope import Ended, Scope
+from workbench.fromc.text.source import FUNCTION, REASSOCIATE, REGION, Source, read_source
+from workbench.fromc.text.syntax import Unit, parse_unit
+from workbench.fromc.text.types import converted
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Read, Size, transform
 from workbench.lang.operator import For, Operator, Statement, Step, Tensor
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem, report
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 

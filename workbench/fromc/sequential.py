@@ -6,14 +6,14 @@ import re
 
 from pycparser import c_ast, c_generator
 
-from workbench.fromc.constants import constants_of
-from workbench.fromc.framing import PROLOGUE
-from workbench.fromc.givens import Givens
 from workbench.fromc.inlining import free_names
-from workbench.fromc.parameters import Parameter
-from workbench.fromc.preprocessing import DIRECTIVE, directive_words
-from workbench.fromc.source import Source, without_comments
-from workbench.fromc.syntax import Unit
+from workbench.fromc.numbers.constants import constants_of
+from workbench.fromc.parameters.givens import Givens
+from workbench.fromc.parameters.parameters import Parameter
+from workbench.fromc.text.framing import PROLOGUE
+from workbench.fromc.text.preprocessing import DIRECTIVE, directive_words
+from workbench.fromc.text.source import Source, without_comments
+from workbench.fromc.text.syntax import Unit
 
 NAME = "wb_sequential"
 HEADERS = ("float", "limits", "math", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string")

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import cache
 
 from workbench.lang import expr as nodes
+from workbench.lang.algebra.normal_form import constant
 from workbench.lang.dtypes import BFLOAT16, BOOL, FLOAT16, INT32, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Read, Select, Size, Unary, children, walk
-from workbench.lang.normal_form import constant
 from workbench.lang.operator import Monoid
 from workbench.lang.unify import limits
-from workbench.poly.program import Access, Program, ProgramStatement
+from workbench.poly.programs.program import Access, Program, ProgramStatement
 
 SIXTEEN = {"to_bf16": BFLOAT16, "to_f16": FLOAT16}
 Types = Mapping[str, DType]

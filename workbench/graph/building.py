@@ -117,8 +117,12 @@ class Builder:
         return self._made(Projection(of, index))
 
     def condition(self, test: Any, then: Any, otherwise: Any) -> If:
-        """`if test { then } else { otherwise }`; what only one branch uses is computed there only."""
-        return self._made(If(self.term(test), self.term(then), self.term(otherwise)))
+        """`if test { then } else { otherwise }`; what only one branch uses is computed there only.
+
+        A branch may be a function without parameters that makes it: lets that it gives then belong to the branch.
+        """
+        branches = [self._body(each) if callable(each) else self.term(each) for each in (then, otherwise)]
+        return self._made(If(self.term(test), branches[0], branches[1]))
 
     def match(self, value: Term, *cases: tuple[Pattern, Callable[..., Any]]) -> Match:
         """`match value { ... }`: each case is a pattern and what makes its body of the variables that it binds."""
@@ -128,13 +132,13 @@ class Builder:
             probe = Match(value, (Clause(pattern, Tuple(())),))
             bind_pattern(self._state, probe, pattern, of)
             self._check()
-            clauses.append(Clause(pattern, self.term(body(*bound_by(pattern)))))
+            clauses.append(Clause(pattern, self._body(body, *bound_by(pattern))))
         return self._made(Match(value, tuple(clauses)))
 
     def function(self, parameters: Mapping[str, str | Type], body: Callable[..., Any]) -> Function:
         """A local function; `body` makes its body of the parameters."""
         variables = tuple(self._variable(name, of) for name, of in parameters.items())
-        return self._made(Function(variables, self.term(body(*variables))))
+        return self._made(Function(variables, self._body(body, *variables)))
 
     def new_reference(self, value: Any) -> NewReference:
         """`ref(value)`."""
@@ -152,10 +156,7 @@ class Builder:
 
     def result(self, value: Any) -> Function:
         """The function with this result, its lets around."""
-        body = self.term(value)
-        for variable, bound in reversed(self._bound):
-            body = Let(variable, bound, body)
-        return Function(tuple(self.parameters), body)
+        return Function(tuple(self.parameters), self._with_lets(self.term(value)))
 
     def model(self, value: Any) -> Model:
         """The model whose entry is the function with this result."""
@@ -166,6 +167,19 @@ class Builder:
         return self._state.unifier.resolved(run(self._inference.infer(term)))
 
     # --- inside
+
+    def _body(self, make: Callable[..., Any], *variables: Variable) -> Term:
+        """What a function of Python makes, with the lets that it gives around it."""
+        outer, self._bound = self._bound, []
+        try:
+            return self._with_lets(self.term(make(*variables)))
+        finally:
+            self._bound = outer
+
+    def _with_lets(self, body: Term) -> Term:
+        for variable, bound in reversed(self._bound):
+            body = Let(variable, bound, body)
+        return body
 
     def term(self, value: Any) -> Term:
         """A term itself, or a constant of what is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from workbench.errors import ModelError, unknown_name
@@ -38,7 +39,7 @@ class Model:
     def __post_init__(self) -> None:
         if not self.functions:
             raise ModelError("a model has at least one function")
-        object.__setattr__(self, "functions", dict(self.functions))
+        object.__setattr__(self, "functions", MappingProxyType(dict(self.functions)))
         operators_of(self.functions.values())
         object.__setattr__(self, "_typing", infer(self.functions, self.datatypes, self.source))
 
@@ -121,6 +122,9 @@ class Model:
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self.key == other.key)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return model, (str(self), self.constants)  # another process reads the text
+
     def __hash__(self) -> int:
         return hash(self.key)
 
@@ -145,7 +149,7 @@ class Model:
     def _each(self, change: Callable[[Function], Function]) -> Model:
         return self.with_functions({name: change(function) for name, function in self.functions.items()})
 
-    def evaluate(self, *arrays: Any, **sizes: int) -> Any:
+    def evaluate(self, /, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, by a plain interpreter on the oracles of its operators; see `evaluation.machine`."""
         from workbench.graph.evaluation.evaluating import evaluate
 

@@ -18,7 +18,7 @@ FORMAT = 1
 
 def save(of: Model, path: str | PathLike[str]) -> None:
     """Write a model to a file (NumPy's `.npz`): its text, and each array under the number it has in the text."""
-    arrays = {f"const{number}": _stored(array) for number, array in enumerate(of.constants)}
+    arrays: dict[str, Any] = {f"const{number}": _stored(array) for number, array in enumerate(of.constants)}
     types = [array.dtype.name for array in of.constants]
     head = json.dumps({"format": FORMAT, "types": types, "key": of.key})
     with open(path, "wb") as file:

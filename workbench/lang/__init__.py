@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 from workbench.lang.operator import Operator
 
 if TYPE_CHECKING:
-    from workbench.lang.binding import Binding, bind
+    from workbench.lang.algebra.folding import fold
+    from workbench.lang.binding.arrays import Binding, bind
     from workbench.lang.definitions import operators
     from workbench.lang.derived.batching import vmap
     from workbench.lang.derived.gradient import grad, saving, tape
     from workbench.lang.derived.tangent import jvp
-    from workbench.lang.describing import describe
-    from workbench.lang.folding import fold
     from workbench.lang.from_einsum import einsum
-    from workbench.lang.generics import astype
-    from workbench.lang.oracle import evaluate
+    from workbench.lang.oracle.evaluation import evaluate
+    from workbench.lang.printing.describing import describe
+    from workbench.lang.resolve.generics import astype
 
 # Public name → "module:attribute".
 NAMES = {
-    "Binding": "workbench.lang.binding:Binding",
-    "astype": "workbench.lang.generics:astype",
-    "bind": "workbench.lang.binding:bind",
-    "describe": "workbench.lang.describing:describe",
+    "Binding": "workbench.lang.binding.arrays:Binding",
+    "astype": "workbench.lang.resolve.generics:astype",
+    "bind": "workbench.lang.binding.arrays:bind",
+    "describe": "workbench.lang.printing.describing:describe",
     "einsum": "workbench.lang.from_einsum:einsum",
-    "evaluate": "workbench.lang.oracle:evaluate",
-    "fold": "workbench.lang.folding:fold",
+    "evaluate": "workbench.lang.oracle.evaluation:evaluate",
+    "fold": "workbench.lang.algebra.folding:fold",
     "grad": "workbench.lang.derived.gradient:grad",
     "jvp": "workbench.lang.derived.tangent:jvp",
     "operators": "workbench.lang.definitions:operators",

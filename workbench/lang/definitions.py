@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from workbench.errors import OperatorError, shown
-from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.operator import Operator
-from workbench.lang.parser import parse
-from workbench.lang.resolve import resolve_define
-from workbench.lang.syntax import Unit
-from workbench.lang.texts import used_names
+from workbench.lang.printing.texts import used_names
+from workbench.lang.resolve.definition import resolve_define
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.parser import parse
+from workbench.lang.syntax.syntax import Unit
 
 
 def operators(text: str) -> dict[str, Operator]:

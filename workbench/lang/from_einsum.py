@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import CallError, OperatorError, shown
 from workbench.lang.definitions import operator
 from workbench.lang.operator import Operator
-from workbench.lang.oracle import evaluate
+from workbench.lang.oracle.evaluation import evaluate
 from workbench.records import record
 
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

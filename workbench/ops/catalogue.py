@@ -8,7 +8,8 @@ from functools import cache
 from workbench.errors import CallError, UnknownOperator, shown, unknown_name
 from workbench.lang import operators
 from workbench.lang.operator import Operator
-from workbench.ops import (
+from workbench.ops.entry import Entry, Sizes
+from workbench.ops.library import (
     activations,
     attentions,
     comprehensions,
@@ -25,7 +26,6 @@ from workbench.ops import (
     stencils,
     triangulars,
 )
-from workbench.ops.entry import Entry, Sizes
 
 FAMILIES: dict[str, tuple[Entry, ...]] = {
     "linear algebra": linear_algebra.ENTRIES,

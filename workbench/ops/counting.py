@@ -12,8 +12,8 @@ from workbench.errors import CallError
 from workbench.lang.expr import Read, index_names, reads
 from workbench.lang.operation_counts import operations
 from workbench.lang.operator import Operator, Range, Statement, Tensor
-from workbench.lang.oracle_blocks import Block, blocks
-from workbench.lang.oracle_exact import exact
+from workbench.lang.oracle.blocks import Block, blocks
+from workbench.lang.oracle.exact import exact
 
 BLOCK_POINTS = 1 << 20
 

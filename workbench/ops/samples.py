@@ -12,7 +12,7 @@ import numpy as np
 from workbench.errors import CallError
 from workbench.lang.expr import Cast, Expr, Read, reads
 from workbench.lang.operator import For, Operator, Step, Tensor
-from workbench.lang.oracle_exact import exact
+from workbench.lang.oracle.exact import exact
 from workbench.ops.catalogue import entry_of
 from workbench.ops.entry import Sizes
 

@@ -12,58 +12,58 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.poly.bounds import OutOfBounds, is_covered, out_of_bounds, reads_all
-    from workbench.poly.counting import bytes, flops, footprint, operations, points
-    from workbench.poly.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
-    from workbench.poly.equivalence import Difference, differences
-    from workbench.poly.extents import extent, independent, projected, row_range, same_range, unguarded_reads
-    from workbench.poly.flow import dependences
-    from workbench.poly.isl import budget
+    from workbench.poly.count.counting import bytes, flops, footprint, operations, points
+    from workbench.poly.count.enumeration import Pairs, dependence_pairs, instances_at, moving_dims, relation_text
+    from workbench.poly.dependence.bounds import OutOfBounds, is_covered, out_of_bounds, reads_all
+    from workbench.poly.dependence.equivalence import Difference, differences
+    from workbench.poly.dependence.flow import dependences
+    from workbench.poly.dependence.order import Violation, violations
+    from workbench.poly.dependence.questions import band_permutable, can_parallelize, can_vectorize
     from workbench.poly.lowering import lower
-    from workbench.poly.naive import naive_tree
-    from workbench.poly.order import Violation, violations
-    from workbench.poly.questions import band_permutable, can_parallelize, can_vectorize
-    from workbench.poly.scanning import scan
-    from workbench.poly.scheduler import isl_tree
-    from workbench.poly.storage import Storage, storage_of
+    from workbench.poly.regions.extents import extent, independent, projected, row_range, same_range, unguarded_reads
+    from workbench.poly.regions.storage import Storage, storage_of
+    from workbench.poly.scheduling.scheduler import isl_tree
+    from workbench.poly.sets.isl import budget
+    from workbench.poly.time.naive import naive_tree
+    from workbench.poly.time.scanning import scan
 
 # Which submodule gives a name.
 NAMES = {
-    "Difference": "equivalence",
-    "OutOfBounds": "bounds",
-    "Pairs": "enumeration",
-    "Storage": "storage",
-    "Violation": "order",
-    "band_permutable": "questions",
-    "budget": "isl",
-    "bytes": "counting",
-    "can_parallelize": "questions",
-    "can_vectorize": "questions",
-    "dependence_pairs": "enumeration",
-    "dependences": "flow",
-    "differences": "equivalence",
-    "extent": "extents",
-    "flops": "counting",
-    "footprint": "counting",
-    "independent": "extents",
-    "instances_at": "enumeration",
-    "is_covered": "bounds",
-    "isl_tree": "scheduler",
+    "Difference": "dependence.equivalence",
+    "OutOfBounds": "dependence.bounds",
+    "Pairs": "count.enumeration",
+    "Storage": "regions.storage",
+    "Violation": "dependence.order",
+    "band_permutable": "dependence.questions",
+    "budget": "sets.isl",
+    "bytes": "count.counting",
+    "can_parallelize": "dependence.questions",
+    "can_vectorize": "dependence.questions",
+    "dependence_pairs": "count.enumeration",
+    "dependences": "dependence.flow",
+    "differences": "dependence.equivalence",
+    "extent": "regions.extents",
+    "flops": "count.counting",
+    "footprint": "count.counting",
+    "independent": "regions.extents",
+    "instances_at": "count.enumeration",
+    "is_covered": "dependence.bounds",
+    "isl_tree": "scheduling.scheduler",
     "lower": "lowering",
-    "moving_dims": "enumeration",
-    "naive_tree": "naive",
-    "operations": "counting",
-    "out_of_bounds": "bounds",
-    "points": "counting",
-    "projected": "extents",
-    "reads_all": "bounds",
-    "relation_text": "enumeration",
-    "row_range": "extents",
-    "same_range": "extents",
-    "scan": "scanning",
-    "storage_of": "storage",
-    "unguarded_reads": "extents",
-    "violations": "order",
+    "moving_dims": "count.enumeration",
+    "naive_tree": "time.naive",
+    "operations": "count.counting",
+    "out_of_bounds": "dependence.bounds",
+    "points": "count.counting",
+    "projected": "regions.extents",
+    "reads_all": "dependence.bounds",
+    "relation_text": "count.enumeration",
+    "row_range": "regions.extents",
+    "same_range": "regions.extents",
+    "scan": "time.scanning",
+    "storage_of": "regions.storage",
+    "unguarded_reads": "regions.extents",
+    "violations": "dependence.order",
 }
 
 __all__ = [

@@ -8,11 +8,12 @@ from functools import lru_cache
 
 from workbench.errors import LoweringError
 from workbench.lang.operator import For, Operator, Statement, Step
-from workbench.poly import isl
-from workbench.poly.binding import Bound, arrays, check_sizes, conditions, context
-from workbench.poly.bounds import is_covered
-from workbench.poly.instances import Lowered, can_share_loops
-from workbench.poly.program import Array, Nest, Program, ProgramStatement
+from workbench.poly.dependence.bounds import is_covered
+from workbench.poly.programs.binding import Bound, arrays, check_sizes, conditions, context
+from workbench.poly.programs.instances import Lowered, can_share_loops
+from workbench.poly.programs.program import Array, Nest, Program, ProgramStatement
+from workbench.poly.programs.subscripts import settled
+from workbench.poly.sets import isl
 
 Strides = Mapping[str, tuple[int, ...]]
 
@@ -105,6 +106,8 @@ class _Builder:
 
     def step(self, step: Step) -> Iterator[Nest | str]:
         """The part of the naive nest that one step of the operator becomes."""
+        if isinstance(step, Statement):
+            step = settled(self.bound, self.arrays, step)
         match step:
             case For(axis, body):
                 yield Nest(axis.index, tuple(item for inner in body for item in self.step(inner)))

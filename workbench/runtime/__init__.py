@@ -12,38 +12,38 @@ from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.runtime.building import build
-    from workbench.runtime.calibrating import calibrate
-    from workbench.runtime.calling import call, plan
+    from workbench.runtime.calibration.calibrating import calibrate
+    from workbench.runtime.calls.calling import call, plan
+    from workbench.runtime.calls.preparing import Plan
+    from workbench.runtime.calls.program_calls import call_program
+    from workbench.runtime.checking.sequential import evaluate_c
+    from workbench.runtime.checking.verification import Verification, verify
     from workbench.runtime.examining import Finding, Report, doctor
-    from workbench.runtime.launch import CompiledKernel
-    from workbench.runtime.machine import this_machine
-    from workbench.runtime.preparing import Plan
-    from workbench.runtime.program_calls import call_program
-    from workbench.runtime.roofs import Ceilings, ceilings
-    from workbench.runtime.sequential import evaluate_c
-    from workbench.runtime.timing import Measurement, measure
-    from workbench.runtime.verification import Verification, verify
+    from workbench.runtime.host.machine import this_machine
+    from workbench.runtime.kernels.launch import CompiledKernel
+    from workbench.runtime.measuring.roofs import Ceilings, ceilings
+    from workbench.runtime.measuring.timing import Measurement, measure
 
 # Public name → module.
 NAMES = {
-    "Ceilings": "roofs",
-    "CompiledKernel": "launch",
+    "Ceilings": "measuring.roofs",
+    "CompiledKernel": "kernels.launch",
     "Finding": "examining",
-    "Measurement": "timing",
-    "Plan": "preparing",
+    "Measurement": "measuring.timing",
+    "Plan": "calls.preparing",
     "Report": "examining",
-    "Verification": "verification",
+    "Verification": "checking.verification",
     "build": "building",
-    "call_program": "program_calls",
-    "evaluate_c": "sequential",
-    "calibrate": "calibrating",
-    "call": "calling",
-    "ceilings": "roofs",
+    "call_program": "calls.program_calls",
+    "evaluate_c": "checking.sequential",
+    "calibrate": "calibration.calibrating",
+    "call": "calls.calling",
+    "ceilings": "measuring.roofs",
     "doctor": "examining",
-    "measure": "timing",
-    "plan": "calling",
-    "this_machine": "machine",
-    "verify": "verification",
+    "measure": "measuring.timing",
+    "plan": "calls.calling",
+    "this_machine": "host.machine",
+    "verify": "checking.verification",
 }
 
 __all__ = [

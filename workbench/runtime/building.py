@@ -9,15 +9,15 @@ from workbench import poly
 from workbench.codegen import Kernel, as_target, generate
 from workbench.deferred import uncollected
 from workbench.errors import BuildError, WorkbenchError, shown
-from workbench.runtime.border import open_border, with_border
-from workbench.runtime.compiling import load
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.job import Job
-from workbench.runtime.launch import CompiledKernel, Rebuild
-from workbench.runtime.locks import Lock
-from workbench.runtime.machine import this_machine
-from workbench.runtime.processor import this_processor
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.compiling import load
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.compilers.job import Job
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.host.locks import Lock
+from workbench.runtime.host.machine import this_machine
+from workbench.runtime.host.processor import this_processor
+from workbench.runtime.kernels.border import open_border, with_border
+from workbench.runtime.kernels.launch import CompiledKernel, Rebuild
 from workbench.schedules import Schedule
 from workbench.settings import THREADS_LIMIT, current
 from workbench.target import Target
@@ -88,7 +88,7 @@ def _is_elsewhere(target: Target) -> bool:
 
 
 def _elsewhere(kernel: Kernel, threads: int | None) -> CompiledKernel:
-    from workbench.runtime.elsewhere import build_elsewhere  # kernels for this machine do without
+    from workbench.runtime.emulation.cross_execution import build_elsewhere  # kernels for this machine do without
 
     refuse_missing_features(kernel)
     return build_elsewhere(kernel, threads=threads)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from workbench.errors import BuildError
 from workbench.records import record
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.machine import this_machine, thread_count
-from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.processor import this_processor
-from workbench.runtime.storage import storage
+from workbench.runtime.compilers.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.compilers.storage import storage
+from workbench.runtime.host.machine import this_machine, thread_count
+from workbench.runtime.host.processes import CannotStart, run_limited
+from workbench.runtime.host.processor import this_processor
 from workbench.target_costs import Costs
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox", "msedge")
@@ -143,7 +143,7 @@ def _gpu() -> str:
 
 def _gpu_runtime() -> str:
     """Which package would speak to the GPU here, and to which."""
-    from workbench.runtime.gpu.choosing import the_driver
+    from workbench.runtime.gpu.drivers.choosing import the_driver
 
     try:
         driver = the_driver()

@@ -12,8 +12,8 @@ from workbench.deferred import deferred
 if TYPE_CHECKING:
     from workbench.schedules.automatic import autoschedule
     from workbench.schedules.choices import Choice, choose
+    from workbench.schedules.kernels.micro_kernels import MicroKernel, register
     from workbench.schedules.legality import Verdict
-    from workbench.schedules.micro_kernels import MicroKernel, register
     from workbench.schedules.offers import NextSteps, next_steps
     from workbench.schedules.recipes import default_schedule, reasons
     from workbench.schedules.replaying import replay
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 # Public name → module.
 NAMES = {
-    "MicroKernel": "micro_kernels",
+    "MicroKernel": "kernels.micro_kernels",
     "NextSteps": "offers",
     "Recipe": "transform",
     "Schedule": "scheduled_program",
@@ -103,7 +103,7 @@ NAMES = {
     "prefetch": "steps",
     "preview": "scheduled_program",
     "reasons": "recipes",
-    "register": "micro_kernels",
+    "register": "kernels.micro_kernels",
     "replace": "steps",
     "replay": "replaying",
     "reverse": "steps",

@@ -8,10 +8,10 @@ from operator import index
 from typing import Any, get_args
 
 from workbench.errors import ScheduleError, shown, unknown_name
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Expr, Index, Size, walk
-from workbench.lang.normal_form import polynomial
-from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, statements
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, LoopKind, Mark, Sequence, Tree, statements
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 LONGEST_NAME = 200

@@ -10,8 +10,8 @@ from typing import Literal
 from workbench import poly
 from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
-from workbench.poly.binding import given_sizes
-from workbench.poly.program import Program
+from workbench.poly.programs.binding import given_sizes
+from workbench.poly.programs.program import Program
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.steps import affine
@@ -54,7 +54,7 @@ def _for_c(machine: Target | None) -> bool:
 
 
 def _gpu_recipe() -> ModuleType:
-    return import_module("workbench.schedules.recipes.gpu_recipe")  # who writes C does not wait for it
+    return import_module("workbench.schedules.recipes.gpu.default")  # who writes C does not wait for it
 
 
 def _machine(target: str | Target) -> Target | None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from workbench.errors import ScheduleError, UnknownLoop, shown, unknown_name
-from workbench.poly.program import Program
-from workbench.poly.questions import statement_id
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
+from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, normal, statements
 from workbench.records import record
 
 Path = tuple[int, ...]

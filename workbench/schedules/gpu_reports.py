@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from workbench import poly
 from workbench.errors import ScheduleError, shown, unknown_name
-from workbench.poly.grid import Region, on_grid, regions
-from workbench.poly.thread_cells import in_registers
-from workbench.poly.tree import Tree
-from workbench.poly.warps import WarpAccess, block_of, memory_of, warp_accesses
+from workbench.poly.programs.tree import Tree
+from workbench.poly.threads.grid import Region, on_grid, regions
+from workbench.poly.threads.thread_cells import in_registers
+from workbench.poly.threads.warps import WarpAccess, block_of, memory_of, warp_accesses
 from workbench.records import record
-from workbench.schedules.fragment_banks import with_fragments
+from workbench.schedules.kernels.fragment_banks import with_fragments
 from workbench.target import Target
 from workbench.target_gpus import GPUS, Gpu
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from workbench import poly
 from workbench.errors import BudgetExceeded
-from workbench.poly import isl
-from workbench.poly.concurrency import misplaced
-from workbench.poly.deriving import serial
-from workbench.poly.equivalence import Difference, differing
-from workbench.poly.order import Violation, violated
-from workbench.poly.program import Program
-from workbench.poly.size_set import SizeSet, no_sizes, size_set
-from workbench.poly.timemap import collisions
-from workbench.poly.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
-from workbench.poly.waiting import divergent
+from workbench.lang.algebra.normal_form import simplify
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Const, Expr, substitute
+from workbench.lang.expr import reads as reads_of
+from workbench.lang.printing.printer import show
+from workbench.poly.dependence.equivalence import Difference, differing
+from workbench.poly.dependence.order import Violation, violated
+from workbench.poly.derive.deriving import serial
+from workbench.poly.programs.program import Access, Program
+from workbench.poly.programs.size_set import SizeSet, no_sizes, size_set
+from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, at_once, loops, statements, unmarked
+from workbench.poly.sets import isl
+from workbench.poly.time.barrier_order import divergent
+from workbench.poly.time.concurrency import misplaced
+from workbench.poly.time.timemap import collisions
 from workbench.records import record
-from workbench.schedules.gathers import data_conditions
-from workbench.schedules.micro_kernels import MARK
+from workbench.schedules.kernels.micro_kernels import MARK
 
 LONGEST_CONDITION = 60  # characters; a longer one is not read in a message
 Outcome = Literal["legal", "illegal", "unproved", "unknown"]
@@ -182,3 +187,43 @@ def instance(program: Program, statement: str, point: dict[str, int]) -> str:
     """`C(0,0,1)`: a statement instance as a person writes it."""
     named = program.statement(statement)
     return f"{named.name}({','.join(str(point[d]) for d in named.dims)})"
+
+
+# -- What data would have to be for a may-dependence through a gather or scatter to be real --
+
+def data_conditions(program: Program, violation: Violation) -> str:
+    """`, if idx(0) = idx(1)`: contents of index arrays that make the witness a real conflict."""
+    dependence = violation.dependence
+    assert dependence is not None
+    sizes = {**program.sizes, **violation.sizes}
+    for source in _touching(program, dependence.source, dependence.array, writes=dependence.kind != "anti"):
+        for target in _touching(program, dependence.target, dependence.array, writes=dependence.kind != "flow"):
+            found = _meeting(source, target, {**sizes, **violation.source}, {**sizes, **violation.target})
+            if found is not None:
+                return f", if {' and '.join(found)}" if found else ", where the data let both happen"
+    return ", if the data make them meet"
+
+
+def _touching(program: Program, statement: str, array: str, *, writes: bool) -> Iterator[Access]:
+    for access in program.statement(statement).accesses:
+        if access.array == array and (access.kind == "write") == writes:
+            yield access
+
+
+def _meeting(first: Access, second: Access, here: dict[str, int], there: dict[str, int]) -> list[str] | None:
+    """The equations under which two accesses touch one cell; None if they cannot."""
+    equations = []
+    for a, b in zip(first.subscripts, second.subscripts, strict=True):
+        left, right = _at(a, here), _at(b, there)
+        if left == right:
+            continue
+        if isinstance(left, Const) and isinstance(right, Const):
+            return None
+        equations.append(f"{show(left)} = {show(right)}")
+    return equations
+
+
+def _at(subscript: Expr, values: dict[str, int]) -> Expr:
+    """The subscript with the values of the instance; reads of data stay."""
+    bound = substitute(subscript, {name: Const(value, INT64) for name, value in values.items()})
+    return bound if next(reads_of(bound), None) else simplify(bound)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Expr
-from workbench.lang.normal_form import polynomial
-from workbench.lang.printer import show
-from workbench.poly.program import Program
-from workbench.poly.timemap import row
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, statements
+from workbench.lang.printing.printer import show
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, statements
+from workbench.poly.time.timemap import row
 from workbench.schedules.edit import normal
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
-from workbench.poly import isl
+from workbench.poly.sets import isl
 from workbench.records import record
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule

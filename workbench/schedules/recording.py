@@ -11,7 +11,7 @@ from workbench import poly
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang.expr import Const
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule

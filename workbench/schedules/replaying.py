@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import IllegalSchedule, ScheduleError, UnknownLoop, shown
-from workbench.poly.tree import loops, path
+from workbench.poly.programs.tree import loops, path
 from workbench.schedules.transform import Recipe, Transform, as_step, from_json
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.lang.expr import Const, Expr, Index, substitute
-from workbench.lang.printer import show
-from workbench.poly.program import Program
-from workbench.poly.tree import Band, Leaf, Loop, Mark, Sequence, Tree
+from workbench.lang.printing.printer import show
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree
 
 if TYPE_CHECKING:
     from workbench.schedules.scheduled_program import Schedule

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, overload
 from workbench import poly
 from workbench.errors import BudgetExceeded, IllegalSchedule, ScheduleError, UnknownLoop, shown
 from workbench.lang.operator import Operator
-from workbench.poly.binding import given_sizes
 from workbench.poly.lowering import bound
-from workbench.poly.program import Program
-from workbench.poly.tree import Tree
+from workbench.poly.programs.binding import given_sizes
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree
 from workbench.records import record
 from workbench.schedules.legality import Verdict, verdict_on
 from workbench.schedules.normal_form import normal_form

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_o
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.recent import recent
 

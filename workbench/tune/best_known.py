@@ -8,10 +8,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from workbench.errors import ScheduleError, WorkbenchError
-from workbench.poly.program import Program
-from workbench.runtime.storage import default_database
-from workbench.runtime.timing import duration
-from workbench.runtime.toolchain import Toolchain
+from workbench.poly.programs.program import Program
+from workbench.runtime.compilers.storage import default_database
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.measuring.timing import duration
 from workbench.schedules import Schedule
 from workbench.settings import current
 from workbench.target import Target

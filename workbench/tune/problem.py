@@ -11,14 +11,14 @@ from typing import Any
 from workbench.codegen import as_target
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Const
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime.building import build_target
-from workbench.runtime.discovery import preferred_toolchain
-from workbench.runtime.gpu_compiling import compiler_version
-from workbench.runtime.machine import thread_count
-from workbench.runtime.processor import this_processor
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.compilers.gpu_compiling import compiler_version
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.host.machine import thread_count
+from workbench.runtime.host.processor import this_processor
 from workbench.target import Target
 
 

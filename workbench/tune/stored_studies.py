@@ -11,7 +11,7 @@ from typing import Any
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang import operator
 from workbench.poly import lower
-from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.schedules import Sketch, recipe_sketch, schedule
 from workbench.target import Target
 from workbench.target_costs import Costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.runtime.timing import duration
+from workbench.runtime.measuring.timing import duration
 from workbench.tune.trials import Trial, default_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.runtime.timing import duration
+from workbench.runtime.measuring.timing import duration
 from workbench.target import Target
 from workbench.tune.measuring.runner import Limits
 from workbench.tune.progress import LOOK_SECONDS, wait_for

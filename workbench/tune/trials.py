@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from workbench.records import record
-from workbench.runtime.timing import duration
+from workbench.runtime.measuring.timing import duration
 
 Outcome = Literal["measured", "illegal", "not built", "crashed", "timed out", "wrong", "estimated"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

@@ -10,9 +10,9 @@ from typing import Any
 
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
-from workbench.schedules.micro_kernels import ProcessorKernel, known_kernels
+from workbench.schedules.kernels.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
 from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target

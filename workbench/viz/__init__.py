@@ -13,47 +13,47 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.viz.banks_view import banks
-    from workbench.viz.cells_view import cells
-    from workbench.viz.code_view import code
-    from workbench.viz.diff_view import diff
-    from workbench.viz.display import mimebundle, picture
-    from workbench.viz.domain_view import domain
-    from workbench.viz.explanation_view import explain
-    from workbench.viz.footprint_view import footprint
-    from workbench.viz.formula_view import formula
-    from workbench.viz.fusion_view import fusion
-    from workbench.viz.lanes_view import lanes
-    from workbench.viz.order_view import order
-    from workbench.viz.pictures import Picture
-    from workbench.viz.replay_view import Replay, replay
-    from workbench.viz.roofline_view import roofline
-    from workbench.viz.sheet_view import sheet
-    from workbench.viz.tree_view import tree
-    from workbench.viz.warps_view import warps
+    from workbench.viz.draw.pictures import Picture
+    from workbench.viz.notebook.display import mimebundle, picture
+    from workbench.viz.views.domain.cells_view import cells
+    from workbench.viz.views.domain.domain_view import domain
+    from workbench.viz.views.domain.lanes_view import lanes
+    from workbench.viz.views.domain.order_view import order
+    from workbench.viz.views.domain.replay_view import Replay, replay
+    from workbench.viz.views.gpu.banks_view import banks
+    from workbench.viz.views.gpu.warps_view import warps
+    from workbench.viz.views.performance.explanation_view import explain
+    from workbench.viz.views.performance.footprint_view import footprint
+    from workbench.viz.views.performance.fusion_view import fusion
+    from workbench.viz.views.performance.roofline_view import roofline
+    from workbench.viz.views.program.code_view import code
+    from workbench.viz.views.program.diff_view import diff
+    from workbench.viz.views.program.formula_view import formula
+    from workbench.viz.views.program.sheet_view import sheet
+    from workbench.viz.views.program.tree_view import tree
 
 # Public name → module.
 NAMES = {
-    "Picture": "pictures",
-    "Replay": "replay_view",
-    "banks": "banks_view",
-    "cells": "cells_view",
-    "code": "code_view",
-    "diff": "diff_view",
-    "domain": "domain_view",
-    "explain": "explanation_view",
-    "footprint": "footprint_view",
-    "formula": "formula_view",
-    "fusion": "fusion_view",
-    "lanes": "lanes_view",
-    "mimebundle": "display",
-    "order": "order_view",
-    "picture": "display",
-    "replay": "replay_view",
-    "roofline": "roofline_view",
-    "sheet": "sheet_view",
-    "tree": "tree_view",
-    "warps": "warps_view",
+    "Picture": "draw.pictures",
+    "Replay": "views.domain.replay_view",
+    "banks": "views.gpu.banks_view",
+    "cells": "views.domain.cells_view",
+    "code": "views.program.code_view",
+    "diff": "views.program.diff_view",
+    "domain": "views.domain.domain_view",
+    "explain": "views.performance.explanation_view",
+    "footprint": "views.performance.footprint_view",
+    "formula": "views.program.formula_view",
+    "fusion": "views.performance.fusion_view",
+    "lanes": "views.domain.lanes_view",
+    "mimebundle": "notebook.display",
+    "order": "views.domain.order_view",
+    "picture": "notebook.display",
+    "replay": "views.domain.replay_view",
+    "roofline": "views.performance.roofline_view",
+    "sheet": "views.program.sheet_view",
+    "tree": "views.program.tree_view",
+    "warps": "views.gpu.warps_view",
 }
 
 __all__ = [

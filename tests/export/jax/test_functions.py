@@ -85,7 +85,7 @@ def test_the_kernel_for_the_sizes_of_a_call_runs():
 def test_kernels_get_the_memory_of_the_arrays_themselves(monkeypatch):
     """A stand-in for the kernels notes the addresses it is called with."""
     from workbench.export.xla.functions import known
-    from workbench.export.xla.glue import glue
+    from workbench.export.xla.kernels import glue
 
     class Entries(ctypes.Structure):
         _fields_ = [(n, ctypes.c_void_p) for n in ("family", "call", "workspace", "message", "last_kernel")]

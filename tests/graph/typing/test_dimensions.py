@@ -25,7 +25,7 @@ def checks(text: str) -> list[str]:
         ("fn main(x: float32[n], y: float32[m]) { (add(x, y), add(y, x)) }", ["n == m: add: y"]),
         ("fn main(x: float32[n], y: float32[m]) { add(join(x, y), join(y, x)) }", []),
         ("fn main(x: float32[n], y: float32[2*n]) { add(join(x, x), y) }", []),
-        ("fn main(x: float32[n]) -> float32[m] { x }", ["m == n: the result of the function"]),
+        ("fn main(x: float32[n], y: float32[m]) -> float32[m] { x }", ["m == n: the result of the function"]),
         ("fn main(x: float32[n], y: float32[m], c: bool) { if c { x } else { y } }",
          ["n == m: the branches of an if have one type"]),
         ("fn f(x: float32[n], y: float32[n]) -> float32[n] { add(x, y) }\n"

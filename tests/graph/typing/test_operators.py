@@ -74,7 +74,7 @@ def test_an_operator_of_a_cell_is_a_full_citizen_at_once():
     b = Builder()
     x = b.parameter("x", "float32[n, m]")
     made = b.model(b.call(stretch, x, by="n + 1"))
-    assert print_type(made.type_of("main").result) == "(float32[n, n * m + m], float32[n])"  # type: ignore[union-attr]
+    assert print_type(made.type_of("main").result) == "(float32[n, m * n + m], float32[n])"  # type: ignore[union-attr]
     y, s = made.evaluate(np.ones((2, 3), np.float32))
     assert y.shape == (2, 9)
     assert np.array_equal(s, [9, 9])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import workbench as wb
-from workbench.lang.normal_form import polynomial
+from workbench.lang.algebra.normal_form import polynomial
 
 Array = np.ndarray[Any, Any]
 STEPS = (1e-5, 1e-6, 1e-7)

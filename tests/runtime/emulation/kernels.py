@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tests.runtime.hand import numbers, parameter
+from workbench.codegen.cuda.grid.launches import Argument, Launch
 from workbench.codegen.kernel import ArrayParameter, Kernel, Signature
-from workbench.codegen.launches import Argument, Launch
 from workbench.lang.dtypes import INT64
 from workbench.target import Target
 

@@ -14,10 +14,10 @@ from tests.ops.test_compiled import NOT_AFFINE, agree, given, needs_out
 from tests.ops.test_values import arguments
 from tests.support import examples
 from workbench.codegen.kernel import Kernel
+from workbench.runtime.compilers.gpu_compiling import gpu_binary
+from workbench.runtime.compilers.nvrtc import nvrtc
 from workbench.runtime.emulation import build_on_cpu
 from workbench.runtime.emulation.records import ORDERS
-from workbench.runtime.gpu_compiling import gpu_binary
-from workbench.runtime.nvrtc import nvrtc
 
 ARCHITECTURES = ("sm_80", "sm_90")
 PAIRS = [(name, recipe) for name in wb.ops.list() for recipe in RECIPES]

@@ -10,12 +10,12 @@ import pytest
 import workbench as wb
 from tests.runtime.emulation.kernels import EXAMPLES, cuda, line_of, matmul
 from tests.runtime.hand import numbers, parameter
-from workbench.codegen.launches import Argument, Buffer, Clear, Launch, Repeat
+from workbench.codegen.cuda.grid.launches import Argument, Buffer, Clear, Launch, Repeat
 from workbench.errors import BuildError, KernelError
 from workbench.lang.dtypes import FLOAT32, INT64
 from workbench.lang.expr import Size
 from workbench.runtime import emulation
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 from workbench.runtime.emulation import build_on_cpu, cpp_job
 from workbench.runtime.emulation.records import ORDERS
 

@@ -14,7 +14,7 @@ from tests.runtime.hand import numbers
 from tests.support import examples
 from workbench import ops
 from workbench.errors import CodegenError, KernelError, WorkbenchError
-from workbench.poly.tree import path
+from workbench.poly.programs.tree import path
 from workbench.runtime.emulation import build_on_cpu
 from workbench.runtime.emulation.records import ORDERS
 from workbench.schedules import Schedule

@@ -13,7 +13,7 @@ from tests.runtime.emulation.kernels import EXAMPLES, cuda, line_of, matmul, tra
 from tests.runtime.hand import numbers, parameter
 from tests.support import examples
 from workbench.errors import BuildError, CodegenError, KernelError
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 from workbench.runtime.emulation.cpp_job import cpp_toolchain
 from workbench.runtime.emulation.emulated import load_unit
 from workbench.runtime.emulation.findings import ThreadId

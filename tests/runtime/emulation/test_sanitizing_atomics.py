@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.runtime.discovery import every_toolchain
+from workbench.runtime.compilers.discovery import every_toolchain
 from workbench.schedules import Schedule
 
 # Seven rows of odd length: rows of bytes share words, and the last word is not full.

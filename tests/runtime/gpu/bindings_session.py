@@ -9,11 +9,11 @@ import numpy as np
 import workbench as wb
 from tests.gpu_schedules import bound, staged_matmul, symbolic_matmul
 from tests.runtime.gpu.fake_driver import emulated
+from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import each_launch
-from workbench.runtime.gpu.bindings_driver import BindingsDriver
 from workbench.runtime.gpu.building import build_on_gpu
-from workbench.runtime.gpu.driver import DriverError
+from workbench.runtime.gpu.drivers.bindings_driver import BindingsDriver
+from workbench.runtime.gpu.drivers.driver import DriverError
 from workbench.runtime.gpu.memory import on_device
 
 RNG = np.random.default_rng(1)

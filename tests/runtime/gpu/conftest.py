@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.runtime.gpu.fake_driver import FakeDriver
-from workbench.runtime.gpu.choosing import use_driver
+from workbench.runtime.gpu.drivers.choosing import use_driver
 
 
 @pytest.fixture

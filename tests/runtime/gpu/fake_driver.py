@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from workbench.codegen.kernel import Kernel
-from workbench.runtime.compiling import Library, load
+from workbench.runtime.compilers.compiling import Library, load
 from workbench.runtime.emulation.cpp_job import CppJob, cpp_toolchain, unit_text
 from workbench.runtime.emulation.records import RawLaunch
-from workbench.runtime.gpu.driver import Device, DriverError
+from workbench.runtime.gpu.drivers.driver import Device, DriverError
 from workbench.target import Target
 
 H200 = Device("Fake H200", "9.0", 0, 132, 1024, 232_448, 141 << 30, "13.0")
@@ -35,7 +35,7 @@ def emulated(source: str, names: Sequence[str]) -> Library:
 
 
 class FakeDriver:
-    """See `workbench.runtime.gpu.driver.Driver`."""
+    """See `workbench.runtime.gpu.drivers.driver.Driver`."""
 
     kind = 1
 

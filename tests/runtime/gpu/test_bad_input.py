@@ -10,9 +10,9 @@ import workbench as wb
 from tests.gpu_schedules import bind_all
 from tests.runtime.gpu.fake_driver import FakeDriver
 from workbench.errors import BuildError, CodegenError, IllegalSchedule, ScheduleError
-from workbench.runtime import gpu_compiling
+from workbench.runtime.compilers import gpu_compiling
 from workbench.runtime.emulation import cpp_job
-from workbench.runtime.gpu import choosing
+from workbench.runtime.gpu.drivers import choosing
 from workbench.schedules import Schedule
 
 

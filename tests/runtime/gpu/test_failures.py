@@ -14,10 +14,10 @@ import workbench as wb
 from tests.gpu_schedules import staged_matmul
 from tests.runtime.gpu.fake_driver import FakeDriver
 from workbench.errors import BuildError, KernelError
-from workbench.runtime.gpu import choosing
 from workbench.runtime.gpu.building import build_on_gpu
-from workbench.runtime.gpu.driver import DriverError
-from workbench.runtime.gpu.failures import FAILURES, LOSING, code_of, explained, lost
+from workbench.runtime.gpu.drivers import choosing
+from workbench.runtime.gpu.drivers.driver import DriverError
+from workbench.runtime.gpu.drivers.failures import FAILURES, LOSING, code_of, explained, lost
 from workbench.schedules import Schedule
 
 

@@ -12,11 +12,11 @@ import pytest
 import workbench as wb
 from tests.gpu_schedules import HAND_MADE, bound, staged_matmul, symbolic_matmul
 from tests.runtime.gpu.fake_driver import FakeDriver
-from workbench.codegen.launches import each_launch
+from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.errors import BuildError, CallError, KernelError
 from workbench.runtime.gpu import staging
 from workbench.runtime.gpu.memory import DeviceArray, on_device
-from workbench.runtime.launch_values import _scalar
+from workbench.runtime.kernels.launch_values import _scalar
 from workbench.schedules import Schedule
 
 RNG = np.random.default_rng(3)

@@ -9,8 +9,8 @@ from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
 from workbench.schedules.transform import from_json
+from workbench.viz.panels.domain.traffic import node_rows
 from workbench.viz.panels.mapping import KINDS, costs_payload, grid, judged, map_payload
-from workbench.viz.panels.traffic import node_rows
 
 
 def asked(made: Schedule, kind: str) -> dict:

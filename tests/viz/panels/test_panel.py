@@ -12,7 +12,7 @@ from tests.viz.panels.traced_c import order_in_c
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench import poly
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError
-from workbench.poly.tree import loops, path
+from workbench.poly.programs.tree import loops, path
 from workbench.viz.panels import History, Panel
 
 FORMULAS = (

@@ -6,10 +6,10 @@ import pytest
 
 import workbench as wb
 from workbench.errors import LoweringError
-from workbench.poly.footprints import loop_footprints
+from workbench.poly.count.footprints import loop_footprints
 from workbench.schedules import Schedule
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.traffic import estimated_traffic
+from workbench.viz.panels.domain.traffic import estimated_traffic
 
 EXACT = {
     "naive": lambda: wb.schedule(wb.ops.matmul, M=12, N=10, K=8),

@@ -13,13 +13,13 @@ import workbench as wb
 from tests.viz.panels.test_panel import answer
 from tests.viz.panels.values import SCHEDULES, schedule
 from workbench.errors import WorkbenchError
-from workbench.runtime.gpu_compiling import GpuBinary
-from workbench.runtime.nvrtc import nvrtc
+from workbench.runtime.compilers.gpu_compiling import GpuBinary
+from workbench.runtime.compilers.nvrtc import nvrtc
 from workbench.schedules import Schedule
-from workbench.viz.operator_problems import problems
-from workbench.viz.panels import assembly
-from workbench.viz.panels.assembly import rows_of, sass_rows
+from workbench.viz.notebook.cell_checks import problems
 from workbench.viz.panels.assumed import with_sizes
+from workbench.viz.panels.code import assembly
+from workbench.viz.panels.code.assembly import rows_of, sass_rows
 from workbench.viz.panels.rewriting import checked_text
 
 compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="install gcc or clang")

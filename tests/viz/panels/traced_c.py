@@ -11,10 +11,10 @@ from unittest import mock
 import numpy as np
 
 import workbench as wb
-from workbench.codegen.accumulators import Lane
-from workbench.codegen.c_printer import Printer
-from workbench.codegen.nest import Write
-from workbench.lang.folding import fold
+from workbench.codegen.c.printer import Printer
+from workbench.codegen.nest.nest import Write
+from workbench.codegen.passes.register_tiles.accumulators import Lane
+from workbench.lang.algebra.folding import fold
 
 Instance = tuple[str, tuple[int, ...]]
 CALL = "WB_HAPPENS("

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.codegen.cmath import elementary, integer, primitive
+from workbench.codegen.cmath import primitive
+from workbench.codegen.cmath.functions import elementary, integer
 from workbench.codegen.cmath.helper import Helper
 from workbench.codegen.cmath.shape import Shape
 from workbench.codegen.cmath.template import Recipe, definition, halves, type_helpers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.codegen.cmath import (
+from workbench.codegen.cmath import primitive
+from workbench.codegen.cmath.functions import (
     arc_tangent,
     elementary,
     error_function,
@@ -12,7 +13,6 @@ from workbench.codegen.cmath import (
     library,
     logarithm,
     power,
-    primitive,
     special,
     trigonometric,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.codegen.pool import POOL
+from workbench.codegen.c.pool import POOL
 from workbench.export.dispatch import Family
 from workbench.export.dispatch.front import untold
 from workbench.export.dispatch.size_code import SizeCode
@@ -80,7 +80,7 @@ def interface_of(family: Family) -> Interface:
 
 
 def _shape(tensor: Tensor) -> str:
-    from workbench.lang.printer import show
+    from workbench.lang.printing.printer import show
 
     return f"[{', '.join(map(show, tensor.extent))}]"
 

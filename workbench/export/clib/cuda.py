@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.codegen import Kernel, generate
-from workbench.codegen.launch_extents import GRID_LIMITS
-from workbench.codegen.launches import Amount, Argument, Clear, Launch, Repeat, Step, each_launch
+from workbench.codegen.cuda.grid.launch_extents import GRID_LIMITS
+from workbench.codegen.cuda.grid.launches import Amount, Argument, Clear, Launch, Repeat, Step, each_launch
 from workbench.export.dispatch import Family, Variant
 from workbench.export.dispatch.family import always, described
 from workbench.export.dispatch.size_code import SizeCode

@@ -13,7 +13,7 @@ from workbench.export.clib.cuda import cuda_units, unit_text
 from workbench.export.clib.cuda_front import cuda_front, cuda_header
 from workbench.export.dispatch import Variant
 from workbench.records import record
-from workbench.runtime.processes import CannotStart, run_limited
+from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.settings import current
 from workbench.target import Target
 

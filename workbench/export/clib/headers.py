@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.codegen.c_names import comment
+from workbench.codegen.c.names import comment
 from workbench.export.clib.api import Interface
 
 _TEXT = """/* {name}, made by the Tensor Workbench.

@@ -10,10 +10,10 @@ from workbench.export.dispatch.family import Family
 from workbench.export.dispatch.levels import LEVELS, Level
 from workbench.export.dispatch.objects import Source
 from workbench.export.dispatch.units import Unit, units_of
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.elsewhere import emulation
-from workbench.runtime.processor import this_processor
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.emulation.cross_execution import emulation
+from workbench.runtime.host.processor import this_processor
 
 
 def native() -> str:

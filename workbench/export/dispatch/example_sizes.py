@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workbench.export.dispatch.family import Family
+from workbench.lang.algebra.folding import fold
 from workbench.lang.expr import Const
-from workbench.lang.folding import fold
 from workbench.lang.operator import Operator
 from workbench.ops import examples
 

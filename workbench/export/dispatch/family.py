@@ -11,10 +11,10 @@ from workbench.errors import IllegalSchedule, LoweringError, OperatorError, Work
 from workbench.lang import astype
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
-from workbench.poly.concurrency import is_block
-from workbench.poly.grid import is_thread
-from workbench.poly.program import Program
-from workbench.poly.tree import loops
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import loops
+from workbench.poly.threads.grid import is_thread
+from workbench.poly.time.concurrency import is_block
 from workbench.records import record
 from workbench.schedules import Schedule, autoschedule
 from workbench.tune import Study

@@ -9,9 +9,9 @@ from workbench.export.dispatch.family import Family, always
 from workbench.export.dispatch.levels import Level
 from workbench.export.dispatch.size_code import SizeCode, Solver, holds_text, quoted
 from workbench.export.dispatch.units import Unit
+from workbench.lang.algebra.normal_form import simplify
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Binary, Const, Expr
-from workbench.lang.normal_form import simplify
 from workbench.lang.operator import Promise, Statement
 
 CODES = {"int": 0, "uint": 1, "float": 2, "bool": 6}

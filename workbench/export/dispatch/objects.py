@@ -10,11 +10,11 @@ from pathlib import Path
 
 from workbench.errors import BuildError
 from workbench.records import record
-from workbench.runtime.entries import content_key, put, staging
-from workbench.runtime.probing import compiler_variables
-from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.storage import subdirectory, write_file
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.compilers.entries import content_key, put, staging
+from workbench.runtime.compilers.probing import compiler_variables
+from workbench.runtime.compilers.storage import subdirectory, write_file
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.settings import current
 from workbench.target import Target
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.export.dispatch.family import Family
 from workbench.export.dispatch.front import untold
 from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Select, Size, Unary, size_names
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 _WORDS = {"&&": "and", "||": "or", "/": "quotient", "%": "remainder"}
 

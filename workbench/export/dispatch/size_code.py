@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from workbench.codegen.c_helpers import Helpers
-from workbench.codegen.c_names import Names
-from workbench.codegen.c_values import Values
+from workbench.codegen.c.expressions.values import Values
+from workbench.codegen.c.helpers import Helpers
+from workbench.codegen.c.names import Names
 from workbench.export.dispatch.family import Family
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Size, size_names, transform
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 PRELUDE = "#define WB_INLINE static inline __attribute__((unused))\n"
 

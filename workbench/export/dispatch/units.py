@@ -10,10 +10,10 @@ from workbench.export.dispatch.family import Family, Variant, described
 from workbench.export.dispatch.levels import Level
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime import this_machine
-from workbench.runtime.border import kernel_part
+from workbench.runtime.kernels.border import kernel_part
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule
 from workbench.settings import current

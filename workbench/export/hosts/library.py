@@ -11,7 +11,7 @@ from workbench.export.dispatch.front import front_text
 from workbench.export.dispatch.levels import here
 from workbench.export.dispatch.objects import Source, linked
 from workbench.export.dispatch.units import RUNTIME_FILES, runtime_file, units_of
-from workbench.runtime.discovery import preferred_toolchain
+from workbench.runtime.compilers.discovery import preferred_toolchain
 
 HOST_FILES = ("host.c", "host.h")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.export.dispatch.family import Family
 from workbench.lang import bind
+from workbench.lang.algebra.folding import fold
 from workbench.lang.expr import Expr, Size
-from workbench.lang.folding import fold
 from workbench.lang.operator import Operator
 
 NonNegative = Callable[[Any], Any]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.codegen.c_names import Names
+from workbench.codegen.c.names import Names
 from workbench.errors import BuildError
 from workbench.export.dispatch import RUNTIME_FILES, Family, Source, front_text, linked, runtime_file
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native

@@ -10,7 +10,7 @@ from workbench.export.dispatch import Family
 from workbench.export.dispatch.front import untold
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Const, Expr, Size
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 from workbench.records import record
 
 VERSION = 1

@@ -13,10 +13,10 @@ from workbench.errors import BuildError
 from workbench.export.dispatch import runtime_file
 from workbench.export.dispatch.objects import cpp_compiler
 from workbench.export.hosts import host_file
-from workbench.runtime.entries import content_key, put, staging
-from workbench.runtime.probing import compiler_variables
-from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.storage import subdirectory, write_file
+from workbench.runtime.compilers.entries import content_key, put, staging
+from workbench.runtime.compilers.probing import compiler_variables
+from workbench.runtime.compilers.storage import subdirectory, write_file
+from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.settings import current
 
 FLAGS = ("-O2", "-std=c++20", "-fPIC", "-shared", "-w", "-fvisibility=hidden")

@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family
 from workbench.export.dispatch.example_sizes import example_sizes, sizes_taken
 from workbench.export.wheel.front_text import call_of
-from workbench.lang.oracle import evaluate
+from workbench.lang.oracle.evaluation import evaluate
 from workbench.ops.samples import sample_arrays, sample_out
 from workbench.records import record
 

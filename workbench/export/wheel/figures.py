@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.export.dispatch import Family
-from workbench.runtime.timing import duration
+from workbench.runtime.measuring.timing import duration
 from workbench.tune import Study
 from workbench.tune.trials import default_of
 

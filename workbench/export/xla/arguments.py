@@ -18,7 +18,7 @@ from workbench.export.dispatch.front import untold
 from workbench.export.xla.kernels import Kernels
 from workbench.export.xla.shapes import known_types
 from workbench.lang.operator import Operator
-from workbench.lang.printer import type_name
+from workbench.lang.printing.printer import type_name
 
 Static = tuple[tuple[str, int], ...]
 OfTypes = Callable[[Operator], Kernels]

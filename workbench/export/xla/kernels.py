@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from workbench.export.dispatch import Family
-from workbench.export.hosts import hosted
-from workbench.export.xla.glue import glue
+from workbench.errors import BuildError
+from workbench.export.dispatch import Family, Source, linked, runtime_file
+from workbench.export.hosts import host_file, hosted
 from workbench.records import record
-from workbench.runtime.entries import content_key
-from workbench.runtime.locks import Lock
+from workbench.runtime.compilers.discovery import preferred_toolchain
+from workbench.runtime.compilers.entries import content_key
+from workbench.runtime.host.locks import Lock
 
 _HEXADECIMAL_DIGITS = 15  # of a number that 64 bits with a sign hold
 
@@ -72,3 +75,33 @@ def _definition(name: str, family: Family) -> int:
     op = family.op
     types = [(n, op.tensors[n].dtype.name) for n in (*family.inputs, *op.outputs)]
     return int(content_key("jax", name, op.language, op.text, types)[:_HEXADECIMAL_DIGITS], 16)
+
+
+# -- The C between XLA and our kernels: compiled once for each version of XLA's interface, and loaded --
+
+NAME = "workbench_jax"
+OLDEST = (0, 10)
+INTERFACE = "xla/ffi/api/c_api.h"
+
+
+@cache
+def glue() -> Any:
+    """The loaded library; BuildError without a C compiler, or with its words."""
+    if tuple(map(int, jax.__version__.split(".")[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise BuildError(f"functions are exported to JAX {needed} or a newer one; this is {jax.__version__}")
+    sources = {n: Path(__file__).with_name(n).read_text(encoding="utf-8") for n in ("glue.c", "lending.c")}
+    sources["dispatch.c"] = runtime_file("dispatch.c")
+    headers = {"dispatch.h": runtime_file("dispatch.h"), "host.h": host_file("host.h")}
+    headers["lending.h"] = Path(__file__).with_name("lending.h").read_text(encoding="utf-8")
+    headers["c_api.h"] = (Path(jax.ffi.include_dir()) / INTERFACE).read_text(encoding="utf-8")
+    path = linked(NAME, [Source(n, text) for n, text in sources.items()], headers, preferred_toolchain())
+    found = ctypes.CDLL(str(path))
+    for name, result, arguments in (
+        ("implement", ctypes.c_int, [ctypes.c_int64, ctypes.c_void_p]),
+        ("workspace", ctypes.c_int64, [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]),
+        ("last_kernel", ctypes.c_char_p, [ctypes.c_int64]),
+    ):
+        function = getattr(found, f"wb_jax_{name}")
+        function.restype, function.argtypes = result, arguments
+    return found

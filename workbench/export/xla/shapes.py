@@ -11,9 +11,9 @@ from jax.core import max_dim
 from workbench.errors import CallError
 from workbench.export.hosts import placeholder, result_shapes
 from workbench.export.xla.kernels import Kernels
-from workbench.lang.binding import typed
+from workbench.lang.binding.arrays import typed
 from workbench.lang.operator import Operator
-from workbench.lang.printer import type_name
+from workbench.lang.printing.printer import type_name
 
 
 def known_types(kernels: Kernels, arrays: Mapping[str, Any]) -> Operator:

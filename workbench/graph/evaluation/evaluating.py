@@ -9,7 +9,7 @@ from workbench.errors import CallError, unknown_name
 from workbench.graph.evaluation.arguments import converted
 from workbench.graph.evaluation.machine import Machine
 from workbench.graph.terms.types import FunctionType
-from workbench.lang.oracle import evaluate as oracle
+from workbench.lang.oracle.evaluation import evaluate as oracle
 
 if TYPE_CHECKING:
     from workbench.graph.models import Model
@@ -20,7 +20,7 @@ def evaluate(model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], ru
 
     Arrays are taken as they are, Python's numbers and lists as arrays of the type that is wanted; a `List` from any
     sequence, an `Option` from None or a value, a `Tree` from None or (value, left, right).  `sizes` are dimensions by
-    name, for what no shape tells.  `run_operator` stands for `workbench.lang.oracle.evaluate`.  CallError says which
+    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`.  CallError says which
     argument does not fit, or which call of an operator fails.
     """
     machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator)

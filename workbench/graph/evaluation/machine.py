@@ -44,7 +44,7 @@ from workbench.graph.terms.walking import operands, postorder
 from workbench.graph.typing.programs import Typing
 from workbench.graph.typing.state import Check, described
 from workbench.lang.operator import Operator
-from workbench.lang.oracle import evaluate
+from workbench.lang.oracle.evaluation import evaluate
 
 Values = dict[Term, Any]
 Run = Callable[..., Any]

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.graph.terms.types import ElementVariable
 from workbench.graph.typing.signatures import signature
 from workbench.lang.dtypes import DType, from_numpy
-from workbench.lang.generics import instantiate
 from workbench.lang.operator import Operator
+from workbench.lang.resolve.generics import instantiate
 
 
 def inputs_of(op: Operator) -> list[str]:

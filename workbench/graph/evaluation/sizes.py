@@ -12,7 +12,7 @@ from workbench.graph.terms.dimensions import Dimension, replaced, shown, symbols
 from workbench.graph.terms.dimensions import dimension as made
 from workbench.graph.terms.types import DataType, TensorType, TupleType, Type, variables_of
 from workbench.graph.typing.exhaustiveness import applied
-from workbench.lang.solving import solve_for
+from workbench.lang.resolve.call_arguments import solve_for
 
 _MOST_VALUES = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from workbench.graph.terms.types import DataType, Type, TypeVariable
-from workbench.lang.terms import NOWHERE, Span
+from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
 

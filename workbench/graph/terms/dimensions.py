@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from workbench.lang.algebra.folding import fold
+from workbench.lang.algebra.normal_form import polynomial
+from workbench.lang.algebra.polynomial import Polynomial, atom, expression, number
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Expr, Size, substitute, walk
-from workbench.lang.folding import fold
-from workbench.lang.normal_form import polynomial
-from workbench.lang.polynomial import Polynomial, atom, expression, number
-from workbench.lang.printer import show
+from workbench.lang.printing.printer import show
 
 Dimension = Polynomial
 

@@ -1,4 +1,4 @@
-"""Terms of models: sixteen small frozen classes.
+"""Terms of models: fifteen small frozen classes, and four of patterns.
 
 A node is itself: two nodes are equal only where they are the same object, so a term is a graph as soon as a node is
 used twice, and each node is computed once in the smallest scope that covers its uses (`workbench.graph.forms.scopes`).
@@ -16,14 +16,24 @@ import numpy as np
 from workbench.graph.terms.dimensions import Dimension
 from workbench.graph.terms.types import Quantified, Type
 from workbench.lang.operator import Operator
-from workbench.lang.terms import NOWHERE, Span
+from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
 Array = np.ndarray[Any, Any]
 
 
+class Node:
+    """What all terms have: a short `repr`, of a graph that may be large."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        named = getattr(self, "name", "") or getattr(getattr(self, "operator", None), "name", "")
+        return f"<{type(self).__name__}{' ' * bool(named)}{named}>"
+
+
 @record(slots=True, eq=False, repr=False)
-class Variable:
+class Variable(Node):
     """What a parameter, a `let` or a pattern binds; `type` is its annotation, if it has one."""
 
     name: str
@@ -32,7 +42,7 @@ class Variable:
 
 
 @record(slots=True, eq=False, repr=False)
-class Constant:
+class Constant(Node):
     """An array that is part of the model.  It must not be written to."""
 
     array: Array
@@ -40,7 +50,7 @@ class Constant:
 
 
 @record(slots=True, eq=False, repr=False)
-class Global:
+class Global(Node):
     """A function of the model, by name."""
 
     name: str
@@ -48,7 +58,7 @@ class Global:
 
 
 @record(slots=True, eq=False, repr=False)
-class Primitive:
+class Primitive(Node):
     """An operator as what is called: one of the library, or any other, which then is part of the model."""
 
     operator: Operator
@@ -56,7 +66,7 @@ class Primitive:
 
 
 @record(slots=True, eq=False, repr=False)
-class Constructor:
+class Constructor(Node):
     """A constructor of a data type as what is called, by name."""
 
     name: str
@@ -64,7 +74,7 @@ class Constructor:
 
 
 @record(slots=True, eq=False, repr=False)
-class Call:
+class Call(Node):
     """`function(arguments, size=...)`: an operator, a constructor or a function applied.
 
     `sizes` are those size symbols and integer scalars of an operator that no shape tells (a stride), as arithmetic
@@ -79,7 +89,7 @@ class Call:
 
 
 @record(slots=True, eq=False, repr=False)
-class Function:
+class Function(Node):
     """`fn<a>(x: float32[n]) -> float32[n] { body }`, global or local; `quantified` are the variables it declares.
 
     Names of dimensions in its annotations that are not in scope already are its own as well.
@@ -93,7 +103,7 @@ class Function:
 
 
 @record(slots=True, eq=False, repr=False)
-class Let:
+class Let(Node):
     """`let variable = value; body`: the value is computed here, before the body.
 
     A `Function` that is bound so may call itself.
@@ -106,7 +116,7 @@ class Let:
 
 
 @record(slots=True, eq=False, repr=False)
-class Tuple:
+class Tuple(Node):
     """`(a, b)`."""
 
     items: tuple[Term, ...]
@@ -114,7 +124,7 @@ class Tuple:
 
 
 @record(slots=True, eq=False, repr=False)
-class Projection:
+class Projection(Node):
     """`tuple.index`."""
 
     tuple: Term
@@ -123,7 +133,7 @@ class Projection:
 
 
 @record(slots=True, eq=False, repr=False)
-class If:
+class If(Node):
     """`if condition { then } else { otherwise }`; the condition is a `bool` scalar."""
 
     condition: Term
@@ -142,7 +152,7 @@ class Clause:
 
 
 @record(slots=True, eq=False, repr=False)
-class Match:
+class Match(Node):
     """`match value { pattern => body ... }`: the first pattern that fits; together they must cover every value."""
 
     value: Term
@@ -151,7 +161,7 @@ class Match:
 
 
 @record(slots=True, eq=False, repr=False)
-class NewReference:
+class NewReference(Node):
     """`ref(value)`: a new cell that holds the value."""
 
     value: Term
@@ -159,7 +169,7 @@ class NewReference:
 
 
 @record(slots=True, eq=False, repr=False)
-class ReadReference:
+class ReadReference(Node):
     """`!reference`: what the cell holds now."""
 
     reference: Term
@@ -167,7 +177,7 @@ class ReadReference:
 
 
 @record(slots=True, eq=False, repr=False)
-class WriteReference:
+class WriteReference(Node):
     """`reference := value`; its own value is `()`."""
 
     reference: Term

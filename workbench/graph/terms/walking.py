@@ -93,13 +93,13 @@ def with_operands(term: Term, new: tuple[Term, ...]) -> Term:
         case Function(parameters, _, result, quantified, span):
             return Function(parameters, new[0], result, quantified, span)
         case Let(variable, _, _, span):
-            return Let(variable, *new, span)
+            return Let(variable, new[0], new[1], span)
         case Tuple(_, span):
             return Tuple(new, span)
         case Projection(_, index, span):
             return Projection(new[0], index, span)
         case If(_, _, _, span):
-            return If(*new, span)
+            return If(new[0], new[1], new[2], span)
         case Match(_, clauses, span):
             pairs = zip(clauses, new[1:], strict=True)
             return Match(new[0], tuple(Clause(clause.pattern, body, clause.span) for clause, body in pairs), span)
@@ -108,7 +108,7 @@ def with_operands(term: Term, new: tuple[Term, ...]) -> Term:
         case ReadReference(_, span):
             return ReadReference(new[0], span)
         case WriteReference(_, _, span):
-            return WriteReference(*new, span)
+            return WriteReference(new[0], new[1], span)
         case _:
             return term
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from workbench.errors import shown as cut
 from workbench.graph.text.tokens import DEEPEST_TEXT, Token, shown
-from workbench.lang.diagnostics import Problem
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import Span
 
 R = TypeVar("R")
 _MOST_NAMES = 24

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import BOOL, FLOAT32, INT32, DType, from_numpy
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import Span
 from workbench.lang.unify import limits
 
 Array = np.ndarray[Any, Any]
@@ -44,19 +44,21 @@ def print_scalar(array: Array) -> str:
     of = from_numpy(array.dtype)
     assert of is not None
     value = array.item() if array.dtype.kind in "biuf" else float(array)
-    text = str(value).lower() if isinstance(value, bool | int) else _float(array, value)
+    text = str(value).lower() if isinstance(value, bool | int) else _float(array[()], value)
     return text if of in (FLOAT32, INT32, BOOL) else f"{of.name}({text})"
 
 
-def _float(array: Array, value: float) -> str:
+def _float(element: Any, value: float) -> str:
     if not np.isfinite(value):
         return "nan" if np.isnan(value) else "-inf" if value < 0 else "inf"
-    return repr(value) if array.dtype.kind != "f" else _point(np.format_float_scientific(array[()], unique=True), array)
+    if element.dtype.kind != "f":
+        return repr(value)
+    return _point(np.format_float_scientific(element, unique=True), element)
 
 
-def _point(scientific: str, array: Array) -> str:
+def _point(scientific: str, element: Any) -> str:
     """The shortest digits that mean this float, without an exponent where that is short."""
     mantissa, _, exponent = scientific.partition("e")
     if -5 < int(exponent) < 12:
-        return np.format_float_positional(array[()], unique=True, trim="0")
+        return np.format_float_positional(element, unique=True, trim="0")
     return f"{mantissa}0e{int(exponent)}" if mantissa.endswith(".") else f"{mantissa}e{int(exponent)}"

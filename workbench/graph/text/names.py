@@ -9,9 +9,10 @@ from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Array, Constructor, Global, Primitive, Term, Variable
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.text.tokens import KEYWORDS, Token
-from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.dtypes import ALIASES, DTYPES
 from workbench.lang.operator import Operator
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.terms import Span
 from workbench.ops.catalogue import ENTRIES, load
 
 
@@ -79,7 +80,7 @@ class Names:
         if found is None:
             self.declared.diagnostics.add(Problem(self._unknown(token.text), token.span))
             return Variable(token.text, span=token.span)
-        return type(found)(*_parts(found), token.span)
+        return _placed(found, token.span)
 
     def _unknown(self, name: str) -> str:
         local = [each for scope in reversed(self.scopes) for each in scope]
@@ -103,5 +104,11 @@ class Names:
         return token
 
 
-def _parts(found: Global | Primitive | Constructor) -> tuple[object]:
-    return (found.operator,) if isinstance(found, Primitive) else (found.name,)
+def _placed(found: Global | Primitive | Constructor, span: Span) -> Term:
+    match found:
+        case Primitive(operator):
+            return Primitive(operator, span)
+        case Constructor(name):
+            return Constructor(name, span)
+        case Global(name):
+            return Global(name, span)

@@ -22,6 +22,15 @@ class Naming:
         self.nodes: dict[Term, str] = {}
         self.variables: dict[Variable, str] = {}
         self.constants = constants
+        self.counts: dict[str, int] = {}
+
+    def kept(self) -> tuple[set[str], dict[str, int]]:
+        """What names there are, for `free`."""
+        return set(self.taken), dict(self.counts)
+
+    def free(self, kept: tuple[set[str], dict[str, int]]) -> None:
+        """Forget the names that were given since: their scope has ended."""
+        self.taken, self.counts = kept
 
     def variable(self, variable: Variable, *, pattern: bool = False) -> str:
         """The name of a variable, the same whenever it is asked for."""
@@ -52,10 +61,13 @@ class Naming:
         return f"const#{number}"
 
     def _free(self, word: str, *, number: bool = False) -> str:
-        count, chosen = 0, word
-        while chosen in self.taken:
-            count += 1
-            chosen = f"%{count}" if number else f"{word}_{count}"
+        """The word, or the word with the next number behind it."""
+        chosen = word
+        if word in self.taken:
+            count = self.counts.get(word, 1)
+            while (chosen := f"%{count}" if number else f"{word}_{count}") in self.taken:
+                count += 1
+            self.counts[word] = count + 1
         self.taken.add(chosen)
         return chosen
 

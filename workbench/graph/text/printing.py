@@ -35,7 +35,7 @@ from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import Steps, operands, postorder, run
 from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing_types import print_dimension, print_quantified, print_type
-from workbench.lang.terms import PRECEDENCE
+from workbench.lang.syntax.terms import PRECEDENCE
 
 _DEEPEST = 5
 _WIDEST = 90
@@ -80,7 +80,11 @@ class Printer:
         if len(users) != 1:
             return not users
         user, at = users[0]
-        if isinstance(user, Let) or is_branch(user, at):
+        if isinstance(user, Let):
+            return True
+        if isinstance(node, Call) and node.label:
+            return False
+        if is_branch(user, at):
             return True
         if isinstance(node, Call):
             inner = isinstance(user, Call) and not isinstance(user.function, Constructor) and _sign(user) is None
@@ -91,9 +95,9 @@ class Printer:
 
     def block(self, scope: Scope, result: Term) -> Steps[list[str]]:
         """The lines of a scope, the last of them its result; names given inside are free again behind it."""
-        taken = set(self.naming.taken)
+        kept = self.naming.kept()
         lines = yield self._lines(scope, result)
-        self.naming.taken = taken
+        self.naming.free(kept)
         return lines
 
     def _lines(self, scope: Scope, result: Term) -> Steps[list[str]]:
@@ -193,11 +197,11 @@ class Printer:
         """`fn name<a>(x: type) -> type { ... }`."""
         rename = self.naming.type_variable
         quantified = print_quantified(node.quantified, rename)
-        taken = set(self.naming.taken)
+        kept = self.naming.kept()
         parameters = ", ".join(map(self._parameter, node.parameters))
         result = f" -> {print_type(node.result, rename)}" if node.result else ""
         body = yield self.block(self.scopes.inner[node, 0], node.body)
-        self.naming.taken = taken
+        self.naming.free(kept)
         head = f"fn{' ' * bool(name)}{name}{quantified}({parameters}){result} "
         return head + (broken(body) if name else in_braces(body))
 
@@ -228,10 +232,10 @@ class Printer:
         return f"match {value} {broken(lines)}" if lines else f"match {value} {{}}"
 
     def _clause(self, clause: Clause, scope: Scope) -> Steps[str]:
-        taken = set(self.naming.taken)
+        kept = self.naming.kept()
         pattern = self.pattern(clause.pattern)
         body = yield self.block(scope, clause.body)
-        self.naming.taken = taken
+        self.naming.free(kept)
         single = len(body) == 1
         return f"{pattern} => {body[0] if single else broken(body)}"
 

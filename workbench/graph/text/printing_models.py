@@ -15,9 +15,9 @@ from workbench.graph.text.naming import Naming
 from workbench.graph.text.printing import print_function
 from workbench.graph.text.printing_types import print_definition
 from workbench.lang.operator import Operator
-from workbench.lang.parser import parse
-from workbench.lang.printer import print_unit
-from workbench.lang.syntax import Unit
+from workbench.lang.printing.printer import print_unit
+from workbench.lang.syntax.parser import parse
+from workbench.lang.syntax.syntax import Unit
 from workbench.ops.catalogue import ENTRIES, load
 
 
@@ -36,8 +36,8 @@ def print_model(
     ]
     arrays = [array for _, array in constants.values()]
     head = [f"const#{number}: {_array_type(array)}" for number, array in enumerate(arrays)]
-    types = [print_definition(definition) for definition in definitions]
-    parts = ["\n".join(head), _definitions(operators), "\n".join(types), *bodies]
+    data = [print_definition(definition) for definition in definitions]
+    parts = ["\n".join(head), _definitions(operators), "\n".join(data), *bodies]
     return "\n\n".join(part for part in parts if part), arrays
 
 

@@ -17,8 +17,8 @@ from workbench.graph.terms.types import (
     Type,
     TypeVariable,
 )
+from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.dtypes import DType
-from workbench.lang.polynomial import Polynomial
 
 Rename = Callable[[str], str]
 

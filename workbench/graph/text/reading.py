@@ -23,9 +23,9 @@ from workbench.graph.text.cursor import unknown_word
 from workbench.graph.text.literals import scalar
 from workbench.graph.text.reading_blocks import BlockReader
 from workbench.graph.text.tokens import KEYWORDS, Token
-from workbench.lang.diagnostics import Problem
 from workbench.lang.dtypes import ALIASES, DTYPES, DType
-from workbench.lang.terms import PRECEDENCE, Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import PRECEDENCE, Span
 
 WORDS_OF_NUMBERS = ("true", "false", "inf", "nan")
 

@@ -14,8 +14,8 @@ from workbench.graph.text.names import Declared, Names
 from workbench.graph.text.reading_patterns import PatternReader
 from workbench.graph.text.reading_types import TypeReader
 from workbench.graph.text.tokens import Token
-from workbench.lang.diagnostics import Problem
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 
@@ -91,7 +91,7 @@ class BlockReader:
             if result is not None:
                 bound.append(_Bound(Variable("_"), result, result.span))
             result = yield self._statement(bound)
-            self.cursor.accept(";")
+            self._end_statement()
         if result is None:
             problem = Problem(
                 "the block ends without a result", self.cursor.word.span, "write the result as its last line"
@@ -104,6 +104,11 @@ class BlockReader:
         for each in reversed(bound):
             result = Let(each.variable, each.value, result, each.span)
         return result
+
+    def _end_statement(self) -> None:
+        if not self.cursor.accept(";") and not self.cursor.word.fresh and not self.cursor.sees("}"):
+            self.declared.diagnostics.add(self.cursor.unexpected("a new line or ';' behind a statement"))
+            self._skip(self.cursor.at)
 
     def _statement(self, bound: list[_Bound]) -> Steps[Term | None]:
         """The value of an expression; None for what gives a name."""

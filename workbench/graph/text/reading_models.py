@@ -21,8 +21,8 @@ from workbench.graph.text.reading_types import TypeReader
 from workbench.graph.text.tokens import KEYWORDS, Item, Token, items, tokens
 from workbench.graph.typing.datatypes import check_definitions
 from workbench.lang import operators
-from workbench.lang.diagnostics import Diagnostics, Problem
 from workbench.lang.dtypes import ALIASES, DTYPES, from_numpy
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 from workbench.records import record
 
 Constants = Sequence[Any] | Mapping[int, Any]

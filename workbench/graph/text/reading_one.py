@@ -12,7 +12,7 @@ from workbench.graph.terms.types import Type
 from workbench.graph.text.cursor import Cursor
 from workbench.graph.text.reading_types import TypeReader
 from workbench.graph.text.tokens import tokens
-from workbench.lang.diagnostics import Diagnostics
+from workbench.lang.syntax.diagnostics import Diagnostics
 
 R = TypeVar("R")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.graph.terms.nodes import Binder, Construction, Items, Pattern, Variable, Wildcard
 from workbench.graph.text.cursor import Cursor, unknown_word
 from workbench.graph.text.names import Names
-from workbench.lang.diagnostics import Problem
+from workbench.lang.syntax.diagnostics import Problem
 
 DEEPEST_PATTERN = 60
 

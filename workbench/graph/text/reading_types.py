@@ -17,10 +17,10 @@ from workbench.graph.terms.types import (
 )
 from workbench.graph.text.cursor import Cursor, unknown_word
 from workbench.graph.text.tokens import KEYWORDS, Token
-from workbench.lang.diagnostics import Problem
+from workbench.lang.algebra.normal_form import divide, extreme, remainder
 from workbench.lang.dtypes import ALIASES, DTYPES
-from workbench.lang.normal_form import divide, extreme, remainder
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.scopes.type_variables import CLASSES
+from workbench.lang.syntax.diagnostics import Problem
 
 DEEPEST_TYPE = 60
 ANY = "any"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from workbench.lang.diagnostics import Diagnostics, Problem
-from workbench.lang.terms import Span
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 LONGEST_TEXT = 4_000_000
@@ -20,7 +20,8 @@ _TOKEN = re.compile(
     r"|(?P<constant>const\#[0-9]+)"
     r"|(?P<node>%[A-Za-z0-9_]+)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<number>([0-9]+\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?)"
+    r"|(?P<number>[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?(?![\w.]))"
+    r"|(?P<wrong>[0-9][\w.]*)"
     r"|(?P<sign>->|=>|:=|<=|>=|==|!=|&&|\|\||.)",
     re.DOTALL,
 )
@@ -28,7 +29,10 @@ _TOKEN = re.compile(
 
 @record(slots=True)
 class Token:
-    """A word of the text; `kind` is constant, node, name, number, sign or end; `fresh` if it begins its line."""
+    """A word of the text; `fresh` if it is the first of its line.
+
+    `kind` is constant, node, name, number, wrong (begins like a number and is none), sign or end.
+    """
 
     kind: str
     text: str
@@ -105,7 +109,7 @@ def _kind(word: Token) -> str | None:
 def _after(words: list[Token], first: int, kind: str, diagnostics: Diagnostics) -> int:
     """Where a definition ends: behind its closing brace, or where the next one begins."""
     braces = kind in ("fn", "def", "monoid")
-    depth, opening = 0, None
+    depth, opening, at = 0, None, first
     for at in range(first + 1, len(words)):
         word = words[at]
         if word.text == "{":

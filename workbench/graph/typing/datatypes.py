@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.graph.terms.datatypes import PRELUDE, DataDefinition
 from workbench.graph.terms.types import DataType, FunctionType, ReferenceType, TupleType, Type, variables_of
-from workbench.lang.diagnostics import Diagnostics, Problem
+from workbench.lang.syntax.diagnostics import Diagnostics, Problem
 
 
 def check_definitions(made: list[DataDefinition], diagnostics: Diagnostics) -> None:

@@ -10,7 +10,7 @@ from workbench.graph.terms.nodes import Function, Let, Term, Variable
 from workbench.graph.terms.types import FunctionType, Quantified, Scheme, Type, variables_of
 from workbench.graph.typing.annotations import check_annotation
 from workbench.graph.typing.operator_calls import settle_calls
-from workbench.graph.typing.schemes import annotations, declared, elements_of, generalised, is_annotated
+from workbench.graph.typing.schemes import declared, elements_of, generalised, is_annotated, written_parts
 from workbench.graph.typing.state import State
 
 
@@ -39,7 +39,7 @@ def enter(state: State, node: Function, name: Variable | None) -> Entered:
         state.unifier.classes.pop(each.name, None)
         if among is not None:
             state.unifier.classes[each.name] = among
-    for of in annotations(node):
+    for of in written_parts(node):
         check_annotation(state, node, of)
     parameters = tuple(_parameter(state, each) for each in node.parameters)
     whole = FunctionType(parameters, node.result or state.unifier.type())
@@ -65,7 +65,8 @@ def _parameter(state: State, variable: Variable) -> Type:
 def leave(state: State, node: Function, entered: Entered, found: Type, *, named: bool) -> Scheme:
     """The scheme of a function whose body has been looked at."""
     place = node if isinstance(node.body, Variable | Let) else node.body
-    state.unify(place, entered.type.result, found, "the result of the function")
+    if state.unify(place, entered.type.result, found, "the result of the function"):
+        _check_told(state, node)
     state.settle()
     settle_calls(state, final_from=len(state.around) if named else None)
     state.around.pop()
@@ -79,6 +80,19 @@ def leave(state: State, node: Function, entered: Entered, found: Type, *, named:
     scheme = generalised(state.unifier, entered.type, outer | _crossing(state), entered.own, taken)
     state.settle()
     return scheme
+
+
+def _check_told(state: State, node: Function) -> None:
+    """Report dimensions of a written result that no parameter tells, and that no size of a call is made of either."""
+    if node.result is None:
+        return
+    told = set(state.sizes)
+    for each in node.parameters:
+        told |= variables_of(state.unifier.resolved(state.types[each])).keys()
+    for name, kind in variables_of(node.result).items():
+        if kind == "dimension" and name not in told:
+            fix = "write what it is made of, or leave out the type of the result"
+            state.complain(node, f"no parameter tells the dimension {name} of the result", fix)
 
 
 def _names(state: State, variables: Iterable[Variable]) -> set[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.errors import ModelError
 from workbench.graph.typing.state import Complaint, described
-from workbench.lang.diagnostics import MOST_PROBLEMS, Diagnostics
-from workbench.lang.terms import NOWHERE
+from workbench.lang.syntax.diagnostics import MOST_PROBLEMS, Diagnostics
+from workbench.lang.syntax.terms import NOWHERE
 
 
 def raise_complaints(complaints: list[Complaint], source: str = "") -> None:

@@ -13,11 +13,11 @@ from workbench.graph.typing.schemes import Meaning
 from workbench.graph.typing.signatures import Signature, element, followed_by, refuses, signature
 from workbench.graph.typing.state import OperatorCall, State
 from workbench.graph.typing.unification import Mismatch
+from workbench.lang.algebra.folding import fold
 from workbench.lang.dtypes import DType
-from workbench.lang.folding import fold
 from workbench.lang.operator import Operator
-from workbench.lang.printer import show
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.printing.printer import show
+from workbench.lang.scopes.type_variables import CLASSES
 
 _FLOATS = frozenset(CLASSES["floats"])
 
@@ -67,6 +67,7 @@ def _check_sizes(state: State, node: Call, op: Operator, found: Signature, meani
 
 
 def _in_scope(state: State, node: Term, size: Dimension) -> bool:
+    state.sizes |= symbols(size)
     for name in sorted(symbols(size) - state.dims.keys()):
         if not is_unknown(name):
             state.complain(node, unknown_word("dimension", name, state.dims))

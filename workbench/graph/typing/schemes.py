@@ -21,7 +21,7 @@ from workbench.graph.terms.types import (
 )
 from workbench.graph.typing.unification import Unifier
 from workbench.lang.dtypes import DType
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.scopes.type_variables import CLASSES
 
 
 @dataclass
@@ -77,7 +77,7 @@ def is_annotated(function: Function) -> bool:
     return function.result is not None and all(each.type is not None for each in function.parameters)
 
 
-def annotations(function: Function) -> list[Type]:
+def written_parts(function: Function) -> list[Type]:
     """The types that a function writes in its head."""
     return [of for of in (*(each.type for each in function.parameters), function.result) if of is not None]
 
@@ -85,7 +85,7 @@ def annotations(function: Function) -> list[Type]:
 def own_dimensions(function: Function, outer: Iterable[str]) -> list[str]:
     """The dimensions that a function declares by naming them, those around it left out."""
     around = set(outer)
-    named = (variables_of(of).items() for of in annotations(function))
+    named = (variables_of(of).items() for of in written_parts(function))
     found = [name for each in named for name, kind in each if kind == "dimension" and name not in around]
     return list(dict.fromkeys(found))
 

@@ -12,12 +12,12 @@ from functools import lru_cache
 from workbench.errors import OperatorError
 from workbench.graph.terms.dimensions import Dimension, dimension, symbols
 from workbench.graph.terms.types import ElementVariable, TensorType
-from workbench.lang.binding import variables
+from workbench.lang.binding.arrays import variables
 from workbench.lang.dtypes import FLOAT32, FLOAT64, INT32, INT64, DType
-from workbench.lang.generics import instantiate
 from workbench.lang.operator import Operator
-from workbench.lang.parser import parse
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.resolve.generics import instantiate
+from workbench.lang.scopes.type_variables import CLASSES
+from workbench.lang.syntax.parser import parse
 from workbench.records import record
 
 Classes = dict[str, frozenset[DType] | None]

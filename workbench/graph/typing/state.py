@@ -11,9 +11,9 @@ from workbench.graph.terms.nodes import Call, Constructor, Function, Global, Pri
 from workbench.graph.terms.types import Scheme, Type
 from workbench.graph.text.printing_types import print_type
 from workbench.graph.typing.unification import Equation, Mismatch, Unifier
-from workbench.lang.diagnostics import Problem
 from workbench.lang.operator import Operator
-from workbench.lang.terms import NOWHERE, Span
+from workbench.lang.syntax.diagnostics import Problem
+from workbench.lang.syntax.terms import NOWHERE, Span
 from workbench.records import record
 
 Rename = Callable[[str], str]
@@ -58,7 +58,8 @@ class State:
     """The types of nodes, and what else inference has found.
 
     `dims` and `variables` are in scope, `around` are the functions around, `monomorphic` the variables whose types are
-    not generalised, `crossing` the nodes that several scopes share; `calls` wait until more is known.
+    not generalised, `crossing` the nodes that several scopes share; `sizes` are dimensions of which sizes of calls are
+    made; `calls` wait until more is known.
     """
 
     functions: Mapping[str, Function]
@@ -74,6 +75,7 @@ class State:
     around: list[Function] = field(default_factory=list)
     monomorphic: list[Variable] = field(default_factory=list)
     bound: dict[Variable, object] = field(default_factory=dict)
+    sizes: set[str] = field(default_factory=set)
     crossing: set[Term] = field(default_factory=set)
     calls: list[OperatorCall] = field(default_factory=list)
 

@@ -26,11 +26,11 @@ from workbench.graph.terms.types import (
     parts,
     walk_type,
 )
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.polynomial import Polynomial, split
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Size
-from workbench.lang.facts import Facts
-from workbench.lang.polynomial import Polynomial, split
-from workbench.lang.type_variables import CLASSES
+from workbench.lang.scopes.type_variables import CLASSES
 
 
 class Mismatch(Exception):
@@ -114,16 +114,23 @@ class Unifier:
 
     def resolved_element(self, of: Element) -> Element:
         """The element type with what is known put in."""
+        first = of
         while isinstance(of, ElementVariable) and of.name in self.known:
             found = self.known[of.name]
             assert isinstance(found, ElementVariable | DType)
             of = found
+        if isinstance(first, ElementVariable) and first is not of:
+            self.known[first.name] = of  # long chains are followed once
         return of
 
     def resolved_dimension(self, of: Dimension) -> Dimension:
         """The dimension with what is known put in."""
+        first = of
         while found := {name: self._dimension(name) for name in symbols(of) if name in self.known}:
             of = replaced(of, found)
+        name = first.only_atom() if first is not of else None
+        if isinstance(name, Size):
+            self.known[name.name] = of
         return of
 
     def _dimension(self, name: str) -> Dimension:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 
+from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import ZERO, plus
 from workbench.lang.derived.placing.contributions import Contribution, Contributions, Vanishes
-from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.systems import intervals
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const, Expr, Index, Read
-from workbench.lang.intervals import Interval
-from workbench.lang.normal_form import bound, polynomial
-from workbench.lang.polynomial import Polynomial
+from workbench.lang.ranges.intervals import Interval
 
 
 @dataclass

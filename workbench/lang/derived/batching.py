@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.errors import OperatorError, shown
+from workbench.lang.algebra.normal_form import bound
+from workbench.lang.algebra.polynomial import ZERO
 from workbench.lang.derived.text.source import Names, source, walked
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Expr, Index, Read, Size, integer, reads, transform
-from workbench.lang.generics import instantiate
-from workbench.lang.normal_form import bound
 from workbench.lang.operator import For, Operator, Range, Statement, Step, Target, Tensor
-from workbench.lang.polynomial import ZERO
+from workbench.lang.resolve.generics import instantiate
 
 InAxes = int | None | tuple[int | None, ...] | list[int | None]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.algebra.polynomial import Polynomial
+from workbench.lang.derived.systems import intervals
 from workbench.lang.derived.text.source import Names
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Expr, Index, Read
-from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import IndexKind, Monoid, Range, Statement, Step, Target, Tensor
-from workbench.lang.polynomial import Polynomial
+from workbench.lang.ranges.intervals import Interval, highest, lowest
 from workbench.lang.unify import computed
 
 Box = list[tuple[Polynomial, Polynomial]]

@@ -10,13 +10,13 @@ from functools import reduce
 from itertools import permutations
 from operator import mul
 
+from workbench.lang.algebra.normal_form import is_plain, polynomial
+from workbench.lang.algebra.polynomial import number
 from workbench.lang.derived.calculus.products import product
 from workbench.lang.derived.forward.replay import Replay
 from workbench.lang.derived.placing.placement import renewed
 from workbench.lang.expr import Binary, Cast, Expr, Index, Read, index_names
-from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import Range, Statement
-from workbench.lang.polynomial import number
 
 DEEP = 4  # statements that are followed to where a mean was summed up
 

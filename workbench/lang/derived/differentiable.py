@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.derived.calculus.pullback import derivatives
 from workbench.lang.derived.text.source import Source, chosen_names, walked
 from workbench.lang.expr import index_names, reads
-from workbench.lang.normal_form import polynomial
 from workbench.lang.operator import Operator, Step
 
 

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.errors import OperatorError, unknown_name
+from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.algebra.polynomial import ZERO
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.forward.plain import plain_steps
 from workbench.lang.derived.forward.replay import Replay, Version
 from workbench.lang.derived.forward.stepping import renamed, retargeted
 from workbench.lang.derived.inlining import inlined
-from workbench.lang.derived.placing.systems import facts_of
 from workbench.lang.derived.result_shapes import with_shapes
 from workbench.lang.derived.shifts import shifts
 from workbench.lang.derived.sweep import Sweep
+from workbench.lang.derived.systems import facts_of
 from workbench.lang.derived.tape import Kept, kept
 from workbench.lang.derived.text.source import Names, Source, chosen_names, source, walked
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Index
-from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Operator, Step, Tensor
-from workbench.lang.polynomial import ZERO
 
 Chosen = str | Iterable[str]
 

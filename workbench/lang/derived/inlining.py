@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.lang.algebra.normal_form import is_plain, polynomial
+from workbench.lang.algebra.polynomial import ZERO, atom
 from workbench.lang.derived.forward.stepping import read, written
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index, Read, reads, substitute, transform
@@ -65,8 +67,16 @@ def _fits(step: Statement, user: Statement) -> bool:
         return False
     found = [each for each in reads(*user.values) if each.tensor == step.targets[0].tensor]
     names = {r.index for r in user.ranges}
-    whole = all({s.name for s in each.subscripts if isinstance(s, Index)} == names for each in found)
+    whole = all({_moved(s) for s in each.subscripts} - {""} == names for each in found)
     return len(found) == 1 and whole
+
+
+def _moved(subscript: Expr) -> str:
+    """The index that a subscript is, but for what is the same for all of them; "" if it is none."""
+    form = polynomial(subscript) if is_plain(subscript) else ZERO
+    names = form.indices
+    only = names.pop() if len(names) == 1 else ""
+    return only if only and not (form - atom(Index(only))).indices else ""
 
 
 def _put_in(step: Statement, user: Step) -> Statement:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.errors import OperatorError
+from workbench.lang.algebra.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Const, Expr
-from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.operator import For, Operator, Statement, Step, Target, Tensor
 
 Make = Callable[[tuple[Step, ...], tuple[str, ...]], Operator]

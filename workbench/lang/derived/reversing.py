@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.lang.algebra.normal_form import bound, polynomial
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.forward.stepping import overwrites, read, written
 from workbench.lang.derived.placing.placement import renewed
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index
-from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import For, Range, Step, Target
 
 

@@ -21,8 +21,8 @@ from workbench.lang.derived.forward.replay import Replay
 from workbench.lang.derived.forward.stepping import overwrites, read, written
 from workbench.lang.derived.placing.contributions import Shares
 from workbench.lang.derived.placing.placement import conditions, placed, renewed
-from workbench.lang.derived.placing.systems import has_no_instances, intervals
 from workbench.lang.derived.reversing import begins_anew, reversed_loop
+from workbench.lang.derived.systems import has_no_instances, intervals
 from workbench.lang.derived.text.source import walked
 from workbench.lang.derived.weights import Weights
 from workbench.lang.dtypes import BOOL

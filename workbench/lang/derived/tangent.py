@@ -10,7 +10,7 @@ from workbench.lang.derived.calculus.algebra import ONE, ZERO, both, choose, com
 from workbench.lang.derived.calculus.pullback import conjunction, derivatives
 from workbench.lang.derived.differentiable import active, index_names_of, inputs_chosen
 from workbench.lang.derived.forward.plain import plain_steps
-from workbench.lang.derived.placing.systems import facts_of
+from workbench.lang.derived.systems import facts_of
 from workbench.lang.derived.text.source import Names, source
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.dtypes import BOOL

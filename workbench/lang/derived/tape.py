@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import mul
 
+from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.algebra.polynomial import number
 from workbench.lang.derived.text.source import Source
 from workbench.lang.dtypes import FLOAT32
-from workbench.lang.normal_form import bound, polynomial
 from workbench.lang.operator import Tensor
-from workbench.lang.oracle_exact import exact
-from workbench.lang.polynomial import number
-from workbench.lang.printer import show
+from workbench.lang.oracle.exact import exact
+from workbench.lang.printing.printer import show
 from workbench.records import record
 
 

@@ -11,7 +11,7 @@ from workbench.lang.derived.calculus.pullback import Guard
 from workbench.lang.derived.forward.replay import Replay
 from workbench.lang.derived.forward.stepping import read
 from workbench.lang.derived.placing.contributions import Shares
-from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.systems import intervals
 from workbench.lang.derived.text.source import walked
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Cast, Const, Expr, Index, Read, transform

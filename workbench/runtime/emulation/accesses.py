@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
-from workbench.poly.program import Program
-from workbench.poly.touching import touched_elements
+from workbench.poly.count.enumeration import touched_elements
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime.emulation.findings import Finding
 from workbench.schedules import Schedule

@@ -10,13 +10,11 @@ from tempfile import TemporaryDirectory
 
 from workbench.errors import BuildError
 from workbench.records import record
-from workbench.runtime.discovery import every_toolchain, preferred_toolchain
-from workbench.runtime.emulation.instructions import instructions_in
-from workbench.runtime.entries import LIBRARY, SOURCE
-from workbench.runtime.job import Job
-from workbench.runtime.probing import PROBE_SECONDS, compiler_variables
-from workbench.runtime.processes import CannotStart, run_limited
-from workbench.runtime.toolchain import (
+from workbench.runtime.compilers.discovery import every_toolchain, preferred_toolchain
+from workbench.runtime.compilers.entries import LIBRARY, SOURCE
+from workbench.runtime.compilers.job import Job
+from workbench.runtime.compilers.probing import PROBE_SECONDS, compiler_variables
+from workbench.runtime.compilers.toolchain import (
     CLANG,
     NULL_IS_NO_PROOF,
     REORDERING_PASSES,
@@ -24,6 +22,8 @@ from workbench.runtime.toolchain import (
     ZEROS_HAVE_SIGNS,
     Toolchain,
 )
+from workbench.runtime.emulation.instructions import instructions_in
+from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.settings import current
 
 # No C++ library is needed, neither its headers nor at run time.

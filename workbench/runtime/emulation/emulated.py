@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from workbench.codegen.cuda.grid.launches import Launch, amount, each_launch
 from workbench.codegen.kernel import Kernel, Signature
-from workbench.codegen.launches import Launch, amount, each_launch
 from workbench.errors import BuildError, KernelError
-from workbench.runtime.border import Border
-from workbench.runtime.compiling import load
+from workbench.runtime.compilers.compiling import load
+from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.emulation.cpp_job import CppJob, cpp_toolchain, unit_text
 from workbench.runtime.emulation.executing import Execution
 from workbench.runtime.emulation.findings import read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.launch_values import Memory
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.kernels.border import Border
+from workbench.runtime.kernels.launch import CompiledKernel
+from workbench.runtime.kernels.launch_values import Memory
 
 Run = Callable[[Memory, int], None]
 BUFFER_ALIGNMENT = 256

@@ -6,11 +6,11 @@ import ctypes
 from collections.abc import Callable, Sequence
 from threading import Thread
 
-from workbench.codegen.launches import Clear, Launch, Repeat, Step, amount
+from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, amount
 from workbench.errors import KernelError
 from workbench.records import record
 from workbench.runtime.emulation.records import ORDERS, Order, RawLaunch
-from workbench.runtime.launch_values import Memory, value_of
+from workbench.runtime.kernels.launch_values import Memory, value_of
 
 # Fewer threads in all are not worth another worker.
 WORTH_A_WORKER = 2048

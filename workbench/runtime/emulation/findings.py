@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Literal
 
-from workbench.codegen.launches import Launch
+from workbench.codegen.cuda.grid.launches import Launch
 from workbench.records import record
 from workbench.runtime.emulation.records import MOST_FINDINGS, RawFinding, RawLaunch
 

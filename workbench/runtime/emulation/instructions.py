@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.lang.dtypes import DType
-from workbench.schedules.micro_kernels import known_kernels
-from workbench.schedules.warp_instructions import LANES, Fragment, WarpInstruction
+from workbench.schedules.kernels.micro_kernels import known_kernels
+from workbench.schedules.kernels.warp_instructions import LANES, Fragment, WarpInstruction
 
 EXCHANGE = """
 namespace wb_cpu {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.lang.folding import fold
-from workbench.poly.concurrency import is_block
-from workbench.poly.grid import is_thread
-from workbench.poly.tree import path
-from workbench.poly.waiting import divergent
+from workbench.lang.algebra.folding import fold
+from workbench.poly.programs.tree import path
+from workbench.poly.threads.grid import is_thread
+from workbench.poly.time.barrier_order import divergent
+from workbench.poly.time.concurrency import is_block
 from workbench.runtime.emulation.findings import Finding, Kind, ThreadId
 from workbench.schedules.legality import explain, instance
 

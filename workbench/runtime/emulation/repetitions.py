@@ -8,17 +8,17 @@ from math import prod
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
-from workbench.poly.concurrency import is_block
-from workbench.poly.counting import points_at
-from workbench.poly.grid import is_thread
-from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import Band, Mark, Sequence, Tree, path, statements
+from workbench.poly.count.counting import points_at
+from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, path, statements
+from workbench.poly.threads.grid import is_thread
+from workbench.poly.time.concurrency import is_block
 from workbench.runtime.emulation.accesses import Part, parts
 from workbench.runtime.emulation.findings import Finding
 from workbench.runtime.emulation.records import RawLaunch
 from workbench.schedules import Schedule
-from workbench.schedules.micro_kernels import MARK, registered
-from workbench.schedules.warp_instructions import WarpInstruction
+from workbench.schedules.kernels.micro_kernels import MARK, registered
+from workbench.schedules.kernels.warp_instructions import WarpInstruction
 
 METHOD = "executor, against the instances of the schedule"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.codegen import Kernel, generate
 from workbench.errors import BuildError, shown
+from workbench.runtime.checking.verification import verify
 from workbench.runtime.emulation.accesses import strangers
 from workbench.runtime.emulation.cpp_job import cpp_toolchain
 from workbench.runtime.emulation.emulated import callable_kernel, load_unit
@@ -17,8 +18,7 @@ from workbench.runtime.emulation.records import Order
 from workbench.runtime.emulation.repetitions import repetitions
 from workbench.runtime.emulation.watched_library import WatchedLibrary
 from workbench.runtime.emulation.watcher import Watcher
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.verification import verify
+from workbench.runtime.kernels.launch import CompiledKernel
 from workbench.schedules import Schedule
 from workbench.target import Target
 

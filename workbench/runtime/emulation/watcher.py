@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.codegen.cuda.grid.launches import Launch, amount
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import Launch, amount
 from workbench.errors import KernelError
+from workbench.runtime.arrays.layout import Slot, layout_of
 from workbench.runtime.emulation.accesses import elements_by_line
 from workbench.runtime.emulation.executing import Execution
 from workbench.runtime.emulation.findings import Finding, Watched, array_name, read_findings
 from workbench.runtime.emulation.records import Order, RawLaunch, RawRegion, RawWritten
 from workbench.runtime.emulation.repetitions import Written
 from workbench.runtime.emulation.watched_library import WatchedLibrary
-from workbench.runtime.launch_values import Memory
-from workbench.runtime.layout import Slot, layout_of
+from workbench.runtime.kernels.launch_values import Memory
 
 # A subscript that is wrong should meet nobody else's array.
 APART = 64 << 20

@@ -16,8 +16,8 @@ import numpy as np
 from workbench import errors
 from workbench.codegen.kernel import Kernel
 from workbench.errors import CallError, KernelError, WorkbenchError
-from workbench.runtime.foreign import several
-from workbench.runtime.processes import run_limited
+from workbench.runtime.arrays.foreign import several
+from workbench.runtime.host.processes import run_limited
 
 JOB, ANSWER = "job.pickle", "answer.pickle"
 TOLD_LINES = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
-from workbench.runtime.gpu.choosing import the_driver
-from workbench.runtime.gpu.driver import Driver
+from workbench.runtime.gpu.drivers.choosing import the_driver
+from workbench.runtime.gpu.drivers.driver import Driver
 from workbench.runtime.gpu.gpu_kernel import GpuKernel
 from workbench.runtime.gpu.loading import loaded
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import statistics
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from workbench.errors import CallError
-from workbench.runtime.aliasing import refuse_aliases
-from workbench.runtime.arguments import named_arguments, scalar_bits
-from workbench.runtime.foreign import as_array, several
+from workbench.runtime.arrays.foreign import as_array, several
+from workbench.runtime.arrays.layout import Layout, Slot
+from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.gpu.dlpack import c_steps
-from workbench.runtime.gpu.driver import DEFAULT_STREAM
-from workbench.runtime.gpu.events import events_of, in_order
+from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, Driver
 from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
 from workbench.runtime.gpu.memory import DeviceArray, on_device
 from workbench.runtime.gpu.views import Library, View, is_on_device, library_of, view_of
-from workbench.runtime.launch_values import Memory
-from workbench.runtime.layout import Layout, Slot
-from workbench.runtime.repair import check
-from workbench.runtime.symbols import solve_symbols
+from workbench.runtime.host.locks import Lock
+from workbench.runtime.kernels.aliasing import refuse_aliases
+from workbench.runtime.kernels.argument_fallback import check
+from workbench.runtime.kernels.arguments import named_arguments, scalar_bits
+from workbench.runtime.kernels.launch_values import Memory
 
 if TYPE_CHECKING:
     from workbench.runtime.gpu.gpu_kernel import GpuKernel
+
 
 BATCH_SECONDS = 2e-3
 MOST_BATCHES = 100
@@ -255,3 +257,31 @@ def _number(value: Any) -> Any:
         return value.numpy()[()]
     item = getattr(value, "item", None)
     return item() if item is not None and not isinstance(value, np.ndarray | np.generic) else value
+
+
+# -- The events of a driver that are used again and again: one for order between streams, two to measure time --
+
+class Events:
+    """`lock` is held while time is measured."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.order, self.begun, self.ended = (driver.event() for _ in range(3))
+        self.lock = Lock()
+
+
+_events: WeakKeyDictionary[Driver, Events] = WeakKeyDictionary()
+
+
+def events_of(driver: Driver) -> Events:
+    """The events of a driver, made when they are first asked for."""
+    if driver not in _events:
+        _events[driver] = Events(driver)
+    return _events[driver]
+
+
+def in_order(driver: Driver, first: int, then: int) -> Any:
+    """What begins on the stream `then` from now on waits for all that was begun on `first`."""
+    if first != then:
+        event = events_of(driver).order
+        driver.record(event, first)
+        driver.order(then, event)

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from workbench.codegen.cuda.grid.launches import amount
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import amount
 from workbench.errors import BuildError
-from workbench.runtime.border import Border
-from workbench.runtime.gpu.driver import Driver, DriverError
-from workbench.runtime.gpu.failures import explained
+from workbench.runtime.arrays.layout import Slot
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.gpu.drivers.driver import Driver, DriverError
+from workbench.runtime.gpu.drivers.failures import explained
 from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
 from workbench.runtime.gpu.loading import Loaded
 from workbench.runtime.gpu.memory import arena_of
 from workbench.runtime.gpu.staging import download, upload
 from workbench.runtime.gpu.views import is_on_device
-from workbench.runtime.launch import CompiledKernel
-from workbench.runtime.launch_values import Memory
-from workbench.runtime.layout import Slot
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.kernels.border import Border
+from workbench.runtime.kernels.launch import CompiledKernel
+from workbench.runtime.kernels.launch_values import Memory
 
 if TYPE_CHECKING:
     from workbench.certificates import Certificate
@@ -53,7 +53,7 @@ class GpuKernel(CompiledKernel):
     @property
     def resources(self) -> Any:
         """Registers, spills, shared memory and occupancy on this GPU's architecture."""
-        from workbench.runtime.gpu_compiling import gpu_resources
+        from workbench.runtime.compilers.gpu_compiling import gpu_resources
 
         return gpu_resources(self.kernel, self.loaded.architecture)
 

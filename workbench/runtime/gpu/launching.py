@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, amount, each_launch
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import Clear, Launch, Repeat, Step, amount, each_launch
 from workbench.errors import BuildError, KernelError
-from workbench.runtime.gpu.driver import Device, Driver, DriverError, Extents, Value
-from workbench.runtime.gpu.failures import explained
-from workbench.runtime.launch_values import Memory, value_of
+from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError, Extents, Value
+from workbench.runtime.gpu.drivers.failures import explained
+from workbench.runtime.kernels.launch_values import Memory, value_of
 
 STATUS_BYTES = 8
 # Above this, dynamic shared memory has to be asked for.

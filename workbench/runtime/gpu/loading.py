@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.launches import each_launch
 from workbench.errors import BuildError
-from workbench.runtime.gpu.driver import Device, Driver, DriverError
-from workbench.runtime.gpu.failures import explained
+from workbench.runtime.compilers.gpu_compiling import named_architecture
+from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError
+from workbench.runtime.gpu.drivers.failures import explained
 from workbench.runtime.gpu.launching import refuse_too_large
 from workbench.runtime.gpu.machine_codes import machine_code
-from workbench.runtime.gpu_compiling import named_architecture
-from workbench.runtime.locks import Lock
+from workbench.runtime.host.locks import Lock
 
 
 @dataclass(frozen=True)

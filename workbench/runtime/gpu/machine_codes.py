@@ -6,9 +6,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.runtime.entries import content_key
-from workbench.runtime.gpu_compiling import FLAGS, GpuBinary, compiled_for, compiler_version
-from workbench.runtime.storage import subdirectory, write_file
+from workbench.runtime.compilers.entries import content_key
+from workbench.runtime.compilers.gpu_compiling import FLAGS, GpuBinary, compiled_for, compiler_version
+from workbench.runtime.compilers.storage import subdirectory, write_file
 
 FOLDER = "machine-code"
 

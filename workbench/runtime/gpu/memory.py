@@ -14,9 +14,9 @@ import numpy as np
 from workbench.errors import CallError
 from workbench.lang.dtypes import BFLOAT16
 from workbench.runtime.gpu.dlpack import exported
-from workbench.runtime.gpu.driver import DLPACK_CPU, Driver, DriverError
+from workbench.runtime.gpu.drivers.driver import DLPACK_CPU, Driver, DriverError
 from workbench.runtime.gpu.staging import download, upload
-from workbench.runtime.locks import Lock
+from workbench.runtime.host.locks import Lock
 
 GRAIN = 512
 KEPT_BYTES = 1 << 30

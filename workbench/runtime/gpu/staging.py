@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from workbench.runtime.gpu.driver import Bytes, Driver
-from workbench.runtime.locks import Lock
+from workbench.runtime.gpu.drivers.driver import Bytes, Driver
+from workbench.runtime.host.locks import Lock
 
 PIECE_BYTES = 4 << 20
 

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.errors import CallError
 from workbench.lang.dtypes import BFLOAT16
 from workbench.runtime.gpu.dlpack import Imported, c_steps
-from workbench.runtime.gpu.driver import DLPACK_MANAGED, Driver
+from workbench.runtime.gpu.drivers.driver import DLPACK_MANAGED, Driver
 from workbench.runtime.gpu.memory import DeviceArray
 
 Array = np.ndarray[Any, Any]

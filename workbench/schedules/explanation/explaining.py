@@ -11,9 +11,9 @@ from functools import reduce
 from itertools import pairwise
 
 from workbench.errors import ScheduleError, WorkbenchError
-from workbench.poly.program import Program
-from workbench.poly.timemap import row, shared
-from workbench.poly.tree import Band, Leaf, Mark, Sequence, Tree, path, statements
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Leaf, Mark, Sequence, Tree, path, statements
+from workbench.poly.time.timemap import row, shared
 from workbench.schedules.edit import normal
 from workbench.schedules.explanation.single import single_steps
 from workbench.schedules.normal_form import normal_form

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from workbench.lang.algebra.normal_form import constant, growth, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
-from workbench.lang.normal_form import constant, growth, simplify
-from workbench.poly.program import ProgramStatement
+from workbench.poly.programs.program import ProgramStatement
 from workbench.records import record
 from workbench.schedules.steps import add_unit_loop, interchange, reverse, shift, skew
 from workbench.schedules.transform import Transform

@@ -11,23 +11,23 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from workbench.lang.expr import reads
-from workbench.poly.accumulating import added
-from workbench.poly.program import Program, ProgramStatement
-from workbench.poly.tree import Tree
-from workbench.schedules.decisions import asked, decide, undecided
-from workbench.schedules.recipes.ahead import asked_ahead
-from workbench.schedules.recipes.blocks import block
-from workbench.schedules.recipes.copies import without_copies
-from workbench.schedules.recipes.fusion import fused
-from workbench.schedules.recipes.instructions import instructed
-from workbench.schedules.recipes.lanes import vectorized
-from workbench.schedules.recipes.packing import packed
-from workbench.schedules.recipes.past_caches import written_past_caches
-from workbench.schedules.recipes.strips import striped
-from workbench.schedules.recipes.threads import parallelized
-from workbench.schedules.recipes.windows import windowed
+from workbench.poly.programs.accumulating import added
+from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.tree import Tree
+from workbench.schedules.analysis.structure import in_place, structure, swept
+from workbench.schedules.recipes.decisions import asked, decide, undecided
+from workbench.schedules.recipes.loops.fusion import fused
+from workbench.schedules.recipes.loops.parallelization import parallelized
+from workbench.schedules.recipes.loops.tiling import block
+from workbench.schedules.recipes.loops.vectorization import vectorized
+from workbench.schedules.recipes.memory.column_reduction import striped
+from workbench.schedules.recipes.memory.copy_propagation import without_copies
+from workbench.schedules.recipes.memory.nontemporal_stores import written_past_caches
+from workbench.schedules.recipes.memory.software_prefetch import asked_ahead
+from workbench.schedules.recipes.products.direct_convolution import windowed
+from workbench.schedules.recipes.products.integer_products import instructed
+from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.scheduled_program import Schedule, naive_schedule
-from workbench.schedules.structure import in_place, structure, swept
 from workbench.target import Target
 
 MOST_STATEMENTS = 80
@@ -56,38 +56,38 @@ def default_schedule(program: Program, target: Target | None = None) -> Schedule
 def _prepared(schedule: Schedule, machine: Target) -> Schedule:
     """Nests together or apart as blocks and lanes need them; what few programs need is loaded with the first one."""
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.own_values import with_own_values
+        from workbench.schedules.recipes.memory.privatization import with_own_values
 
         schedule = with_own_values(schedule)
     own = schedule.program.statements
     if any(map(in_place, own)):
-        from workbench.schedules.recipes.turning import turned
+        from workbench.schedules.recipes.recurrences.index_set_splitting import turned
 
         schedule = turned(schedule)
         if asked():
-            from workbench.schedules.recipes.first_values import with_first_values
+            from workbench.schedules.recipes.recurrences.first_values import with_first_values
 
             schedule = with_first_values(schedule)
     schedule = fused(without_copies(schedule), machine)
     sums = sum(added(schedule.program, s) is not None for s in own)
     if sums > 1:
-        from workbench.schedules.recipes.fission import separated
+        from workbench.schedules.recipes.loops.fission import separated
 
         schedule = separated(schedule, machine)
     if sums and len(own) > 2:
-        from workbench.schedules.recipes.columns import with_columns
+        from workbench.schedules.recipes.loops.column_partials import with_columns
 
         schedule = with_columns(schedule, machine)
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.own_rows import with_own_rows
+        from workbench.schedules.recipes.memory.own_rows import with_own_rows
 
         schedule = with_own_rows(schedule, machine)
     if any(swept(structure(schedule.program, s.id)) for s in schedule.program.statements):
-        from workbench.schedules.recipes.time_tiles import time_tiled
+        from workbench.schedules.recipes.loops.time_tiling import time_tiled
 
         schedule = time_tiled(schedule, machine)
     if any(added(schedule.program, s) is not None and s.dims for s in schedule.program.statements):
-        from workbench.schedules.recipes.triangles import in_triangles
+        from workbench.schedules.recipes.recurrences.triangles import in_triangles
 
         schedule = in_triangles(schedule, machine)
     return schedule
@@ -96,7 +96,7 @@ def _prepared(schedule: Schedule, machine: Target) -> Schedule:
 def _inlined(schedule: Schedule) -> Schedule:
     """Temporaries that a tuner does not want to be stored, written out where they are read."""
     if asked():
-        from workbench.schedules.recipes.loop_choices import inlined
+        from workbench.schedules.recipes.loops.loop_choices import inlined
 
         return inlined(schedule)
     return schedule
@@ -144,25 +144,25 @@ def _chosen(schedule: Schedule, machine: Target, ways: dict[str, Way]) -> Schedu
     for identifier in (s for s in sums if s not in blocked):
         schedule = striped(schedule, identifier, machine)
     if any(a.role == "temporary" for a in schedule.program.arrays.values()):
-        from workbench.schedules.recipes.inside import computed_inside
+        from workbench.schedules.recipes.loops.tile_fusion import computed_inside
 
         schedule = computed_inside(schedule, machine)
     if asked():
-        from workbench.schedules.recipes.loop_choices import reordered
+        from workbench.schedules.recipes.loops.loop_choices import reordered
 
         schedule = reordered(schedule, blocked, machine)
     schedule = vectorized(schedule, blocked, machine)
     if any(in_place(s) or added(schedule.program, s) is not None for s in schedule.program.statements):
-        from workbench.schedules.recipes.chains import overlapped
+        from workbench.schedules.recipes.recurrences.interleaved_recurrences import overlapped
 
         schedule = overlapped(schedule, machine)
     if asked():
-        from workbench.schedules.recipes.loop_choices import unrolled
+        from workbench.schedules.recipes.loops.loop_choices import unrolled
 
         schedule = unrolled(schedule, machine)
     schedule = asked_ahead(written_past_caches(parallelized(schedule, machine), machine), machine)
     if any(_gathers(s) for s in schedule.program.statements):
-        from workbench.schedules.recipes.gathers_ahead import gathers_ahead
+        from workbench.schedules.recipes.memory.gather_prefetch import gathers_ahead
 
         schedule = gathers_ahead(schedule, machine)
     return schedule

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from workbench import poly
-from workbench.poly.program import Program
-from workbench.poly.tree import Loop, loops
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Loop, loops
+from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.default_recipe import MOST_STATEMENTS
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -23,7 +24,6 @@ from workbench.schedules.steps import (
     Unroll,
     Vectorize,
 )
-from workbench.schedules.structure import Structure, structure
 from workbench.schedules.transform import Transform
 
 
@@ -39,7 +39,7 @@ def reasons(schedule: Schedule) -> list[tuple[str, str]]:
 def reason(schedule: Schedule, step: Transform) -> str:
     """Why one step is there."""
     if any("." in x.kind for x in loops(schedule.tree)):  # block.x, thread.x
-        from workbench.schedules.recipes.gpu_reasons import gpu_reason
+        from workbench.schedules.recipes.gpu.reasons import gpu_reason
 
         if (why := gpu_reason(schedule, step)) is not None:
             return why

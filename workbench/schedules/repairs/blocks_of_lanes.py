@@ -8,8 +8,8 @@ from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution import Vectorize
-from workbench.schedules.steps.splitting import Split
+from workbench.schedules.steps.execution.loops import Vectorize
+from workbench.schedules.steps.order.split import Split
 from workbench.schedules.transform import Transform
 
 WIDTHS = (16, 8, 4, 2)

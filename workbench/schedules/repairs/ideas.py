@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from workbench.schedules.legality import Verdict
+from workbench.schedules.repairs.barrier_insertion import atomic_updates, fewest_barriers
 from workbench.schedules.repairs.blocks_of_lanes import lanes_within_distance
 from workbench.schedules.repairs.looser_fusion import fewer_common_loops
-from workbench.schedules.repairs.meeting import atomic_updates, fewest_barriers
 from workbench.schedules.repairs.other_loops import another_loop, fewer_loops
 from workbench.schedules.repairs.private_results import split_the_reduction
 from workbench.schedules.repairs.separate_nests import distribute_first

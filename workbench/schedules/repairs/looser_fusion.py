@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.merging import Merge
+from workbench.schedules.steps.order.merge import Merge
 from workbench.schedules.transform import Transform
 
 

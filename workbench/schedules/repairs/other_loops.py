@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from workbench.poly.tree import statements
+from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named, sites, spelt
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution import Execution
-from workbench.schedules.steps.interchanging import Interchange
-from workbench.schedules.steps.tiling import Tile
+from workbench.schedules.steps.execution.loops import Execution
+from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.transform import Transform
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution import Parallelize
-from workbench.schedules.steps.splitting_reductions import SplitReduction
+from workbench.schedules.steps.execution.loops import Parallelize
+from workbench.schedules.steps.instances.split_reduction import SplitReduction
 from workbench.schedules.transform import Transform
 
 PARTS = 8

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.poly import isl
+from workbench.poly.sets import isl
 from workbench.schedules.transform import Recipe, Transform
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.poly.tree import statements
+from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.decomposition import DecomposeReduction
-from workbench.schedules.steps.distributing import Distribute
-from workbench.schedules.steps.execution import Execution
-from workbench.schedules.steps.interchanging import Interchange
-from workbench.schedules.steps.tiling import Tile
+from workbench.schedules.steps.execution.loops import Execution
+from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction
+from workbench.schedules.steps.order.distribute import Distribute
+from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.transform import Transform
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.poly.distances import longest_way_back
-from workbench.poly.questions import statement_id
-from workbench.poly.tree import Band, Loop, statements
+from workbench.poly.dependence.distances import longest_way_back
+from workbench.poly.dependence.questions import statement_id
+from workbench.poly.programs.tree import Band, Loop, statements
 from workbench.schedules.edit import children
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.merging import Merge, meeting
-from workbench.schedules.steps.skewing import Reverse, Shift
+from workbench.schedules.steps.order.merge import Merge, meeting
+from workbench.schedules.steps.order.skew import Reverse, Shift
 from workbench.schedules.transform import Transform, together
 
 MOST_SHIFTS = 4

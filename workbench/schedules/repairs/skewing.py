@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.poly.distances import backwards
-from workbench.poly.tree import statements
+from workbench.poly.dependence.distances import backwards
+from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import Site, find_loops, named, spelt
 from workbench.schedules.legality import Verdict
 from workbench.schedules.repairs.search import recipe
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.execution import Execution
-from workbench.schedules.steps.interchanging import Interchange
-from workbench.schedules.steps.skewing import Skew
-from workbench.schedules.steps.tiling import Tile
+from workbench.schedules.steps.execution.loops import Execution
+from workbench.schedules.steps.order.interchange import Interchange
+from workbench.schedules.steps.order.skew import Skew
+from workbench.schedules.steps.order.tile import Tile
 from workbench.schedules.transform import Transform, together
 
 MOST_SKEWS = 6

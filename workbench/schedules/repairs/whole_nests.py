@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.poly.tree import statements
+from workbench.poly.programs.tree import statements
 from workbench.schedules.edit import named
 from workbench.schedules.legality import Verdict
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps.skewing import Reverse, Shift, Skew
+from workbench.schedules.steps.order.skew import Reverse, Shift, Skew
 from workbench.schedules.transform import Transform, together
 
 

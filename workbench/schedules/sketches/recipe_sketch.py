@@ -9,12 +9,12 @@ from typing import Any
 
 from workbench.errors import ScheduleError, shown
 from workbench.lang.operator import Operator
-from workbench.poly.binding import given_sizes
-from workbench.poly.program import Program
+from workbench.poly.programs.binding import given_sizes
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.automatic import autoschedule
-from workbench.schedules.decisions import Deciding, deciding
 from workbench.schedules.legality import Verdict
+from workbench.schedules.recipes.decisions import Deciding, deciding
 from workbench.schedules.recording import write_record
 from workbench.schedules.scheduled_program import Schedule, as_program, naive_schedule
 from workbench.schedules.sketches.open_steps import choices_of

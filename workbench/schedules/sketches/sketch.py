@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, shown
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.schedules.choices import Choice
 from workbench.schedules.legality import Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.errors import ScheduleError, shown, unknown_name
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.schedules.choices import Choice
 from workbench.schedules.recording import write_record, write_script
 from workbench.schedules.scheduled_program import Schedule

@@ -11,118 +11,118 @@ from typing import TYPE_CHECKING
 from workbench.deferred import deferred
 
 if TYPE_CHECKING:
-    from workbench.schedules.steps.affine_map import Affine, affine
-    from workbench.schedules.steps.affine_rows import AffineRows
-    from workbench.schedules.steps.aligning import StorageAlign, storage_align
-    from workbench.schedules.steps.arranging import Arrange, arrange
-    from workbench.schedules.steps.atomics import Atomic, atomic
-    from workbench.schedules.steps.binding import Bind, bind
-    from workbench.schedules.steps.bypassing import Nontemporal, nontemporal
-    from workbench.schedules.steps.computing_at import ComputeAt, compute_at
-    from workbench.schedules.steps.decomposition import DecomposeReduction, decompose_reduction
-    from workbench.schedules.steps.distributing import Distribute, distribute
-    from workbench.schedules.steps.double_buffering import DoubleBuffer, double_buffer
-    from workbench.schedules.steps.execution import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
-    from workbench.schedules.steps.filling_tiles import Pad, pad
-    from workbench.schedules.steps.folding import FoldStorage, fold_storage
-    from workbench.schedules.steps.fusing import Fuse, fuse
-    from workbench.schedules.steps.inlining import Inline, inline
-    from workbench.schedules.steps.interchanging import Interchange, interchange
-    from workbench.schedules.steps.isolating import Isolate, isolate
-    from workbench.schedules.steps.jamming import UnrollJam, unroll_jam
-    from workbench.schedules.steps.laying_out import TransformLayout, transform_layout
-    from workbench.schedules.steps.merging import Merge, merge
-    from workbench.schedules.steps.partitioning import Partition, partition
-    from workbench.schedules.steps.pipelining import Pipeline, pipeline
-    from workbench.schedules.steps.prefetching import Prefetch, prefetch
-    from workbench.schedules.steps.replacing import Replace, replace
-    from workbench.schedules.steps.reverse_computing import ReverseComputeAt, reverse_compute_at
-    from workbench.schedules.steps.rooting import Root, root
-    from workbench.schedules.steps.skewing import Reverse, Shift, Skew, reverse, shift, skew
-    from workbench.schedules.steps.splitting import Split, split
-    from workbench.schedules.steps.splitting_reductions import SplitReduction, split_reduction
-    from workbench.schedules.steps.staging import Stage, stage
-    from workbench.schedules.steps.tiling import Tile, tile
-    from workbench.schedules.steps.unit_loops import AddUnitLoop, add_unit_loop
-    from workbench.schedules.steps.waiting import Barrier, barrier
+    from workbench.schedules.steps.execution.atomic import Atomic, atomic
+    from workbench.schedules.steps.execution.barrier import Barrier, barrier
+    from workbench.schedules.steps.execution.bind import Bind, bind
+    from workbench.schedules.steps.execution.loops import Parallelize, Unroll, Vectorize, parallelize, unroll, vectorize
+    from workbench.schedules.steps.execution.nontemporal import Nontemporal, nontemporal
+    from workbench.schedules.steps.execution.prefetch import Prefetch, prefetch
+    from workbench.schedules.steps.execution.replace import Replace, replace
+    from workbench.schedules.steps.execution.unroll_jam import UnrollJam, unroll_jam
+    from workbench.schedules.steps.instances.compute_at import ComputeAt, compute_at
+    from workbench.schedules.steps.instances.inline import Inline, inline
+    from workbench.schedules.steps.instances.isolate import Isolate, isolate
+    from workbench.schedules.steps.instances.partition import Partition, partition
+    from workbench.schedules.steps.instances.reverse_compute_at import ReverseComputeAt, reverse_compute_at
+    from workbench.schedules.steps.instances.root import Root, root
+    from workbench.schedules.steps.instances.split_reduction import SplitReduction, split_reduction
+    from workbench.schedules.steps.order.add_unit_loop import AddUnitLoop, add_unit_loop
+    from workbench.schedules.steps.order.affine import Affine, affine
+    from workbench.schedules.steps.order.affine_rows import AffineRows
+    from workbench.schedules.steps.order.arrange import Arrange, arrange
+    from workbench.schedules.steps.order.decompose_reduction import DecomposeReduction, decompose_reduction
+    from workbench.schedules.steps.order.distribute import Distribute, distribute
+    from workbench.schedules.steps.order.fuse import Fuse, fuse
+    from workbench.schedules.steps.order.interchange import Interchange, interchange
+    from workbench.schedules.steps.order.merge import Merge, merge
+    from workbench.schedules.steps.order.skew import Reverse, Shift, Skew, reverse, shift, skew
+    from workbench.schedules.steps.order.split import Split, split
+    from workbench.schedules.steps.order.tile import Tile, tile
+    from workbench.schedules.steps.storage.double_buffer import DoubleBuffer, double_buffer
+    from workbench.schedules.steps.storage.fold_storage import FoldStorage, fold_storage
+    from workbench.schedules.steps.storage.pad import Pad, pad
+    from workbench.schedules.steps.storage.pipeline import Pipeline, pipeline
+    from workbench.schedules.steps.storage.stage import Stage, stage
+    from workbench.schedules.steps.storage.storage_align import StorageAlign, storage_align
+    from workbench.schedules.steps.storage.transform_layout import TransformLayout, transform_layout
 
 # Public name → module.
 NAMES = {
-    "AddUnitLoop": "unit_loops",
-    "Affine": "affine_map",
-    "AffineRows": "affine_rows",
-    "Arrange": "arranging",
-    "Atomic": "atomics",
-    "Barrier": "waiting",
-    "Bind": "binding",
-    "ComputeAt": "computing_at",
-    "DecomposeReduction": "decomposition",
-    "Distribute": "distributing",
-    "DoubleBuffer": "double_buffering",
-    "FoldStorage": "folding",
-    "Fuse": "fusing",
-    "Inline": "inlining",
-    "Interchange": "interchanging",
-    "Isolate": "isolating",
-    "Merge": "merging",
-    "Nontemporal": "bypassing",
-    "Pad": "filling_tiles",
-    "Parallelize": "execution",
-    "Partition": "partitioning",
-    "Pipeline": "pipelining",
-    "Prefetch": "prefetching",
-    "Replace": "replacing",
-    "Reverse": "skewing",
-    "ReverseComputeAt": "reverse_computing",
-    "Root": "rooting",
-    "Shift": "skewing",
-    "Skew": "skewing",
-    "Split": "splitting",
-    "SplitReduction": "splitting_reductions",
-    "Stage": "staging",
-    "StorageAlign": "aligning",
-    "Tile": "tiling",
-    "TransformLayout": "laying_out",
-    "Unroll": "execution",
-    "UnrollJam": "jamming",
-    "Vectorize": "execution",
-    "add_unit_loop": "unit_loops",
-    "affine": "affine_map",
-    "arrange": "arranging",
-    "atomic": "atomics",
-    "barrier": "waiting",
-    "bind": "binding",
-    "compute_at": "computing_at",
-    "decompose_reduction": "decomposition",
-    "distribute": "distributing",
-    "double_buffer": "double_buffering",
-    "fold_storage": "folding",
-    "fuse": "fusing",
-    "inline": "inlining",
-    "interchange": "interchanging",
-    "isolate": "isolating",
-    "merge": "merging",
-    "nontemporal": "bypassing",
-    "pad": "filling_tiles",
-    "parallelize": "execution",
-    "partition": "partitioning",
-    "pipeline": "pipelining",
-    "prefetch": "prefetching",
-    "replace": "replacing",
-    "reverse": "skewing",
-    "reverse_compute_at": "reverse_computing",
-    "root": "rooting",
-    "shift": "skewing",
-    "skew": "skewing",
-    "split": "splitting",
-    "split_reduction": "splitting_reductions",
-    "stage": "staging",
-    "storage_align": "aligning",
-    "tile": "tiling",
-    "transform_layout": "laying_out",
-    "unroll": "execution",
-    "unroll_jam": "jamming",
-    "vectorize": "execution",
+    "AddUnitLoop": "order.add_unit_loop",
+    "Affine": "order.affine",
+    "AffineRows": "order.affine_rows",
+    "Arrange": "order.arrange",
+    "Atomic": "execution.atomic",
+    "Barrier": "execution.barrier",
+    "Bind": "execution.bind",
+    "ComputeAt": "instances.compute_at",
+    "DecomposeReduction": "order.decompose_reduction",
+    "Distribute": "order.distribute",
+    "DoubleBuffer": "storage.double_buffer",
+    "FoldStorage": "storage.fold_storage",
+    "Fuse": "order.fuse",
+    "Inline": "instances.inline",
+    "Interchange": "order.interchange",
+    "Isolate": "instances.isolate",
+    "Merge": "order.merge",
+    "Nontemporal": "execution.nontemporal",
+    "Pad": "storage.pad",
+    "Parallelize": "execution.loops",
+    "Partition": "instances.partition",
+    "Pipeline": "storage.pipeline",
+    "Prefetch": "execution.prefetch",
+    "Replace": "execution.replace",
+    "Reverse": "order.skew",
+    "ReverseComputeAt": "instances.reverse_compute_at",
+    "Root": "instances.root",
+    "Shift": "order.skew",
+    "Skew": "order.skew",
+    "Split": "order.split",
+    "SplitReduction": "instances.split_reduction",
+    "Stage": "storage.stage",
+    "StorageAlign": "storage.storage_align",
+    "Tile": "order.tile",
+    "TransformLayout": "storage.transform_layout",
+    "Unroll": "execution.loops",
+    "UnrollJam": "execution.unroll_jam",
+    "Vectorize": "execution.loops",
+    "add_unit_loop": "order.add_unit_loop",
+    "affine": "order.affine",
+    "arrange": "order.arrange",
+    "atomic": "execution.atomic",
+    "barrier": "execution.barrier",
+    "bind": "execution.bind",
+    "compute_at": "instances.compute_at",
+    "decompose_reduction": "order.decompose_reduction",
+    "distribute": "order.distribute",
+    "double_buffer": "storage.double_buffer",
+    "fold_storage": "storage.fold_storage",
+    "fuse": "order.fuse",
+    "inline": "instances.inline",
+    "interchange": "order.interchange",
+    "isolate": "instances.isolate",
+    "merge": "order.merge",
+    "nontemporal": "execution.nontemporal",
+    "pad": "storage.pad",
+    "parallelize": "execution.loops",
+    "partition": "instances.partition",
+    "pipeline": "storage.pipeline",
+    "prefetch": "execution.prefetch",
+    "replace": "execution.replace",
+    "reverse": "order.skew",
+    "reverse_compute_at": "instances.reverse_compute_at",
+    "root": "instances.root",
+    "shift": "order.skew",
+    "skew": "order.skew",
+    "split": "order.split",
+    "split_reduction": "instances.split_reduction",
+    "stage": "storage.stage",
+    "storage_align": "storage.storage_align",
+    "tile": "order.tile",
+    "transform_layout": "storage.transform_layout",
+    "unroll": "execution.loops",
+    "unroll_jam": "execution.unroll_jam",
+    "vectorize": "execution.loops",
 }
 
 __all__ = [

@@ -13,10 +13,10 @@ from workbench import errors
 from workbench.codegen import generate
 from workbench.codegen.kernel import Signature
 from workbench.records import record
-from workbench.runtime.bare import build_bare
-from workbench.runtime.toolchain import Toolchain
+from workbench.runtime.calls.bare import build_bare
+from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.schedules import Schedule
-from workbench.schedules.micro_kernels import MicroKernel, register
+from workbench.schedules.kernels.micro_kernels import MicroKernel, register
 from workbench.target import Target
 from workbench.tune.models.features import features_of
 from workbench.tune.models.object_code import object_features

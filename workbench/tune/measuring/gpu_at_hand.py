@@ -10,11 +10,10 @@ from functools import lru_cache
 
 from workbench.codegen import as_target
 from workbench.errors import WorkbenchError
-from workbench.runtime.gpu.choosing import LIBRARY, VARIABLE
-from workbench.runtime.gpu.driver import Device
+from workbench.runtime.gpu.drivers.choosing import LIBRARY, VARIABLE
+from workbench.runtime.gpu.drivers.driver import Device
 from workbench.target import Target
 from workbench.target_gpus import GPUS
-from workbench.tune.measuring.gpu_runner import TIMING, GpuRunner
 from workbench.tune.measuring.gpu_timing import WhichGpu
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.local_runner import LocalRunner
@@ -86,3 +85,17 @@ def usual_runner(target: str | Target) -> Runner:
     if device is None and isinstance(reason := _looked_for(), str) and reason:
         warnings.warn(f"candidates are ranked, not measured: {reason}", RuntimeWarning, stacklevel=4)
     return GpuRunner() if fits else RankingRunner()
+
+
+# Candidates on this machine's GPU: compiled by several processes at once, checked and timed by one that owns the GPU.
+# A candidate that crashes (an illegal address ends a context for good) or hangs ends that process, and the next
+# one meets a new one.  Two studies take turns: a lock of the machine is held while something is timed.
+
+TIMING = "workbench.tune.measuring.gpu_timing:answer"
+
+
+class GpuRunner(LocalRunner):
+    """Builds with `builders` processes (by default one a core of the processor) and times on the GPU."""
+
+    timing = TIMING
+    bounded = False  # CUDA reserves more addresses than a machine has memory

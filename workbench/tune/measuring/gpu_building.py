@@ -8,8 +8,8 @@ from pathlib import Path
 from workbench.codegen.kernel import Kernel
 from workbench.errors import BuildError
 from workbench.records import record
+from workbench.runtime.compilers.gpu_compiling import Resources, gpu_resources
 from workbench.runtime.gpu.machine_codes import machine_code
-from workbench.runtime.gpu_compiling import Resources, gpu_resources
 from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.tune.models.gpu_times import KernelTime, Registers, kernel_times, total_seconds

@@ -16,10 +16,10 @@ import numpy as np
 from workbench.codegen.kernel import Kernel
 from workbench.errors import KernelError
 from workbench.records import record
-from workbench.runtime.foreign import several
+from workbench.runtime.arrays.foreign import several
 from workbench.runtime.gpu.building import build_on_gpu
-from workbench.runtime.gpu.choosing import the_driver
-from workbench.runtime.gpu.driver import Device, DriverError
+from workbench.runtime.gpu.drivers.choosing import the_driver
+from workbench.runtime.gpu.drivers.driver import Device, DriverError
 from workbench.runtime.gpu.memory import on_device
 from workbench.tune.measuring.timing import CLEARLY_SLOWER, Crashed, Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import Workload, begun

@@ -6,20 +6,27 @@ measured: no result of this runner has seconds.
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from workbench import poly
+from workbench.codegen.kernel import Kernel
+from workbench.errors import KernelError
+from workbench.runtime.arrays.foreign import several
+from workbench.runtime.arrays.layout import layout_of
+from workbench.runtime.emulation import build_on_cpu
 from workbench.tune.measuring.building import Built, Request, Seen
 from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Load, Prepare, Wrong
-from workbench.tune.measuring.workload import workload
+from workbench.tune.measuring.workload import Workload, begun, workload
 from workbench.tune.measuring.workshop import Workshop, refused, result_of
 
-CHECKING = "workbench.tune.measuring.gpu_checking:answer"
+CHECKING = "workbench.tune.measuring.ranking_runner:answer"
 
 MOST_EXECUTED = 1 << 24
 """Instances of statements that a processor executes as CUDA text in a few seconds."""
@@ -115,3 +122,33 @@ class RankingRunner:
             self.checker.ask(Prepare(str(file), 1), seconds)
             self.prepared.add(self.checker.pid or 0)
         return self.checker
+
+
+# -- A candidate's CUDA text executed by the processor, and compared with the oracle --
+
+_workload: Workload | None = None
+
+
+def answer(request: Prepare | Load) -> Wrong | None:
+    """What the helper process does: what is wrong with a candidate, None if nothing is."""
+    global _workload
+    if isinstance(request, Prepare):
+        _workload = Workload.load(Path(request.workload))
+        return None
+    assert _workload is not None
+    kernel: Kernel = pickle.loads(Path(request.library).read_bytes())
+    try:
+        found = results(kernel, _workload)
+    except KernelError as error:
+        return Wrong(str(error))
+    judged = _workload.expected.judged(found)
+    return None if judged else Wrong(str(judged))
+
+
+def results(kernel: Kernel, workload: Workload) -> tuple[Any, ...]:
+    """What a call with the workload's arguments gives, executed by the processor."""
+    run = build_on_cpu(kernel)
+    slots = layout_of(kernel.signature, dict(kernel.sizes)).outputs
+    given = [begun(workload.before[slot.parameter.name], slot) for slot in slots]
+    out = None if all(array is None for array in given) else given if len(given) > 1 else given[0]
+    return several(run(*(workload.inputs[p.name] for p in kernel.signature.inputs), out=out))

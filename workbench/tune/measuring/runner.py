@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from workbench.errors import WorkbenchError, shown
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
-from workbench.runtime.toolchain import Toolchain
-from workbench.schedules.micro_kernels import MicroKernel
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.schedules.kernels.micro_kernels import MicroKernel
 from workbench.target import Target
 from workbench.tune.measuring.building import Request
 from workbench.tune.trials import Outcome

@@ -12,10 +12,10 @@ import numpy as np
 
 from workbench.codegen.kernel import Signature
 from workbench.records import record
-from workbench.runtime.arguments import scalar_bits
-from workbench.runtime.bare import NO_MEMORY, Repeat, open_bare
-from workbench.runtime.copying import pointers
-from workbench.runtime.layout import Array, layout_of
+from workbench.runtime.arrays.layout import Array, layout_of
+from workbench.runtime.calls.bare import NO_MEMORY, Repeat, open_bare
+from workbench.runtime.kernels.arguments import scalar_bits
+from workbench.runtime.kernels.copying import pointers
 from workbench.tune.measuring.workload import Workload, spoil
 
 BATCH_SECONDS = 4e-4

@@ -11,11 +11,11 @@ import numpy as np
 from workbench.errors import ScheduleError
 from workbench.lang.operator import Operator
 from workbench.ops.samples import sample_arrays, sample_out
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.records import record
-from workbench.runtime.foreign import several
-from workbench.runtime.layout import Slot
-from workbench.runtime.verification import Expected, expected, expected_of_text
+from workbench.runtime.arrays.foreign import several
+from workbench.runtime.arrays.layout import Slot
+from workbench.runtime.checking.verification import Expected, expected, expected_of_text
 
 Array = np.ndarray[Any, Any]
 

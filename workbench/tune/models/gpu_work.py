@@ -12,16 +12,16 @@ from math import prod
 
 from workbench import poly
 from workbench.codegen import Kernel, generate
-from workbench.codegen.launches import Clear, Launch, Repeat, Step, amount
-from workbench.poly.grid import Region, is_thread, on_grid, regions
-from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import marked
-from workbench.poly.warp_costs import BANK, SECTOR, WARP
-from workbench.poly.warps import WarpAccess, warp_accesses
+from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, amount
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import marked
+from workbench.poly.threads.grid import Region, is_thread, on_grid, regions
+from workbench.poly.threads.warp_costs import BANK, SECTOR, WARP
+from workbench.poly.threads.warps import WarpAccess, warp_accesses
 from workbench.records import record
 from workbench.schedules import Schedule
-from workbench.schedules.fragment_banks import with_fragments
-from workbench.schedules.micro_kernels import MARK
+from workbench.schedules.kernels.fragment_banks import with_fragments
+from workbench.schedules.kernels.micro_kernels import MARK
 from workbench.target import Target
 from workbench.tune.models.loop_nests import Nest, nests
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from itertools import takewhile
 from math import gcd, prod
 
+from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Size, Unary, reads
-from workbench.lang.normal_form import constant
 from workbench.lang.operation_counts import operations
-from workbench.poly.program import Array, Program, ProgramStatement
-from workbench.poly.tree import Loop, LoopKind, marked, path
+from workbench.poly.programs.program import Array, Program, ProgramStatement
+from workbench.poly.programs.tree import Loop, LoopKind, marked, path
 from workbench.records import record
 from workbench.schedules import Schedule
-from workbench.schedules.steps.bypassing import MARK
-from workbench.schedules.structure import structure
+from workbench.schedules.analysis.structure import structure
+from workbench.schedules.steps.execution.nontemporal import MARK
 
 UNKNOWN_TRIP = 64
 """Iterations of a loop whose extent is symbolic."""

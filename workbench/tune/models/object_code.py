@@ -22,8 +22,8 @@ from math import log2
 from pathlib import Path
 
 from workbench.errors import BuildError
-from workbench.runtime.machine_code import Function, Instruction, functions_in
-from workbench.runtime.machine_loops import MachineLoop, computes, innermost_loops, lanes, register_bits
+from workbench.runtime.measuring.machine_code import Function, Instruction, functions_in
+from workbench.runtime.measuring.machine_loops import MachineLoop, computes, innermost_loops, lanes, register_bits
 
 PREFIX = "object_"
 COUNTED = ("fused", "loads", "stores", "spills", "reloads", "gathers", "divisions", "calls")

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from workbench.errors import WorkbenchError, shown
-from workbench.runtime.storage import default_database
+from workbench.runtime.compilers.storage import default_database
 from workbench.settings import current
 from workbench.tune.storing.tables import primary
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from workbench import ops
 from workbench.errors import WorkbenchError
 from workbench.schedules import Schedule
-from workbench.viz.concrete import resized
+from workbench.viz.frames.concrete import resized
 
 ASSUMED = 256
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
 from workbench.lang.expr import Binary, index_names
-from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import Loop, loops, path
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import Loop, loops, path
 from workbench.schedules import Schedule, distribute, interchange, merge, skew, split, tile
 from workbench.schedules.transform import Transform
-from workbench.viz.panels.points import counted
+from workbench.viz.panels.domain.points import counted
 
 
 def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:

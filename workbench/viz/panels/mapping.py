@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
-from workbench.poly.program import ProgramStatement
-from workbench.poly.tree import Loop, path
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import Loop, path
 from workbench.records import record
 from workbench.schedules import Schedule, interchange, preview, reverse, shift, skew, split, tile, together
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.panels.assumed import with_sizes
-from workbench.viz.panels.boxes import span
+from workbench.viz.panels.domain.boxes import span
+from workbench.viz.panels.domain.traffic import every_touch, everywhere, node_rows
 from workbench.viz.panels.gestures import axis_loop, loop_name, statement_named
-from workbench.viz.panels.traffic import every_touch, everywhere, node_rows
 
 SECONDS = 0.03
 TILES = (1, 2, 4, 8, 16, 32, 64, 128)

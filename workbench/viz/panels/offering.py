@@ -7,15 +7,15 @@ from typing import Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, WorkbenchError
-from workbench.poly.order import Violation
-from workbench.poly.program import Program
-from workbench.poly.tree import path
+from workbench.poly.dependence.order import Violation
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import path
 from workbench.schedules import NextSteps, Schedule, preview
 from workbench.schedules.legality import instance
 from workbench.schedules.transform import Transform, from_json
-from workbench.viz.coordinates import Coordinate, Point, component
-from workbench.viz.frame import Asked, Frame
-from workbench.viz.panels.points import dependences_between, drawn_frames, moments, row_numbers, tables
+from workbench.viz.frames.coordinates import Coordinate, Point, component
+from workbench.viz.frames.frame import Asked, Frame
+from workbench.viz.panels.domain.points import dependences_between, drawn_frames, moments, row_numbers, tables
 
 MOST_RED = 400
 

@@ -10,8 +10,8 @@ from workbench.lang.operator import Operator
 from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.transform import Transform
-from workbench.viz.operator_magic import candidates
-from workbench.viz.operator_problems import problems
+from workbench.viz.notebook.cell_checks import problems
+from workbench.viz.notebook.operator_magic import candidates
 
 if TYPE_CHECKING:
     from workbench.viz.panels.widget import Panel

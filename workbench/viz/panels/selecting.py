@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown, unknown_name
-from workbench.poly.program import Program
-from workbench.poly.tree import Tree, loops
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, loops
 
 KEYS = ("statement", "instance", "loop", "line", "array", "cell")
 

@@ -13,15 +13,15 @@ import traitlets
 
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
-from workbench.poly.program import Program
+from workbench.poly.programs.program import Program
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule, preview
 from workbench.schedules import schedule as scheduled
 from workbench.schedules.offers import Gathering
 from workbench.schedules.transform import Transform
 from workbench.target import Target
-from workbench.viz.frame import Asked
-from workbench.viz.palette import variables
+from workbench.viz.draw.palette import variables
+from workbench.viz.frames.frame import Asked
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload

@@ -14,13 +14,13 @@ from workbench.export.ort.body.graph import Graph, typed
 from workbench.export.ort.body.values import Cells, Values
 from workbench.export.ort.body.writes import accumulated, apart, filled, identity, reduced, replaced
 from workbench.export.ort.model import onnx_type
+from workbench.lang.algebra.identities import combined
+from workbench.lang.algebra.identities import identity as identity_of
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Index, Read, index_names
-from workbench.lang.identities import combined
-from workbench.lang.identities import identity as identity_of
 from workbench.lang.operator import For, Monoid, Operator, Range, Statement, Step, Target
-from workbench.lang.oracle_contract import factors
-from workbench.lang.oracle_order import own_reads, serial_indices
+from workbench.lang.oracle.contractions import factors
+from workbench.lang.oracle.order import own_reads, serial_indices
 
 
 @dataclass

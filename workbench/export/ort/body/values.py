@@ -9,11 +9,11 @@ from workbench.export.dispatch.size_code import wide
 from workbench.export.ort.body.elementwise import Elementwise, Named, working
 from workbench.export.ort.body.functions import called
 from workbench.export.ort.body.graph import Graph
+from workbench.lang.algebra.normal_form import constant, is_index_arithmetic
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Index, Read, Select, Size, Unary
-from workbench.lang.normal_form import constant, is_index_arithmetic
 from workbench.lang.operator import Range
-from workbench.lang.oracle_exact import is_exact
+from workbench.lang.oracle.exact import is_exact
 from workbench.records import record
 
 OUTSIDE = 1 << 40  # is in no tensor

@@ -10,10 +10,10 @@ from workbench.export.ort.body.contractions import contraction
 from workbench.export.ort.body.domains import Domain
 from workbench.export.ort.body.elementwise import Named
 from workbench.export.ort.body.values import Cells, Values
+from workbench.lang.algebra.identities import neutral
+from workbench.lang.algebra.normal_form import growth
 from workbench.lang.dtypes import BOOL, INT64, UINT64, DType
 from workbench.lang.expr import Expr, Index, Read, index_names
-from workbench.lang.identities import neutral
-from workbench.lang.normal_form import growth
 from workbench.lang.operator import Operator, Statement, Target
 
 _SCATTERED = {"+": "add", "*": "mul", "min": "min", "max": "max"}

@@ -46,7 +46,7 @@ def product(expr: Expr) -> Product:
     """The factors of an expression of floats.
 
     >>> from workbench.lang.dtypes import FLOAT64
-    >>> from workbench.lang.printer import show
+    >>> from workbench.lang.printing.printer import show
     >>> x, y = Read("x", (), FLOAT64), Read("y", (), FLOAT64)
     >>> show(product(negated(over(times(x, literal(2)), y))).expr())
     '-2.0 * x / y'

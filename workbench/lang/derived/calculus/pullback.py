@@ -32,7 +32,7 @@ def derivatives(value: Expr, active: Iterable[str]) -> dict[Read, Shares]:
     """For every read of an active tensor, the derivative of the value by it: a sum of factors, each with its guard.
 
     >>> from workbench.lang.dtypes import FLOAT64
-    >>> from workbench.lang.printer import show
+    >>> from workbench.lang.printing.printer import show
     >>> x, y = Read("x", (), FLOAT64), Read("y", (), FLOAT64)
     >>> found = derivatives(Binary("*", x, y, FLOAT64), {"x"})
     >>> {show(read): {guard: show(factor) for guard, factor in shares.items()} for read, shares in found.items()}

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from workbench.lang.algebra.identities import combined, identity
+from workbench.lang.algebra.normal_form import is_plain, polynomial
+from workbench.lang.algebra.polynomial import split
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.forward.splitting import split as split_large
 from workbench.lang.derived.placing.placement import overlap
-from workbench.lang.derived.placing.systems import (
+from workbench.lang.derived.systems import (
     has_no_instances,
     in_order,
     inequalities,
@@ -22,10 +25,7 @@ from workbench.lang.derived.placing.systems import (
 )
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Const, Expr, Index, Read, Select, index_names, reads, walk
-from workbench.lang.identities import combined, identity
-from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import For, Monoid, Range, Statement, Step, Target
-from workbench.lang.polynomial import split
 
 
 def plain_steps(steps: tuple[Step, ...], building: Building) -> tuple[Step, ...]:

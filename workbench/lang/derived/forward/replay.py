@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from workbench.lang.algebra.normal_form import is_plain
 from workbench.lang.derived.building import Building, cells, ranges_of
 from workbench.lang.derived.forward.snapshots import Place, Snapshots
 from workbench.lang.derived.forward.stepping import fills, overwrites, read, retargeted, written, written_by
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Const, Expr, Index, Read, transform
-from workbench.lang.normal_form import is_plain
 from workbench.lang.operator import For, Statement, Step, Target
 
 Version = tuple[str, int]  # a tensor, and the top-level step that wrote it last (-1: none of them)

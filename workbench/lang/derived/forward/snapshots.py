@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from workbench.lang.algebra.normal_form import is_plain, polynomial
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import choose
 from workbench.lang.derived.forward.stepping import written_by
 from workbench.lang.derived.placing.placement import conditions
-from workbench.lang.derived.placing.systems import intervals, within
+from workbench.lang.derived.systems import intervals, within
 from workbench.lang.derived.text.source import walked
 from workbench.lang.expr import Expr, Index, Read, index_names
-from workbench.lang.normal_form import is_plain, polynomial
 from workbench.lang.operator import For, Statement, Step, Target
 
 Place = tuple[int, tuple[For, ...]]  # a top-level step, and the loops around a statement in it

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.calculus.algebra import ZERO, both, choose, opposite
-from workbench.lang.derived.placing.systems import intervals
+from workbench.lang.derived.systems import intervals
 from workbench.lang.dtypes import BOOL
 from workbench.lang.expr import Call, Const, Expr, Index, Read, Select, children, rebuild, walk
 from workbench.lang.operator import Statement, Target

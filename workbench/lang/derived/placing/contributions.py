@@ -1,8 +1,8 @@
 """Contributions to adjoints: each is placed, its sum taken apart, and written down so that nothing is computed twice.
 
 A sum over indices becomes a statement of its own over the indices that its terms have; factors that do not vary
-with the summed indices are multiplied afterwards.  Where a stride or a border lets only some instances contribute,
-what is summed is first copied with zeros in between and around, so that the sum itself has no condition.
+with the summed indices are multiplied afterwards.  A window that moves in strides is taken apart; where a
+border lets only some instances contribute, what is summed is first copied with zeros around.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from workbench.lang.derived.building import Building, box_of, ranges_of
+from workbench.lang.algebra.normal_form import bound, is_plain, polynomial
+from workbench.lang.algebra.polynomial import Polynomial
+from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import both, choose
 from workbench.lang.derived.calculus.products import Product, grouped, invariants, is_costly, product
 from workbench.lang.derived.calculus.pullback import Guard, conjunction
 from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
+from workbench.lang.derived.placing.phases import in_phases
 from workbench.lang.derived.placing.placement import (
     Placement,
     conditions,
@@ -23,24 +26,24 @@ from workbench.lang.derived.placing.placement import (
     renewed,
     substituted,
 )
-from workbench.lang.derived.placing.systems import (
+from workbench.lang.derived.placing.targets import Contribution, Targets, total
+from workbench.lang.derived.systems import (
     System,
+    compares_indices,
     eliminated,
     in_order,
     inequalities,
     intervals,
+    is_nonempty,
     is_void,
+    needed,
     simplified,
     within,
 )
-from workbench.lang.derived.placing.targets import Contribution, Targets, total
 from workbench.lang.dtypes import FLOAT64
-from workbench.lang.expr import Expr, Index, Read, children, index_names, transform, walk
-from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval
-from workbench.lang.normal_form import bound, is_plain, polynomial
+from workbench.lang.expr import Expr, Index, Read, index_names, transform, walk
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import Polynomial
+from workbench.lang.ranges.intervals import Interval
 
 Vanishes = Callable[[Expr, tuple[Range, ...]], bool]
 
@@ -66,13 +69,16 @@ class Contributions:
         if found is None:
             return self.targets.scattered(read, shares, ranges)
         before, shares = shares, self._without_certain(found, shares)
+        apart = self._in_phases(name, Read(name, read.subscripts, read.dtype), found, shares, ranges, left)
+        if apart is not None:
+            return apart
         shares, found, guard = Padding(building, self.known, self.dtype).without_holes(found, shares, ranges, left)
         renaming = self._renaming(name, found)
         new = _Turned(found, renaming)
         values = [(tuple(map(new.expr, conditions)), new.expr(value)) for conditions, value in shares]
         guard = renewed(guard, new.renaming)
         spans = {renaming[cell]: each for cell, each in found.cells.items()}
-        values = [(_needed(conditions, spans, building.facts), value) for conditions, value in values]
+        values = [(needed(conditions, spans, building.facts), value) for conditions, value in values]
         free = ranges_of({renaming[cell]: each for cell, each in found.cells.items()})
         target = tuple(renewed(each, new.renaming) for each in found.subscripts)
         return self._summed(new, target, values, guard, free) or self.targets.scattered(read, before, ranges)
@@ -86,6 +92,28 @@ class Contributions:
             return tuple(each for each in known if each != TRUE)
 
         return [(left(own), value) for own, value in shares]
+
+    def _in_phases(
+        self, name: str, read: Read, found: Placement, shares: Shares, ranges: tuple[Range, ...], left: set[str]
+    ) -> Contribution | None:
+        """What a window that moves in strides sends, from a tensor of sums by phases; None if it is no such window."""
+        building, known, steps = self.building, dict(self.known), list(self.building.steps)
+        apart = in_phases(building, name, read, found, shares, ranges, left)
+        if apart is None:
+            return None
+        sent = building.read(apart.tensor, apart.subscripts)
+        part = self.of(apart.tensor, sent, apart.shares, apart.ranges, left | apart.phases)
+        self.targets, self.dtype = Targets(building, name), building.tensors[name].dtype
+        if not part.whole:
+            self.known, building.steps = known, steps
+            del building.tensors[apart.tensor]
+            return None
+        every = (*part.free, *part.sums)
+        value = self.hoisted(part.value, every)
+        added = "+" if part.sums or apart.remainders else None
+        building.assign(apart.tensor, apart.target(part.target), value, every, added, initialise=bool(added))
+        free = ranges_of(cells(building.tensors[name], building.indices(name)))
+        return Contribution(tuple(Index(r.index) for r in free), apart.taken, free, (), True)
 
     # --- sums
 
@@ -152,14 +180,14 @@ class Contributions:
         summed = {r.index for r in sums}
         factors = product(value)
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
-        if any(map(self._may_be_infinite, outside.above)) and not _is_nonempty(sums, self.building.facts):
+        if any(map(self._may_be_infinite, outside.above)) and not is_nonempty(sums, self.building.facts):
             inside, outside = factors, Product((), ())
         reached_by = self._reach(outside, some, sums)
         within_sum, after = condition, TRUE
         if condition != TRUE and index_names(condition) & summed:
-            if _compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
+            if compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
                 reached_by = None  # factors may be no cells, or no numbers, elsewhere
-        elif _compares_indices(condition):
+        elif compares_indices(condition):
             after = condition
         else:
             within_sum, after = TRUE, condition
@@ -243,11 +271,6 @@ class Contributions:
         return self.known[key]
 
 
-def _is_nonempty(ranges: Iterable[Range], facts: Facts) -> bool:
-    """Whether each range has an index for all sizes."""
-    return all(facts.at_least(polynomial(r.upper) - polynomial(r.lower), 1) for r in ranges)
-
-
 def base(read: Read) -> str:
     """The tensor of which a read wants some version."""
     return read.tensor.partition("@")[0]
@@ -275,20 +298,3 @@ def _elsewhere(read: Read, shares: Shares) -> set[str]:
         return Read(read.tensor, (), node.dtype) if same else node
 
     return {name for own, value in shares for each in (*own, value) for name in index_names(transform(each, hidden))}
-
-
-def _needed(guard: Guard, ranges: dict[str, Interval], facts: Facts) -> Guard:
-    """The conditions without what holds for all cells."""
-    found = (simplified(each, ranges, facts) for each in guard)
-    return tuple(each for each in found if each != TRUE)
-
-
-def _compares_indices(condition: Expr) -> bool:
-    """Whether a condition says something of indices."""
-    return any(isinstance(node, Index) for node in _outside_reads(condition))
-
-
-def _outside_reads(expr: Expr) -> list[Expr]:
-    if isinstance(expr, Read):
-        return []
-    return [expr, *(node for child in children(expr) for node in _outside_reads(child))]

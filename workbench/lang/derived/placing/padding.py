@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.lang.algebra.normal_form import polynomial
+from workbench.lang.algebra.polynomial import number
 from workbench.lang.derived.building import Building
 from workbench.lang.derived.calculus.algebra import both, choose
 from workbench.lang.derived.calculus.products import Product, product
 from workbench.lang.derived.calculus.pullback import Guard
 from workbench.lang.derived.placing.placement import Placement, conditions, divisible, quotient, renewed, substituted
-from workbench.lang.derived.placing.systems import inequalities, intervals, within
+from workbench.lang.derived.systems import inequalities, intervals, within
 from workbench.lang.dtypes import BOOL, DType
 from workbench.lang.expr import Const, Expr, Index, Read, index_names, walk
-from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import polynomial
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import number
+from workbench.lang.ranges.intervals import Interval, highest, lowest
 
 Shares = list[tuple[Guard, Expr]]
 TRUE = Const(True, BOOL)
@@ -65,7 +65,7 @@ class Padding:
         """The copy, read at the numerators of its hidden indices; it is written here."""
         building, hidden = self.building, found.hidden
         own = intervals(kinds.values())
-        rests = {**found.around, **found.added, **{x: own[x] for x in found.rest if x in own}}
+        rests = {**own, **found.around, **found.added}
         box: dict[str, Interval] = {}
         for name in names:
             if name not in hidden:

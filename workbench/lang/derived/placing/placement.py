@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.normal_form import bound, is_plain, polynomial
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, split
 from workbench.lang.derived.calculus.algebra import both
-from workbench.lang.derived.placing.systems import (
+from workbench.lang.derived.systems import (
     System,
     condition,
     index,
@@ -22,11 +25,8 @@ from workbench.lang.derived.placing.systems import (
 )
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Const, Expr, Index, Size, integer, substitute, transform
-from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval
-from workbench.lang.normal_form import bound, is_plain, polynomial
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import ZERO, Polynomial, atom, split
+from workbench.lang.ranges.intervals import Interval
 
 Box = list[tuple[Polynomial, Polynomial]]
 
@@ -246,7 +246,10 @@ def substituted(
         if name not in form.indices:
             continue
         parts = split(form, Index(name, INT64))
-        if parts is None or (below.constant != 1 and not scales):
+        if below.constant == 1:
+            form = polynomial(substitute(bound(form), {name: bound(above)}))
+            continue
+        if parts is None or not scales:
             return None
         factor, rest = parts
         form = factor * above + rest * below

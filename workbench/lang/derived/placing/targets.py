@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from workbench.lang.algebra.facts import Facts
+from workbench.lang.algebra.normal_form import bound, extreme, is_plain, polynomial
+from workbench.lang.algebra.polynomial import Polynomial, number, split
 from workbench.lang.derived.building import Building, box_of, cells, ranges_of
 from workbench.lang.derived.calculus.algebra import ZERO, both, choose, plus
 from workbench.lang.derived.calculus.pullback import conjunction
 from workbench.lang.derived.placing.padding import TRUE, Shares
 from workbench.lang.derived.placing.placement import conditions
-from workbench.lang.derived.placing.systems import System, in_order, inequalities, intervals, is_void, within
+from workbench.lang.derived.systems import System, in_order, inequalities, intervals, is_void, within
 from workbench.lang.dtypes import BOOL, INT32, INT64
 from workbench.lang.expr import Binary, Cast, Expr, Index, Read, Select, Size, index_names
-from workbench.lang.facts import Facts
-from workbench.lang.intervals import Interval, highest, lowest
-from workbench.lang.normal_form import bound, extreme, is_plain, polynomial
 from workbench.lang.operator import Range
-from workbench.lang.polynomial import Polynomial, number, split
+from workbench.lang.ranges.intervals import Interval, highest, lowest
 
 
 @dataclass

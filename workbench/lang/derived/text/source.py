@@ -8,16 +8,16 @@ from functools import cached_property
 
 from workbench.errors import OperatorError, shown, unknown_name
 from workbench.lang.builtins import BUILTINS
-from workbench.lang.diagnostics import Problem, report
 from workbench.lang.dtypes import ALIASES, DTYPES, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, DType
-from workbench.lang.generics import instantiate
-from workbench.lang.names import WORDS
 from workbench.lang.operator import For, Operator, Statement, Step
-from workbench.lang.parser import parse
-from workbench.lang.printer import type_name
-from workbench.lang.scope import free_name
-from workbench.lang.syntax import Define, MonoidNode, Unit, statements_of
-from workbench.lang.terms import Span
+from workbench.lang.printing.printer import type_name
+from workbench.lang.resolve.generics import instantiate
+from workbench.lang.scopes.names import WORDS
+from workbench.lang.scopes.scope import free_name
+from workbench.lang.syntax.diagnostics import Problem, report
+from workbench.lang.syntax.parser import parse
+from workbench.lang.syntax.syntax import Define, MonoidNode, Unit, statements_of
+from workbench.lang.syntax.terms import Span
 from workbench.records import record
 
 KEYWORDS = frozenset(["def", "where", "in", "for", "exists", "monoid", "identity", "combine"])

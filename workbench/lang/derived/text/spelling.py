@@ -65,7 +65,7 @@ def spelled(expr: Expr) -> Expr:
     """The same value with the casts that its text needs and no others.
 
     >>> from workbench.lang.dtypes import FLOAT64
-    >>> from workbench.lang.printer import show
+    >>> from workbench.lang.printing.printer import show
     >>> x = Read("x", (), FLOAT64)
     >>> show(spelled(Binary("/", x, Cast(Size("N"), FLOAT64), FLOAT64)))
     'x / N'

@@ -13,8 +13,8 @@ from workbench.lang.derived.text.spelling import natural, spelled
 from workbench.lang.dtypes import DType
 from workbench.lang.expr import Binary, Cast, Const, Expr, Read
 from workbench.lang.operator import For, Monoid, Operator, Promise, Range, Statement, Step, Tensor
-from workbench.lang.printer import print_unit, surface, type_name
-from workbench.lang.syntax import (
+from workbench.lang.printing.printer import print_unit, surface, type_name
+from workbench.lang.syntax.syntax import (
     Assign,
     Clause,
     Define,
@@ -28,7 +28,7 @@ from workbench.lang.syntax import (
     TypeNode,
     Unit,
 )
-from workbench.lang.terms import Apply, Infix, Name, Prefix, Term, Ternary
+from workbench.lang.syntax.terms import Apply, Infix, Name, Prefix, Term, Ternary
 from workbench.lang.unify import WEAK, unify
 from workbench.records import record
 

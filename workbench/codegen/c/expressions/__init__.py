@@ -1,0 +1,1 @@
+"""Values and writes as C: scalars, vectors, registers."""

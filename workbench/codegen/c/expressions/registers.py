@@ -1,0 +1,229 @@
+"""Registers as C: declared and filled before a loop, written back or combined after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from workbench.codegen.c.expressions.lanes import Lanes, address_stride
+from workbench.codegen.c.expressions.partial_vectors import put_first
+from workbench.codegen.c.expressions.transposed_stores import along_memory, at_row, put_four, register_at, rows_of
+from workbench.codegen.c.expressions.values import Values
+from workbench.codegen.c.expressions.writes import joined_tuple
+from workbench.codegen.nest.nest import Accumulate, For, Local
+from workbench.codegen.passes.register_tiles.accumulators import Lane
+from workbench.lang.algebra.normal_form import constant, depends
+from workbench.lang.dtypes import UINT16, DType
+from workbench.lang.expr import Read
+from workbench.lang.operator import Monoid
+
+
+def extent(loop: For) -> int:
+    """Registers along one unrolled loop."""
+    upper = constant(loop.upper)
+    assert upper is not None
+    return upper // loop.step
+
+
+def declaration(values: Values, local: Local) -> str:
+    """`wb_v8f32 C_r[6][2];`."""
+    dtype = storage(local.cell.dtype)
+    name = values.helpers.type(dtype, local.lanes) if local.lanes > 1 else dtype.c_name
+    return f"{name} {values.names('register', local.name)}{''.join(f'[{extent(x)}]' for x in local.dims)};"
+
+
+def storage(dtype: DType) -> DType:
+    """The type whose bits are kept."""
+    return UINT16 if dtype.is_half else dtype
+
+
+def before(values: Values, node: Accumulate) -> list[str]:
+    """Declarations, then the cells' contents or the identity."""
+    lines = [declaration(values, x) for x in node.locals]
+    if not node.loads:
+        return lines
+    body = []
+    for position, local in enumerate(node.locals):
+        register = values.register(local)
+        body.append(f"{register} = {start(values, node, position, local)};")
+    return lines + looped(values, node.locals[0].dims, body)
+
+
+def start(values: Values, node: Accumulate, position: int, local: Local) -> str:
+    """What a register holds before the loop: the cell, or the identity of a partial result."""
+    dtype = local.cell.dtype
+    if local.partial:
+        identity = values.identity(node.reduction, position, dtype)
+        return f"{values.helpers.splat(storage(dtype), local.lanes)}({identity})"
+    element = values.element(local.cell.array, local.cell.subscripts)
+    if local.lanes == 1:
+        return element
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes, local.limit))
+    if not contiguous(values, local):
+        return lanes.by_lane(_read(local))
+    if local.limit is None:
+        return f"*(const {values.helpers.type(storage(dtype), local.lanes)}_u *)&{element}"
+    return lanes.first(dtype, element)
+
+
+def _read(local: Local) -> Read:
+    return Read(local.cell.array, local.cell.subscripts, local.cell.dtype)
+
+
+def contiguous(values: Values, local: Local) -> bool:
+    """Whether the lanes are neighbouring elements."""
+    return address_stride(values, local.cell.array, local.cell.subscripts, local.lane_variable) == 1
+
+
+def after(values: Values, node: Accumulate) -> list[str]:
+    """Registers go back to the cells; partial results are combined first."""
+    if node.locals[0].partial:
+        return flush(values, node)
+    first = node.locals[0]
+    rows = along_memory(values, first) if len(node.locals) == 1 and first.lanes > 1 else None
+    if rows is not None and not contiguous(values, first) and first.limit is None:
+        return in_fours(values, first, rows)
+    body = []
+    for local in node.locals:
+        element = values.element(local.cell.array, local.cell.subscripts)
+        if local.lanes == 1:
+            body.append(f"{element} = {values.register(local)};")
+        elif contiguous(values, local):
+            body.append(_stored(values, local, element))
+        else:
+            body += scattered(values, local, values.register(local))
+    return looped(values, node.locals[0].dims, body)
+
+
+def _stored(values: Values, local: Local, element: str) -> str:
+    """Neighbouring cells take a register, or as many of its lanes as there are."""
+    dtype, register = storage(local.cell.dtype), values.register(local)
+    if local.limit is None:
+        return f"*({values.helpers.type(dtype, local.lanes)}_u *)&{element} = {register};"
+    present = Lane(local.lane_variable, local.lanes, local.limit).present
+    return f"{put_first(values.helpers, dtype, local.lanes)}(&{element}, {register}, {values.text(present)});"
+
+
+def in_fours(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of four registers, then what is left lane by lane."""
+    most, left = rows_of(rows)
+    lines = looped(values, tuple(most if x is rows else x for x in local.dims), [put_four(values, local, rows)])
+    others = tuple(x for x in local.dims if x is not rows)
+    for row in left:
+        register = register_at(values, local, rows, str(row))
+        lines += looped(values, others, scattered(values, at_row(local, rows, row), register))
+    return lines
+
+
+def scattered(values: Values, local: Local, register: str) -> list[str]:
+    """One store a lane."""
+    lanes = Lanes(values, Lane(local.lane_variable, local.lanes, local.limit))
+    element = values.element(local.cell.array, tuple(map(lanes.at_lane, local.cell.subscripts)))
+    return [f"{lanes.lane_loop()} {element} = {register}[wb_l];"]
+
+
+def flush(values: Values, node: Accumulate) -> list[str]:
+    """Partial results of one cell: vectors with vectors, then lane with lane, then into the cell."""
+    dims = node.locals[0].dims
+    cells = node.locals[0].cell.subscripts
+    extra = tuple(x for x in dims if not any(depends(s, x.variable) for s in cells))
+    kept = tuple(x for x in dims if x not in extra)
+    local, dtype = node.locals[0], node.locals[0].cell.dtype
+    reduction = node.reduction
+    if isinstance(reduction, Monoid):
+        head = f"for (int wb_l = 0; wb_l < {local.lanes}; wb_l++)"
+        first, *rest = tuple_lane(values, node, reduction)
+        return looped(values, dims, [f"{head} {first}", *rest])
+    register = values.names("register", local.name)
+    vectors = [register + "".join(index(values, x, extra, i) for x in dims) for i in range(count(extra))]
+    total = tree(vectors, lambda a, b: joined_vectors(values, reduction, a, b, dtype, local.lanes))
+    name = horizontal(values, reduction, dtype, local.lanes)
+    element = values.element(local.cell.array, local.cell.subscripts)
+    return looped(values, kept, [values.combine(reduction, element, f"{name}({total})", dtype)])
+
+
+def tuple_lane(values: Values, node: Accumulate, monoid: Monoid) -> list[str]:
+    """Combine lane `wb_l` of every field into the cells."""
+    cells = [values.element(x.cell.array, x.cell.subscripts) for x in node.locals]
+    texts = [f"{values.register(x)}[wb_l]" for x in node.locals]
+    return joined_tuple(values, monoid, cells, texts, [x.cell.dtype for x in node.locals])
+
+
+def count(loops: tuple[For, ...]) -> int:
+    """Registers along several loops."""
+    total = 1
+    for loop in loops:
+        total *= extent(loop)
+    return total
+
+
+def index(values: Values, loop: For, extra: tuple[For, ...], number: int) -> str:
+    """`[i]` for a loop over cells, a fixed number for one over partial results."""
+    if loop not in extra:
+        return f"[{values.position(loop.variable, loop.step)}]"
+    place = number
+    for other in reversed(extra):
+        if other is loop:
+            return f"[{place % extent(other)}]"
+        place //= extent(other)
+    return ""
+
+
+def tree(items: list[str], join: Callable[[str, str], str]) -> str:
+    """Pairs first, then pairs of pairs."""
+    while len(items) > 1:
+        pairs = [join(items[i], items[i + 1]) for i in range(0, len(items) - 1, 2)]
+        items = pairs + items[len(pairs) * 2 :]
+    return items[0]
+
+
+def looped(values: Values, dims: tuple[For, ...], body: list[str]) -> list[str]:
+    """`body` inside the unrolled loops `dims`."""
+    lines = []
+    for depth, loop in enumerate(dims):
+        name = values.names("index", loop.variable)
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        lines.append(
+            f"{'    ' * depth}WB_UNROLL for (int64_t {name} = 0; {name} < {constant(loop.upper)}; {step})"
+            + (" {" if depth == len(dims) - 1 else "")
+        )
+    indent = "    " * len(dims)
+    closing = [f"{'    ' * (len(dims) - 1)}}}"] if dims else []
+    return lines + [indent + line for line in body] + closing
+
+
+# -- The lanes of a vector combined into one value --
+
+SMALLEST = 16
+"""Bytes of the shortest register: lanes change places inside of it cheaply."""
+
+
+def joined_vectors(values: Values, reduction: str, a: str, b: str, dtype: DType, lanes: int) -> str:
+    """Two vectors of partial results as one."""
+    if reduction in ("+", "*"):
+        return f"({a} {reduction} {b})"
+    return f"{values.helpers.vector(reduction, dtype, lanes)}({a}, {b})"
+
+
+def horizontal(values: Values, reduction: str, dtype: DType, lanes: int) -> str:
+    """Name of the function: half with half down to the shortest register, then its lanes with one another."""
+    word = {"+": "sum", "*": "product", "min": "min", "max": "max"}[reduction]
+    vector, held = values.helpers.type(dtype, lanes), "v"
+    name, body = f"{vector}_{word}", []
+    left = lanes
+    while left * dtype.bytes > SMALLEST:
+        left //= 2
+        low, high = (_shuffled(held, range(first, first + left)) for first in (0, left))
+        held = f"v{left}"
+        short = values.helpers.type(dtype, left)
+        body.append(f"{short} {held} = {joined_vectors(values, reduction, low, high, dtype, left)};")
+    distance = left // 2
+    while distance:
+        moved = _shuffled(held, [lane ^ distance for lane in range(left)])
+        body.append(f"{held} = {joined_vectors(values, reduction, held, moved, dtype, left)};")
+        distance //= 2
+    lines = "".join(f"    {line}\n" for line in [*body, f"return {held}[0];"])
+    return values.helpers.text(name, f"WB_INLINE {dtype.c_name} {name}({vector} v) {{\n{lines}}}\n")
+
+
+def _shuffled(vector: str, places: Iterable[int]) -> str:
+    return f"__builtin_shufflevector({vector}, {vector}, {', '.join(map(str, places))})"

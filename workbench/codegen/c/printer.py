@@ -1,0 +1,295 @@
+"""A nest as lines of C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from workbench.codegen.c.expressions.lanes import Lanes
+from workbench.codegen.c.expressions.neighbours import neighbours_copied
+from workbench.codegen.c.expressions.register_transpose import TransposedCopy, get_rows, pieces, transposed_copy
+from workbench.codegen.c.expressions.registers import after, before
+from workbench.codegen.c.expressions.unrolled_taps import few_taps
+from workbench.codegen.c.expressions.values import PRECEDENCE, Values
+from workbench.codegen.c.expressions.writes import lane_write, scalar_write, stored_in_turn
+from workbench.codegen.c.lines import indented, unbraced
+from workbench.codegen.c.names import comment
+from workbench.codegen.c.parallel import outlined, with_pragma
+from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
+from workbench.codegen.c.workspace import Workspace, place
+from workbench.codegen.nest.nest import Accumulate, Block, Define, For, Hold, If, Invoke, Nest, Place, Prefetch, Write
+from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
+from workbench.lang.algebra.normal_form import constant
+from workbench.poly.programs.program import Program
+from workbench.schedules.kernels.micro_kernels import registered
+from workbench.target import Parallel
+
+THREAD = """#ifdef _OPENMP
+int omp_get_thread_num(void);
+#else
+#define omp_get_thread_num() 0
+#endif
+"""
+
+
+@dataclass
+class Printer:
+    """Prints the nest of one kernel.
+
+    `parallel` is the construct a parallel loop becomes; `outlined` receives the functions that bodies of parallel
+    loops become when it is the thread pool; `slow_lanes` counts expressions computed lane by lane.  Iterations of outer
+    loops of a `stoppable` nest look whether they are to stop; `outer` counts the loops around that have many.
+    """
+
+    program: Program
+    values: Values
+    parallel: Parallel
+    parameters: list[tuple[str, str]] = field(default_factory=list)
+    outlined: list[str] = field(default_factory=list)
+    scope: list[tuple[str, str]] = field(default_factory=list)
+    commented: set[str] = field(default_factory=set)
+    slow_lanes: int = 0
+    vector_loops: int = 0
+    parallel_loops: int = 0
+    inside_parallel: bool = False
+    stoppable: bool = False
+    outer: int = 0
+    looks: int = 0
+    workspace: Workspace = field(default_factory=Workspace)
+
+    def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
+        """The lines of a nest, without outer indentation."""
+        match nest:
+            case Block(body):
+                return self.block(body, lane)
+            case Write():
+                return self.write(nest, lane)
+            case If():
+                return self.guard(nest, lane)
+            case Define(variable, value, body):
+                head = f"const int64_t {self.values.names('index', variable)} = {self.values.text(value)};"
+                return ["{", *indented([head, *self.scoped(variable, body, lane)]), "}"]
+            case Hold():
+                return self.hold(nest, lane)
+            case Accumulate():
+                return self.accumulate(nest, lane)
+            case Place():
+                return self.place(nest, lane)
+            case Invoke():
+                return self.invoke(nest)
+            case Prefetch(_, body):
+                return [*self.requests(nest), *self.lines(body, lane)]
+            case For():
+                return self.loop(nest, lane)
+
+    def block(self, parts: tuple[Nest, ...], lane: Lane) -> list[str]:
+        """One nest after the other; two writes that fill a row in turn are stored together."""
+        lines: list[str] = []
+        while parts:
+            together: list[str] = []
+            match parts[:2]:
+                case (Write() as first, Write() as second) if lane.variable:
+                    together = self.in_turn(first, second, lane)
+            lines += together or self.lines(parts[0], lane)
+            parts = parts[2 if together else 1 :]
+        return lines
+
+    def in_turn(self, first: Write, second: Write, lane: Lane) -> list[str]:
+        lanes = Lanes(self.values, lane)
+        stored = stored_in_turn(lanes, first, second)
+        self.slow_lanes += lanes.slow if stored else 0
+        return [*self.comment(first), *self.comment(second), *stored] if stored else []
+
+    def requests(self, asked: Prefetch) -> list[str]:
+        lines = [f"__builtin_prefetch(&{self.values.element(c.array, c.subscripts)});" for c in asked.cells]
+        if asked.rows is None:
+            return lines
+        variable, count = asked.rows
+        row = self.values.names("index", variable)
+        return [f"WB_UNROLL for (int64_t {row} = 0; {row} < {count}; {row}++) {{", *indented(lines), "}"]
+
+    def write(self, write: Write, lane: Lane) -> list[str]:
+        comment = self.comment(write)
+        if not lane.variable:
+            return comment + scalar_write(self.values, write)
+        lanes = Lanes(self.values, lane)
+        comment += lane_write(lanes, write)
+        self.slow_lanes += lanes.slow
+        return comment
+
+    def comment(self, write: Write) -> list[str]:
+        """One comment line a statement, where it is first executed."""
+        if not write.statement or write.statement in self.commented:
+            return []
+        self.commented.add(write.statement)
+        own = self.program.statement(write.statement)
+        return [f"/* {comment(f'{own.name}: {own.text}' if own.text else own.name)} */"]
+
+    def guard(self, node: If, lane: Lane) -> list[str]:
+        head = f"if ({self.values.text(node.condition)}) {{"
+        lines = [head, *indented(unbraced(self.lines(node.then, lane)))]
+        if node.otherwise is not None:
+            lines += ["} else {", *indented(unbraced(self.lines(node.otherwise, lane)))]
+        return [*lines, "}"]
+
+    def hold(self, node: Hold, lane: Lane) -> list[str]:
+        """Constants before the body; nested ones share one pair of braces."""
+        lines: list[str] = []
+        nest: Nest = node
+        while isinstance(nest, Hold):
+            text, name = self.values.text(nest.value), self.values.names("array", nest.name)
+            self.values.by_value.add(nest.name)
+            lines.append(f"const {nest.value.dtype.c_name} {name} = {text};")
+            nest = nest.body
+        return ["{", *indented([*lines, *self.lines(nest, lane)]), "}"]
+
+    def place(self, node: Place, lane: Lane) -> list[str]:
+        """Declarations of local arrays before the body; nested ones share one pair of braces."""
+        lines: list[str] = []
+        nest: Nest = node
+        outside = len(self.scope)
+        while isinstance(nest, Place):
+            array = self.program.arrays[nest.array]
+            if declared := place(array, self.values, self.workspace, self.thread()):
+                lines += declared
+                self.scope.append((self.values.names("array", array.name), f"{array.dtype.c_name} *"))
+            nest = nest.body
+        body = self.lines(nest, lane)
+        del self.scope[outside:]
+        return ["{", *indented([*lines, *body]), "}"] if lines else body
+
+    def invoke(self, node: Invoke) -> list[str]:
+        """The call of a micro-kernel; its text stands before the kernel."""
+        kernel = registered(node.kernel)
+        self.values.helpers.text(kernel.name, kernel.source.strip() + "\n")
+        arguments = []
+        for cell, strides in node.arrays:
+            arguments.append(f"&{self.values.element(cell.array, cell.subscripts)}")
+            arguments += map(self.values.text, strides)
+        arguments += map(self.values.text, node.sizes)
+        return [f"/* {kernel.definition.strip()} */", f"{kernel.name}({', '.join(arguments)});"]
+
+    def thread(self) -> str:
+        """C text for the number of the thread that runs here."""
+        if not self.inside_parallel:
+            return "0"
+        if self.parallel in ("pool", "host"):
+            return "wb_thread()"
+        self.values.helpers.text("wb_thread", THREAD)
+        return "omp_get_thread_num()"
+
+    def accumulate(self, node: Accumulate, lane: Lane) -> list[str]:
+        first, last = before(self.values, node), after(self.values, node)
+        self.values.held[:0] = node.locals
+        body = self.lines(node.body, lane)
+        del self.values.held[: len(node.locals)]
+        return ["{", *indented([*first, *body, *last]), "}"]
+
+    def loop(self, loop: For, lane: Lane) -> list[str]:
+        if loop.kind == "parallel" and not self.inside_parallel and self.parallel != "serial":
+            return self.parallel_loop(loop)
+        if loop.lanes > 1:
+            lane = Lane(loop.variable, loop.lanes, loop.limit)
+            self.vector_loops += 1
+        copy = transposed_copy(self.values, loop) if not lane.variable else None
+        if copy is not None:
+            return self.in_squares(loop, copy)
+        if moved := [] if lane.variable else self.moved(loop):
+            return moved
+        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, lane)), "}"]
+        if loop.kind == "unroll" and (constant(loop.upper) or 99) // loop.step <= 32:
+            lines[0] = f"WB_UNROLL {lines[0]}"
+        elif self.is_short(loop):
+            lines[0] = f"WB_UNROLL_TAPS {lines[0]}"
+        return lines
+
+    def iteration(self, loop: For, lane: Lane = SCALAR, leave: str = "break") -> list[str]:
+        """What stands in the braces of a loop; it may look first whether to leave."""
+        look = self.stoppable and looks(loop, self.outer)
+        stop = f"if ({self.values.helpers.text('WB_STOPS', STOPS)} != {BEGAN}) {leave};" if look else ""
+        self.looks += look
+        own = 0 if has_few(loop) else 1
+        self.outer += own
+        lines = unbraced(self.scoped(loop.variable, loop.body, lane, loop))
+        self.outer -= own
+        return [stop, *lines] if look else lines
+
+    def is_short(self, loop: For) -> bool:
+        """Whether a loop is written out though no step says so."""
+        return bool(self.values.held) and few_taps(loop)
+
+    def moved(self, loop: For) -> list[str]:
+        """An unrolled loop that only copies neighbours, as one move of memory."""
+        copied = neighbours_copied(self.values, loop)
+        return [*self.comment(copied[0]), copied[1]] if copied else []
+
+    def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
+        """Iterations of a copy by squares, those that are left by four, then one by one."""
+        self.vector_loops += 1
+        name = self.values.names("index", loop.variable)
+        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        ways, complete = pieces(loop, copy)
+        if complete and len(ways) == 1:
+            return [f"{self.head(replace(loop, step=copy.rows))} {{", *self.turned(loop, copy), "}"]
+        lines = [f"int64_t {name} = {self.values.text(loop.lower)};"]
+        for way in ways:
+            head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
+            lines += [head, *self.turned(loop, way), "}"]
+        if not complete:
+            rest = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
+            lines += [f"for (; {name} < {upper}; {name}++) {{", *indented(rest), "}"]
+        return ["{", *indented(lines), "}"]
+
+    def turned(self, loop: For, copy: TransposedCopy) -> list[str]:
+        """Some iterations of a copy at once, for the lanes of each vector."""
+
+        def call() -> list[str]:
+            return [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
+
+        def together() -> list[str]:
+            body = self.within(copy.inner.variable, copy.inner, call)
+            asked = self.requests(copy.asked) if copy.asked else []
+            return [*asked, f"{self.head(copy.inner)} {{", *indented(body), "}"]
+
+        return indented(self.within(loop.variable, loop, together))
+
+    def head(self, loop: For) -> str:
+        name = self.values.names("index", loop.variable)
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        lower, upper = self.values.text(loop.lower), self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
+        return f"for (int64_t {name} = {lower}; {name} < {upper}; {step})"
+
+    def scoped(self, variable: str, body: Nest, lane: Lane, loop: For | None = None) -> list[str]:
+        return self.within(variable, loop, lambda: self.lines(body, lane))
+
+    def within(self, variable: str, loop: For | None, printed: Callable[[], list[str]]) -> list[str]:
+        """Lines that are printed while the variable is known (for outlining, and for plain division)."""
+        known = loop is not None and self.values.is_nonnegative(loop.lower)
+        fresh = known and variable not in self.values.nonnegative
+        if fresh:
+            self.values.nonnegative.add(variable)
+        self.scope.append((self.values.names("index", variable), "int64_t"))
+        lines = printed()
+        self.scope.pop()
+        if fresh:
+            self.values.nonnegative.discard(variable)
+        return lines
+
+    def parallel_loop(self, loop: For) -> list[str]:
+        self.parallel_loops += 1
+        self.inside_parallel, self.values.threads = True, self.parallel
+        lines = self.pragma(loop) if self.parallel == "openmp" else self.outline(loop)
+        self.inside_parallel, self.values.threads = False, ""
+        return lines
+
+    def pragma(self, loop: For) -> list[str]:
+        lines = [f"{self.head(loop)} {{", *indented(self.iteration(loop, leave="continue")), "}"]
+        return with_pragma(self.values, loop, lines)
+
+    def outline(self, loop: For) -> list[str]:
+        number, context, looks = len(self.outlined), [*self.parameters, *self.scope], self.looks
+        printed = self.iteration(loop)
+        context += [(BEGAN, "unsigned")] if self.looks > looks else []
+        body, call = outlined(self.values, loop, context, f"wb_body_{number}", printed)
+        self.outlined.append(body)
+        return call

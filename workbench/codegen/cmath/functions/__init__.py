@@ -1,0 +1,1 @@
+"""The language's functions, one family a file."""

@@ -1,0 +1,1 @@
+"""The CUDA dialect: files, kernels, warps."""

@@ -1,0 +1,1 @@
+"""From the order of a grid to kernels: launches, barriers, threads."""

@@ -1,0 +1,153 @@
+"""How many blocks of how many threads a kernel needs, from the bounds of its bound loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.codegen.cuda.grid.launches import Amount
+from workbench.codegen.nest.nest import For, Nest
+from workbench.codegen.nest.ranges import Ranges, interval, ranged
+from workbench.errors import CodegenError
+from workbench.lang.algebra.normal_form import constant, simplify
+from workbench.lang.dtypes import INT64
+from workbench.lang.expr import Binary, Call, Const, Expr, index_names
+from workbench.poly.programs.tree import LoopKind
+from workbench.poly.threads.grid import is_thread
+from workbench.poly.time.concurrency import is_block
+from workbench.records import record
+from workbench.target import Target
+
+Head = tuple[str, LoopKind, Expr, Expr, int]
+
+BLOCK_LIMITS = (1024, 1024, 64)
+GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
+SYMBOLIC_THREADS = 256  # threads of a block whose loops have extents that only the call knows
+SYMBOLIC_BLOCKS = 1024  # blocks along an axis whose extent differs from block to block
+
+
+@record
+class Extents:
+    """Grid and block of one kernel.
+
+    Loops are known by `head`.  `exact` are the block loops whose iterations are just the blocks of their axis;
+    `fitting` the thread loops with at most as many iterations as the block has threads along their axis, `full` those
+    with just as many.
+    """
+
+    grid: tuple[Amount, Amount, Amount] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    exact: frozenset[Head] = frozenset()
+    fitting: frozenset[Head] = frozenset()
+    full: frozenset[Head] = frozenset()
+
+
+def extents_of(nest: Nest, host: frozenset[str], target: Target, name: str) -> Extents:
+    """Grid and block of a kernel's nest; `host` are variables the host gives.
+
+    CodegenError beyond the target's limits.
+    """
+    loops = [(n, ranges) for n, ranges in ranged(nest) if isinstance(n, For)]
+    threads = [x for x in loops if is_thread(x[0].kind)]
+    block = _block(threads, target, name)
+    grid, exact = _grid([x for x in loops if is_block(x[0].kind)], host)
+    fitting: set[Head] = set()
+    full: set[Head] = set()
+    longer: set[Head] = set()
+    for loop, ranges in threads:
+        most, size = _iterations(loop, ranges), block[axis_number(loop.kind)]
+        (fitting if most is not None and most <= size else longer).add(head(loop))
+        if constant(count_of(loop)) == size and loop.step == 1:
+            full.add(head(loop))
+    return Extents(grid, block, frozenset(exact), frozenset(fitting - longer), frozenset(full))
+
+
+def head(loop: For) -> Head:
+    """What tells the bound loops of a kernel apart."""
+    return loop.variable, loop.kind, loop.lower, loop.upper, loop.step
+
+
+def axis_number(kind: LoopKind) -> int:
+    """0, 1, 2 for x, y, z."""
+    return "xyz".index(kind[-1])
+
+
+def count_of(loop: For) -> Expr:
+    """Iterations of a loop, if it has any."""
+    length = Binary("-", loop.upper, loop.lower, INT64)
+    if loop.step != 1:
+        length = Binary("/", Binary("+", length, Const(loop.step - 1, INT64), INT64), Const(loop.step, INT64), INT64)
+    return simplify(length)
+
+
+def _iterations(loop: For, ranges: Ranges) -> int | None:
+    """The most iterations the loop ever has, None if sizes decide."""
+    uppers = loop.upper.arguments if isinstance(loop.upper, Call) and loop.upper.function == "min" else (loop.upper,)
+    limits = [interval(count_of(replace(loop, upper=u)), ranges)[1] for u in uppers]
+    known = [limit for limit in limits if limit is not None]
+    return max(0, min(known)) if known else None
+
+
+def _block(loops: list[tuple[For, Ranges]], target: Target, name: str) -> tuple[int, int, int]:
+    known: dict[int, tuple[int, For]] = {}
+    open_: dict[int, For] = {}
+    for loop, ranges in loops:
+        axis, most = axis_number(loop.kind), _iterations(loop, ranges)
+        if most is None:
+            open_[axis] = loop
+        elif most >= known.get(axis, (0, loop))[0]:
+            known[axis] = (most, loop)
+    sizes = {axis: max(1, most) for axis, (most, _) in known.items()}
+    _refuse_large(sizes, known, target, name)
+    left = max(1, SYMBOLIC_THREADS // _product([s for a, s in sizes.items() if a not in open_]))
+    for axis in sorted(open_):
+        share = 32 if axis == 0 and len(open_) > 1 else left
+        sizes[axis] = max(1, min(share, left, BLOCK_LIMITS[axis]))
+        left = max(1, left // sizes[axis])
+    return sizes.get(0, 1), sizes.get(1, 1), sizes.get(2, 1)
+
+
+def _refuse_large(sizes: dict[int, int], known: dict[int, tuple[int, For]], target: Target, name: str) -> None:
+    loops = ", ".join(f"{known[a][1].loop} has {sizes[a]} ({known[a][1].kind})" for a in sorted(sizes))
+    advice = "tile the loops and bind the inner ones to threads, the outer ones to blocks"
+    total = _product(list(sizes.values()))
+    most = target.device.block_threads
+    if total > most:
+        raise CodegenError(
+            f"{name}: a block of {total} threads is more than the {most} of target {target.name}: {loops}; {advice}"
+        )
+    for axis, size in sizes.items():
+        if size > BLOCK_LIMITS[axis]:
+            limit = f"{BLOCK_LIMITS[axis]} threads along thread.{'xyz'[axis]}"
+            raise CodegenError(f"{name}: a block of target {target.name} has at most {limit}: {loops}; {advice}")
+
+
+def _product(numbers: list[int]) -> int:
+    total = 1
+    for number in numbers:
+        total *= number
+    return total
+
+
+def _grid(
+    loops: list[tuple[For, Ranges]], host: frozenset[str]
+) -> tuple[tuple[Amount, Amount, Amount], set[Head]]:
+    grid: list[Amount] = [1, 1, 1]
+    exact: set[Head] = set()
+    for axis in range(3):
+        own = [(loop, ranges) for loop, ranges in loops if axis_number(loop.kind) == axis]
+        if not own:
+            continue
+        loop, _ = own[0]
+        count = count_of(loop)
+        number = constant(count)
+        if len(own) == 1 and index_names(count) <= host and (number is not None or axis == 0):
+            grid[axis] = count if number is None else min(number, GRID_LIMITS[axis])
+            if number is None or number <= GRID_LIMITS[axis]:
+                exact.add(head(loop))
+        elif len(own) == 1 and index_names(count) <= host:
+            grid[axis] = Call("min", (count, Const(GRID_LIMITS[axis], INT64)), INT64)
+        else:
+            most = [_iterations(*x) for x in own]
+            known = [m for m in most if m is not None]
+            grid[axis] = max(1, min(max(known), GRID_LIMITS[axis])) if len(known) == len(most) else SYMBOLIC_BLOCKS
+    return (grid[0], grid[1], grid[2]), exact

@@ -1,0 +1,61 @@
+"""Where the local arrays of one kernel live, and which of its copies are asynchronous."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from workbench.codegen.cuda.grid.block_code import code_of, pieces
+from workbench.codegen.cuda.memory import fits_static
+from workbench.codegen.cuda.wide_printing import is_copy
+from workbench.codegen.nest.nest import Nest, Write, writes
+from workbench.lang.algebra.normal_form import constant
+from workbench.lang.expr import Read, reads
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, marked
+from workbench.poly.regions.storage import elements
+
+ASYNC = "async"
+THREAD_ELEMENTS = 4096
+
+
+def settle(places: dict[str, str], program: Program, outside: Collection[str], *, alone: bool, blocks: bool) -> None:
+    """What does not fit where it would live goes to the workspace, if no other block or thread needs its own.
+
+    `outside` are arrays placed around kernels; `alone` says that a block has one thread, `blocks` that there are some.
+    """
+    for array, where in list(places.items()):
+        large = (constant(elements(program.arrays[array])) or THREAD_ELEMENTS + 1) > THREAD_ELEMENTS
+        if array in outside or (not blocks and where == "thread" and alone and large):
+            places[array] = "workspace"
+    shared = [a for a, where in places.items() if where == "shared"]
+    if not blocks and not fits_static(program, shared):
+        places.update(dict.fromkeys(shared, "workspace"))
+
+
+def late_copies(nest: Nest, tree: Tree, places: Mapping[str, str], by_value: Collection[str]) -> frozenset[str]:
+    """The statements marked as asynchronous that copy from global to shared memory.
+
+    A copy that is used in its own piece is none: threads wait between pieces only.
+    """
+    found = []
+    for statement in marked(tree, ASYNC):
+        own = [w for w in writes(nest) if w.statement == statement]
+        if own and all(_copies(w, places, by_value) for w in own):
+            found.append(statement)
+    parts = [p.nest for p in pieces(code_of(nest))] if found else []
+    return frozenset(s for s in found if not any(_used_inside(part, s) for part in parts))
+
+
+def _used_inside(nest: Nest, statement: str) -> bool:
+    """Whether a nest reads what a statement in it writes."""
+    made = {c.array for w in writes(nest) if w.statement == statement for c in w.cells}
+    return any(r.tensor in made for w in writes(nest) for r in reads(*w.values))
+
+
+def _copies(write: Write, places: Mapping[str, str], by_value: Collection[str]) -> bool:
+    source = write.values[0]
+    if not isinstance(source, Read):
+        return False
+    outside = places.get(source.tensor, "workspace") == "workspace"
+    there = places.get(write.cells[0].array) == "shared"
+    return is_copy(write) and outside and there and source.tensor not in by_value

@@ -1,0 +1,1 @@
+"""The nest: loops, guards and writes between the time map and text."""

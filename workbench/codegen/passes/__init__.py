@@ -1,0 +1,1 @@
+"""Rewrites of a nest, in the order of the list in `pipeline`."""

@@ -1,0 +1,1 @@
+"""Reductions whose results stay in registers."""

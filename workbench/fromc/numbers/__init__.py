@@ -1,0 +1,1 @@
+"""C's numbers and expressions in terms of the language."""

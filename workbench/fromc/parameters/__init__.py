@@ -1,0 +1,1 @@
+"""What a C function or a nest is given: sizes, numbers, arrays."""

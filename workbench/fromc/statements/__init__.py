@@ -1,0 +1,1 @@
+"""Statements and loops of C as steps of an operator."""

@@ -1,0 +1,1 @@
+"""C as text and as a tree: sources, macros, regions, types and names."""

@@ -1,0 +1,1 @@
+"""Integer arithmetic of sizes and indices: polynomials, normal forms, quotients, what follows from facts."""

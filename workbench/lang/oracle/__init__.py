@@ -1,0 +1,1 @@
+"""The NumPy oracle: what an operator means, evaluated without any polyhedral machinery."""

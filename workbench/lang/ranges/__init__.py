@@ -1,0 +1,1 @@
+"""Range inference: which values indices take, and which cells statements write."""

@@ -1,0 +1,1 @@
+"""From syntax to operators: names, types, calls and monoids resolved, a def at a time."""

@@ -1,0 +1,1 @@
+"""What names mean while an operator is resolved."""

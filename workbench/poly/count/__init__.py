@@ -1,0 +1,1 @@
+"""Exact counts: instances, cells, bytes, one by one or in closed form."""

@@ -1,0 +1,1 @@
+"""Dependences: which values flow where, and whether an order keeps them."""

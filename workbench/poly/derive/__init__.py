@@ -1,0 +1,1 @@
+"""Programs made from programs: buffers, layouts, partial results, padding, recomputation."""

@@ -1,0 +1,1 @@
+"""Programs: statements, their instances and accesses, from an operator; the tree that orders them."""

@@ -1,0 +1,1 @@
+"""isl's scheduler: an order found by optimisation."""

@@ -1,0 +1,1 @@
+"""Sets and relations: the one door to isl, and what stands beside it."""

@@ -1,0 +1,1 @@
+"""Arrays of other libraries, memory for results, layouts."""

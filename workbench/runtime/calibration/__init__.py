@@ -1,0 +1,1 @@
+"""What this machine takes for what recipes weigh, measured."""

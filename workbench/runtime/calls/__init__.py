@@ -1,0 +1,1 @@
+"""Calls of operators: what meets arrays, and what is kept from call to call."""

@@ -1,0 +1,62 @@
+"""Kernels that are only measured: compiled without the border, in half the time, called with bare pointers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from workbench.codegen.kernel import Kernel
+from workbench.errors import BuildError
+from workbench.runtime.building import refuse_missing_features
+from workbench.runtime.compilers.complaints import failure
+from workbench.runtime.compilers.entries import LIBRARY, SOURCE
+from workbench.runtime.compilers.job import Job
+from workbench.runtime.compilers.probing import compiler_variables
+from workbench.runtime.compilers.toolchain import Toolchain
+from workbench.runtime.host.processes import CannotStart, run_limited
+from workbench.runtime.kernels.border import BEFORE_KERNEL, NO_MEMORY, kernel_part
+from workbench.settings import current
+
+__all__ = ["NO_MEMORY", "Repeat", "build_bare", "open_bare"]
+
+Repeat = Callable[..., int]
+"""`(data, values, symbols, threads, times) -> status`, with the addresses of three tables."""
+
+
+def build_bare(kernel: Kernel, toolchain: Toolchain, folder: Path) -> Path:
+    """The library of a kernel in `folder`, compiled with the flags of every other; BuildError if it cannot be had.
+
+    The compiler belongs to the process group of the caller, and ends with it.
+    """
+    refuse_missing_features(kernel)
+    text = "\n".join([f"{BEFORE_KERNEL}#line 1\n{kernel.source}", _entry().replace("/* @KERNEL@ */", _known(kernel))])
+    job = Job(kernel.name, text, toolchain, kernel.target, False, kernel.libraries)
+    (folder / SOURCE).write_text(text, encoding="utf-8")
+    limit = current().compile_seconds
+    try:
+        variables = {**compiler_variables(), "TMPDIR": str(folder)}
+        finished = run_limited(job.command(), limit, folder, variables, own_group=False)
+    except CannotStart as reason:
+        raise BuildError(f"the compiler {toolchain.command[0]} cannot be started: {reason}") from reason
+    if finished.code != 0 or not (folder / LIBRARY).exists():
+        raise BuildError(failure(job, finished, limit))
+    return folder / LIBRARY
+
+
+def open_bare(library: Path) -> Repeat:
+    """The entry of a library that `build_bare` made."""
+    repeat = ctypes.CDLL(str(library)).wb_bare_repeat
+    repeat.restype = ctypes.c_int64
+    repeat.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64]
+    return repeat
+
+
+def _known(kernel: Kernel) -> str:
+    return kernel_part(kernel.signature)
+
+
+@cache
+def _entry() -> str:
+    return Path(__file__).with_name("bare.c").read_text()

@@ -1,0 +1,1 @@
+"""Results against the oracle, within bounds that follow from the operator."""

@@ -1,0 +1,1 @@
+"""Compilers: found, probed, run, and what they made kept."""

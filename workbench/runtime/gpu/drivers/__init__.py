@@ -1,0 +1,1 @@
+"""The driver of CUDA through the packages that serve it."""

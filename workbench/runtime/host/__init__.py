@@ -1,0 +1,1 @@
+"""This machine: its processor, its costs, its processes."""

@@ -1,0 +1,1 @@
+"""A compiled kernel as a function: its border, its arguments, copies where they are needed."""

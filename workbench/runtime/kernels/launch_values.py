@@ -1,0 +1,45 @@
+"""The arguments of a launch as a kernel takes them, on a processor or on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.codegen.cuda.grid.launches import Argument
+from workbench.lang.dtypes import DType
+from workbench.records import record
+
+_WHOLE = {8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: ctypes.c_uint32, 64: ctypes.c_uint64}
+
+
+@record(slots=True)
+class Memory:
+    """Where the arguments are: addresses of arrays and workspace, bits of scalars, sizes, the status words."""
+
+    addresses: Mapping[str, int]
+    scalars: Mapping[str, int]
+    sizes: dict[str, int]
+    status: int = 0
+
+
+def value_of(argument: Argument, memory: Memory) -> Any:
+    """An argument as a ctypes value."""
+    match argument.kind:
+        case "array" | "workspace":
+            return ctypes.c_void_p(memory.addresses[argument.name])
+        case "size" | "loop":
+            return ctypes.c_int64(memory.sizes[argument.name])
+        case "status":
+            return ctypes.c_void_p(memory.status)
+        case "scalar":
+            return _scalar(argument.dtype, memory.scalars[argument.name])
+
+
+def _scalar(dtype: DType, bits: int) -> Any:
+    """A scalar as it is stored, from the 64 bits of a call's union (a float is a double there)."""
+    if dtype.is_float and not dtype.is_half:
+        real = ctypes.c_double.from_buffer(ctypes.c_uint64(bits)).value
+        return ctypes.c_float(real) if dtype.bits == 32 else ctypes.c_double(real)
+    stored = dtype.bytes * 8
+    return _WHOLE[stored](bits & (2**stored - 1))

@@ -1,0 +1,1 @@
+"""Times, roofs, and the machine code of kernels."""

@@ -1,0 +1,1 @@
+"""What programs look like to a machine: strides, reuse, blocks."""

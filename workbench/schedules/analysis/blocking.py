@@ -1,0 +1,202 @@
+"""Register and cache blocks for statements that reduce: chosen from strides and reuse, never from a name.
+
+Two shapes.  *Across*: neighbouring cells in the lanes of a register, `rows x vectors` cells kept in registers
+while the reduction runs (matrix products, convolutions, column sums).  *Along*: the reduction itself in lanes
+(rows of both operands contiguous: A Bᵀ, matrix-vector products).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Literal
+
+from workbench.records import record
+from workbench.schedules.analysis.structure import Structure
+from workbench.target import Target
+from workbench.target_costs import Costs
+
+NARROWEST = 4
+"""Cells of a row that are worth a register, even one that is not full."""
+
+
+@record
+class Blocking:
+    """Block sizes of one statement.
+
+    `vector` runs in lanes over `vector_size` cells; `rows` are unrolled dims with their sizes; `panel` blocks the
+    outermost reduction dim; `terms` iterations of the innermost reduction dim are added up at once.  A `strip` of
+    columns goes through the panels on its own, 0 if each register's columns do.
+    """
+
+    form: Literal["across", "along"]
+    vector: str
+    vector_size: int
+    rows: tuple[tuple[str, int], ...]
+    panel: tuple[str, int] | None = None
+    terms: int = 1
+    strip: int = 0
+
+
+STRIP, TERMS = (256, 2048), 4
+"""Columns (fewest and most) and rows summed up together: the sums stay in the first cache, read and written once for
+the rows, and the processor follows so few rows on its own."""
+
+
+def blocking(shape: Structure, target: Target) -> Blocking | None:
+    """The block sizes of a reduction, or None if no dim runs through memory in order."""
+    lanes = target.lanes(max(32, *(8 * v.dtype.bytes for v in shape.statement.values)))
+    return _across(shape, target, lanes) or _along(shape, target, lanes)
+
+
+def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
+    candidates = [d for d in shape.free if shape.strides_little(d) and all(w.along(d) == 1 for w in shape.writes)]
+    candidates = [d for d in candidates if at_least(shape.trip(d), min(lanes, NARROWEST))]
+    if not candidates or not shape.reduced:
+        return None
+    vector = candidates[-1]
+    row = _row(shape, vector)
+    if row is None:
+        strip, many = _strip(shape, vector, lanes, target.cores), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
+        return Blocking("across", vector, strip, (), None, TERMS if strip >= STRIP[0] and many else 1)
+    rows, vectors = target.tile
+    trip = shape.trip(vector)
+    vectors = vectors if trip is None else max(1, min(vectors, -(-trip // lanes)))
+    height, panel = _height(shape.trip(row), rows, vectors, target.costs), _panel(shape)
+    if panel is not None and trip is not None and _passes(shape, row, height) and _vast(shape, vector, target):
+        vectors = max(vectors, _wide(min(rows * target.tile[1] // height, -(-trip // lanes)), target))
+        strip = -(-min(trip // target.cores, STRIP[1]) // (vectors * lanes)) * vectors * lanes
+        return Blocking("across", vector, vectors * lanes, ((row, height),), panel, strip=strip)
+    return Blocking("across", vector, vectors * lanes, ((row, height),), panel)
+
+
+NEAR = 4
+"""Cache lines of a row that are read at once in any number; more come well in powers of two only."""
+
+
+def _wide(vectors: int, target: Target) -> int:
+    """So many vectors of a row, or fewer that are read faster."""
+    near = 8 * NEAR * target.line_bytes // target.vector_bits
+    return vectors if vectors <= near else 1 << (vectors.bit_length() - 1)
+
+
+FEW = 4
+"""Passes over an operand that do not pay for a copy of it (`recipes.packing`)."""
+
+
+def _passes(shape: Structure, row: str, height: int) -> bool:
+    """Whether the rows are so few that an operand which they share is gone through a few times only."""
+    trip = shape.trip(row)
+    return trip is not None and trip <= FEW * height
+
+
+def _vast(shape: Structure, vector: str, target: Target) -> bool:
+    """Whether what is read along the vector and the reduction does not stay in the second cache."""
+    sizes = [
+        prod(shape.trip(d) or 1 for d in (*shape.free, *shape.reduced) if read.along(d) != 0)
+        for read in shape.reads
+        if read.along(vector) == 1 and read.along(shape.reduced[0]) not in (0, 1, None)
+    ]
+    return 4 * max(sizes, default=0) > target.cache_bytes[1]
+
+
+def _height(trip: int | None, most: int, vectors: int, costs: Costs) -> int:
+    """Rows of a tile, so that all rows take the fewest cycles."""
+    if trip is None or trip >= 8 * most:
+        return most
+
+    return min(range(min(2, trip), min(most, trip) + 1), key=lambda s: (row_slots(trip, s, vectors, costs), -s))
+
+
+def _strip(shape: Structure, vector: str, lanes: int, cores: int) -> int:
+    """Cells summed at a time where nothing is reused.
+
+    Rows that follow one another in memory are read in long pieces, one for each core; rows found through an index
+    are read whole, the sums in registers.
+    """
+    trip = shape.trip(vector)
+    gathered = any(r.along(d) is None for r in shape.reads for d in shape.reduced)
+    if gathered or (trip is not None and trip <= 8 * lanes):
+        return 8 * lanes
+    least, most = STRIP
+    return least if trip is None else max(least, min(most, -(-trip // (cores * lanes)) * lanes))
+
+
+def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
+    candidates = [
+        d for d in shape.reduced if all(r.along(d) in (0, 1) for r in shape.reads) and shape.streams(d)
+    ]
+    candidates = [d for d in candidates if at_least(shape.trip(d), lanes)]
+    if not candidates:
+        return None
+    vector = candidates[-1]
+    reused = [d for d in shape.free if shape.reuses(d) and at_least(shape.trip(d), 2)]
+    if not reused:
+        return None
+    sizes = (4, 3) if target.vector_registers <= 16 else (6, 4)
+    rows = tuple((d, _fitting(shape.trip(d), s)) for d, s in zip(reused[-2:], sizes, strict=False))
+    return Blocking("along", vector, 0, rows)
+
+
+def _row(shape: Structure, vector: str) -> str | None:
+    """The dim whose iterations share the vectors read: the longest one."""
+    shared = [
+        d for d in shape.free
+        if d != vector and any(r.along(d) == 0 and r.along(vector) != 0 for r in shape.reads)
+    ]  # fmt: skip
+    shared = [d for d in shared if at_least(shape.trip(d), 2)]
+    return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)
+
+
+def _panel(shape: Structure) -> tuple[str, int] | None:
+    """Block the outermost reduction dim so that the panel a tile reads stays in the first cache."""
+    inner = 1
+    for dim in shape.reduced[1:]:
+        inner *= shape.trip(dim) or 1
+    block = max(1, 256 // inner)
+    first = shape.reduced[0]
+    trip = shape.trip(first)
+    return (first, block) if trip is None or trip > 2 * block else None
+
+
+def _fitting(trip: int | None, size: int) -> int:
+    """A block of about `size` that leaves the smallest rest."""
+    if trip is None or trip >= 8 * size:
+        return size
+    if trip <= size:
+        return trip
+    return min(range(max(2, size - 2), size + 1), key=lambda s: (-(-trip // s) * s - trip, -s))
+
+
+def at_least(trip: int | None, number: int) -> bool:
+    """Whether a dim has so many values (a symbolic one is taken to)."""
+    return trip is None or trip >= number
+
+
+# -- Shapes of the tiles of sums that stay in registers, and the cycles that they take --
+
+def slots(rows: int, vectors: int, costs: Costs) -> int:
+    """Multiply-adds that could begin while a tile takes one step of the reduction: it waits for its own last ones."""
+    return max(rows * vectors, costs.multiply_adds_in_flight)
+
+
+def row_slots(rows: int, height: int, vectors: int, costs: Costs) -> int:
+    """Slots of all rows, `height` at a time; those that are left are taken two by two."""
+    whole, left = divmod(rows, height)
+    return sum(n * slots(h, vectors, costs) for n, h in ((whole, height), (left // 2, 2), (left % 2, 1)))
+
+
+def tile_slots(rows: int, columns: int, shape: tuple[int, int], costs: Costs) -> int:
+    """Slots of a block of so many rows and vectors of columns, in tiles of one shape."""
+    height, vectors = shape
+    whole, left = divmod(columns, vectors)
+    return whole * row_slots(rows, height, vectors, costs) + (row_slots(rows, height, left, costs) if left else 0)
+
+
+def shapes(target: Target) -> list[tuple[int, int]]:
+    """Rows and vectors of tiles with about as many sums as the usual one, which comes first.
+
+    None of the others reads more than two operands for three multiply-adds.
+    """
+    rows, vectors = target.tile
+    others = [(rows * vectors // wide, wide) for wide in (vectors + 1, vectors - 1) if wide]
+    return [(rows, vectors), *((r, v) for r, v in others if 3 * (r + v) <= 2 * r * v)]

@@ -1,0 +1,1 @@
+"""Micro-kernels and instructions that stand at the bottom of a schedule."""

@@ -1,0 +1,290 @@
+"""Copies of a product's tiles: into shared memory by all threads of a block, from there into registers by each of them.
+
+    for p: for y (thread.y): for x (thread.x): for k_v < 4: A_tile(k, m) = A(m, k)      four neighbours at once
+    for m_g: for m_v < 4: A_own(m_g, m_v) = A_tile(k, m)                                a thread's part of one column
+
+The cells of a thread are groups of neighbours, so that it reads and writes them at once: cell m of a tile belongs to
+thread `m / values % threads`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Binary, Expr, Index, index_names
+from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.program import Array
+from workbench.poly.programs.tree import path
+from workbench.records import record
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import (
+    bind,
+    fuse,
+    interchange,
+    split,
+    stage,
+    tile,
+    transform_layout,
+    unroll,
+    vectorize,
+)
+from workbench.schedules.transform import Transform
+
+VALUES = 4
+"""Neighbouring cells of a thread: 16 bytes of floats."""
+
+MOST_UNROLLED = 8
+
+
+@record
+class Tile:
+    """What a block computes: `rows` x `columns` cells, by `height` x `width` threads."""
+
+    rows: int
+    columns: int
+    height: int
+    width: int
+
+    @property
+    def axes(self) -> tuple[tuple[str, int], ...]:
+        """The threads of a block along each axis, x last."""
+        return ("y", self.height), ("x", self.width)
+
+
+@record
+class Product:
+    """The dims of a product: the result's `row` and `column`, other free dims, what is added up; staged arrays."""
+
+    row: str
+    column: str
+    others: tuple[str, ...]
+    reduced: tuple[str, ...]
+    operands: tuple[str, ...]
+
+
+@record
+class Side:
+    """One dim of the tile: its length, the threads along it and their axis."""
+
+    dim: str
+    length: int
+    threads: int
+    letter: str
+
+    @property
+    def values(self) -> int:
+        return min(VALUES, self.length // self.threads)
+
+    @property
+    def groups(self) -> int:
+        return self.length // self.threads // self.values
+
+    @property
+    def thread(self) -> str:
+        """The name of the loop over threads."""
+        return f"{self.dim}_{self.letter}"
+
+    def cut(self, loop: str, statement: str, *, whole: bool = True) -> list[Transform]:
+        """Steps that divide a loop over the tile into groups, threads and values.
+
+        Not `whole`: the loop is one over the array, so that a tile is a group of it even where that is the only one.
+        """
+        steps: list[Transform] = []
+        own, rest = f"{statement}/{loop}", f"{self.dim}_r"
+        if self.groups > 1 or not whole:
+            steps.append(split(own, self.values * self.threads, names=(f"{self.dim}_g", rest)))
+            own = f"{statement}/{rest}"
+        return [*steps, split(own, self.values, names=(self.thread, f"{self.dim}_v"))]
+
+    def places(self, name: str) -> tuple[str, list[str]]:
+        """Which thread has a cell of this coordinate, and where, as text."""
+        whole = self.values * self.threads
+        return f"{name} / {self.values} % {self.threads}", [f"{name} / {whole}", f"{name} % {self.values}"]
+
+
+def sides(plan: Product, size: Tile) -> tuple[Side, Side]:
+    """Rows and columns."""
+    return Side(plan.row, size.rows, size.height, "y"), Side(plan.column, size.columns, size.width, "x")
+
+
+def value_loops(plan: Product, size: Tile) -> list[str]:
+    """The loops over the cells of a thread: groups, then values."""
+    both = sides(plan, size)
+    return [f"{s.dim}_g" for s in both if s.groups > 1] + [f"{s.dim}_v" for s in both]
+
+
+def tiled(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
+    """The loops of a statement over the result in blocks, groups, threads and values."""
+    schedule = tile({f"{statement}/{plan.row}": size.rows, f"{statement}/{plan.column}": size.columns}).on(schedule)
+    for side in sides(plan, size):
+        for step in side.cut(f"{side.dim}_i", statement):
+            schedule = step.on(schedule)
+    return schedule
+
+
+def staged(schedule: Schedule, array: str, home: str, wanted: str) -> tuple[Schedule, str]:
+    """The array in a buffer, named as wanted where that name is free."""
+    before = {*schedule.program.arrays}
+    schedule = stage(array, home, buffer="" if wanted in before else wanted).on(schedule)
+    (buffer,) = {*schedule.program.arrays} - before
+    return schedule, buffer
+
+
+def in_registers(schedule: Schedule, identifier: str, result: str, plan: Product, size: Tile) -> Schedule:
+    """The buffer of the result laid out by threads, and the loops of its copies like those of the product."""
+    array, both = schedule.program.arrays[result], sides(plan, size)
+    own = schedule.program.statement(identifier).targets[0][1][array.times :]
+    at = [position_of(own, s.dim) for s in both]
+    names = [f"d{i}" for i in range(len(own))]
+    places = [s.places(names[p]) for s, p in zip(both, at, strict=True)]
+    rest = [n for i, n in enumerate(names) if i not in at]
+    cells = [*rest, *(thread for thread, _ in places), *(x for _, inside in places for x in inside)]
+    schedule = transform_layout(result, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
+    for copy in [s for s in schedule.program.statements if s.name.rpartition(".")[0] == result]:
+        loops = own_loops(schedule, copy.id)[-len(own) :]
+        for side, position in zip(both, at, strict=True):
+            for step in side.cut(loops[position], copy.name, whole=False):
+                schedule = step.on(schedule)
+        values = [f"{s.dim}_g" for s in both] + [f"{s.dim}_v" for s in both]
+        others = [x for i, x in enumerate(loops) if i not in at]
+        order = [*others, *(s.thread for s in both), *values]
+        schedule = interchange(*(f"{copy.name}/{x}" for x in order)).on(schedule)
+        for loop in values[:-1]:
+            schedule = unroll(f"{copy.name}/{loop}").on(schedule)
+        schedule = vectorize(f"{copy.name}/{values[-1]}").on(schedule)
+        schedule = on_threads(schedule, copy.name, plan, size)
+    return schedule
+
+
+def on_threads(schedule: Schedule, statement: str, plan: Product, size: Tile) -> Schedule:
+    """The thread loops of a statement bound."""
+    for side in sides(plan, size):
+        schedule = bind(f"{statement}/{side.thread}", f"thread.{side.letter}").on(schedule)
+    return schedule
+
+
+def tile_cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int]) -> list[int]:
+    """How many cells the tile of an operand has along each loop of its copy; `lengths` are those of the dims of a tile.
+
+    ScheduleError where the tile is no box of them (windows).
+    """
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    subscripts = _read(schedule, identifier, buffer)[-len(own_loops(schedule, load.id)) :]
+    if not all(isinstance(e, Index) for e in subscripts):
+        raise ScheduleError(f"{buffer} is no box")
+    return [lengths.get(e.name, 1) for e in subscripts if isinstance(e, Index)]
+
+
+def copied(
+    schedule: Schedule, name: str, cells: list[int], axes: tuple[tuple[str, int], ...], most: int = VALUES
+) -> Schedule:
+    """The copy of a tile of so many cells divided among the threads of a block, neighbours in memory by neighbours.
+
+    `axes` are the threads of a block, `most` neighbours move at once.
+    """
+    loops = own_loops(schedule, next(s.id for s in schedule.program.statements if s.name == name))
+    inside: list[str] = []
+    for loop, length in zip(loops, cells, strict=True):
+        if length > 1:
+            schedule = split(f"{name}/{loop}", length, names=(f"{loop}_z", f"{loop}_r")).on(schedule)
+            inside.append(f"{loop}_r")
+    around = [f"{x}_z" if c > 1 else x for x, c in zip(loops, cells, strict=True)]
+    many = most > 1 and bool(inside) and cells[loops.index(inside[-1][:-2])] % most == 0
+    values = [f"{inside[-1][:-2]}_v"] if many else []
+    if many:
+        last = inside.pop()
+        inside.append(f"{last[:-2]}_t")
+        schedule = split(f"{name}/{last}", most, names=(inside[-1], values[0])).on(schedule)
+    schedule = interchange(*(f"{name}/{x}" for x in (*around, *inside, *values))).on(schedule)
+    if len(inside) > 1:
+        schedule = fuse(*(f"{name}/{x}" for x in inside), name="part").on(schedule)
+        inside = ["part"]
+    schedule = shared_among(schedule, name, inside[0], axes)
+    return vectorize(f"{name}/{values[0]}").on(schedule) if values else schedule
+
+
+def shared_among(schedule: Schedule, name: str, loop: str, axes: tuple[tuple[str, int], ...]) -> Schedule:
+    """A loop of a statement in pieces of one iteration for each thread of a block."""
+    known = {x.name for x in path(schedule.tree, next(s.id for s in schedule.program.statements if s.name == name))}
+    piece, whole = _free("piece", known), _free("thread", known)
+    schedule = split(f"{name}/{loop}", prod(n for _, n in axes), names=(piece, whole)).on(schedule)
+    bound = [_free(letter, known) for letter, _ in axes]
+    for position in range(len(axes) - 1, 0, -1):
+        rest = bound[0] if position == 1 else _free("".join(letter for letter, _ in axes[:position]), known)
+        schedule = split(f"{name}/{whole}", axes[position][1], names=(rest, bound[position])).on(schedule)
+        whole = rest
+    for loop, (letter, _) in zip(bound, axes, strict=True):
+        schedule = bind(f"{name}/{loop}", f"thread.{letter}").on(schedule)
+    return schedule
+
+
+def _free(wanted: str, known: set[str]) -> str:
+    """A name that no loop around bears."""
+    return wanted if wanted not in known else _free(f"{wanted}_t", known)
+
+
+def turned(schedule: Schedule, identifier: str, buffer: str, side: Side) -> bool:
+    """Whether `across` changes how a tile lies."""
+    subscripts = _read(schedule, identifier, buffer)
+    return position_of(subscripts, side.dim) != len(subscripts) - 1
+
+
+def across(schedule: Schedule, identifier: str, buffer: str, side: Side) -> Schedule:
+    """The tile of an operand with the cells along the side next to one another."""
+    subscripts = _read(schedule, identifier, buffer)
+    names = [f"d{i}" for i in range(len(subscripts))]
+    place = position_of(subscripts, side.dim)
+    if place == len(names) - 1:
+        return schedule
+    order = [*names[:place], *names[place + 1 :], names[place]]
+    return transform_layout(buffer, f"({', '.join(names)}) -> ({', '.join(order)})").on(schedule)
+
+
+def with_fragment(schedule: Schedule, identifier: str, buffer: str, side: Side, home: str, wanted: str) -> Schedule:
+    """What a thread needs of an operand's tile for one contribution, in registers."""
+    schedule, own = staged(schedule, buffer, home, wanted)
+    subscripts = _read(schedule, identifier, own)
+    names, place = [f"d{i}" for i in range(len(subscripts))], position_of(subscripts, side.dim)
+    cells = [n for i, n in enumerate(names) if i != place] + side.places(names[place])[1]
+    schedule = transform_layout(own, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
+    load = next(s for s in schedule.program.statements if s.name == f"{own}.load")
+    loop = own_loops(schedule, load.id)[place - len(names)]
+    if side.groups > 1:
+        group, value = f"{loop}_g", f"{loop}_v"
+        schedule = split(f"{load.name}/{loop}", side.values, names=(group, value)).on(schedule)
+        schedule = unroll(f"{load.name}/{group}").on(schedule)
+        loop = value
+    return vectorize(f"{load.name}/{loop}").on(schedule)
+
+
+def own_loops(schedule: Schedule, statement: str) -> list[str]:
+    """The loops that only this statement is in."""
+    return [x.name for x in path(schedule.tree, statement) if [s for s, _ in x.rows] == [statement]]
+
+
+def moves(schedule: Schedule, identifier: str, buffer: str, dim: str) -> bool:
+    """Whether the cells of an operand that a statement reads move with a dim, which is one of their subscripts."""
+    return any(isinstance(e, Index) and e.name == dim for e in _read(schedule, identifier, buffer))
+
+
+def _read(schedule: Schedule, identifier: str, buffer: str) -> tuple[Expr, ...]:
+    """How a statement reads a buffer, without the iterations that the buffer belongs to."""
+    array: Array = schedule.program.arrays[buffer]
+    found = [r for r in reads_of(*schedule.program.statement(identifier).values) if r.tensor == buffer]
+    if len({r.subscripts for r in found}) != 1:
+        raise ScheduleError(f"{buffer} is read in several ways")
+    return found[0].subscripts[array.times :]
+
+
+def position_of(subscripts: tuple[Expr, ...], dim: str) -> int:
+    """The subscript that is a dim; ScheduleError where it moves in another way.
+
+    Quotients are no matter: they are the iterations that a buffer of a buffer belongs to.
+    """
+    moving = [i for i, e in enumerate(subscripts) if dim in index_names(e)]
+    plain = [i for i in moving if isinstance(subscripts[i], Index)]
+    rest = [e for i in moving if i not in plain for e in [subscripts[i]]]
+    if len(plain) != 1 or not all(isinstance(e, Binary) and e.op in ("/", "%") for e in rest):
+        raise ScheduleError(f"{dim} is no subscript")
+    return plain[0]

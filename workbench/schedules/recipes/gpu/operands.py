@@ -1,0 +1,137 @@
+"""The operands of a product: tiles copied by all threads of a block, ahead of their use where the GPU copies by itself.
+
+for k_o: { copies of piece k_o + 2 begin;  z: for k_i: { A_own, B_own = registers;  C_own += A_own * B_own } }
+"""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.errors import ScheduleError
+from workbench.lang.algebra.normal_form import constant
+from workbench.records import record
+from workbench.schedules.recipes.gpu.fragments import (
+    VALUES,
+    Product,
+    Tile,
+    across,
+    copied,
+    moves,
+    own_loops,
+    sides,
+    staged,
+    tile_cells,
+    turned,
+    with_fragment,
+)
+from workbench.schedules.recipes.gpu.shared import spelled, taken
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import bind, fuse, pipeline, split
+
+
+@record
+class Blocking:
+    """How a product is cut: the tile of a block, the places of each operand's tile (more than one: copies run ahead),
+    contributions between two copies, elements that a copy moves at once; whether rows of shared memory are padded,
+    copies that run ahead asynchronous, operands held in registers, and the innermost loop written out.
+    """
+
+    size: Tile
+    stages: int = 1
+    depth: int = 16
+    moved: int = VALUES
+    spaced: bool = True
+    asynchronous: bool = True
+    held: bool = True
+    unrolled: bool = False
+
+
+def with_operands(
+    schedule: Schedule, identifier: str, plan: Product, size: Tile, home: str, lengths: dict[str, int],
+    inner: list[str], blocking: Blocking,
+) -> tuple[Schedule, list[str]]:  # fmt: skip
+    """The operands staged at the loop `home`, in tiles of `lengths`; and the names of the tiles.
+
+    Each tile has as many places as the blocking has stages; ScheduleError for several where a tile is no box.
+    """
+    buffers: dict[str, list[int]] = {}
+    stages = blocking.stages
+    for operand in plan.operands:
+        schedule, buffer = staged(schedule, operand, home, f"{operand}_tile")
+        buffers[buffer] = _cells(schedule, identifier, buffer, lengths, whole=stages > 1)
+    for buffer, cells in buffers.items():
+        schedule = _operand(schedule, identifier, buffer, (plan, size), (cells, inner), blocking)
+    if stages > 1:
+        schedule = pipeline(home, stages, async_=blocking.asynchronous).on(schedule)
+    return schedule, [*buffers]
+
+
+def _cells(schedule: Schedule, identifier: str, buffer: str, lengths: dict[str, int], *, whole: bool) -> list[int]:
+    """The cells of a tile along each loop of its copy; none where it is no box (windows)."""
+    try:
+        return tile_cells(schedule, identifier, buffer, lengths)
+    except ScheduleError:
+        if whole:
+            raise
+        return []
+
+
+def _operand(
+    schedule: Schedule,
+    identifier: str,
+    buffer: str,
+    plan: tuple[Product, Tile],
+    tile: tuple[list[int], list[str]],
+    blocking: Blocking,
+) -> Schedule:
+    """The copies of an operand's tile: by all threads, then what each needs in its registers, where these are boxes.
+
+    Asynchronous copies turn a tile element by element: there is no register in between.
+    """
+    (cells, inner), name = tile, schedule.program.statement(identifier).name
+    loads = [s for s in schedule.program.statements if s.name.startswith(f"{buffer}.load")]
+    if not cells:
+        return _shared_out(schedule, loads[0].id, plan[1])
+    moving = [side for side in sides(*plan) if moves(schedule, identifier, buffer, side.dim)]
+    own = inner and len(moving) == 1
+    ahead = blocking.stages > 1 and blocking.asynchronous
+    most = 1 if ahead and own and turned(schedule, identifier, buffer, moving[0]) else blocking.moved
+    for load in loads:
+        schedule = copied(schedule, load.name, cells, plan[1].axes, most)
+    if own:
+        schedule = across(schedule, identifier, buffer, moving[0])
+    if own and blocking.held:
+        wanted = f"{buffer.removesuffix('_tile')}_own"
+        schedule = with_fragment(schedule, identifier, buffer, moving[0], f"{name}/{inner[-1]}", wanted)
+    return schedule
+
+
+def _shared_out(schedule: Schedule, statement: str, size: Tile) -> Schedule:
+    """A copy divided among the threads of a block, neighbours in memory on neighbouring threads."""
+    own = schedule.program.statement(statement)
+    loops = own_loops(schedule, statement)
+    counts = dict(zip(loops, _extents(schedule, own.name.rpartition(".")[0]), strict=True))
+    lane = next((x for x in reversed(loops) if counts[x] > 1), loops[-1])
+    while counts[lane] < size.width and loops.index(lane):
+        outer = loops[loops.index(lane) - 1]
+        after = taken(schedule, fuse(spelled(schedule, statement, outer), spelled(schedule, statement, lane)))
+        if after is None:
+            break
+        schedule, joined = after, f"{outer}_{lane}"
+        counts[joined] = counts[outer] * counts[lane]
+        loops[loops.index(outer) : loops.index(lane) + 1] = [joined]
+        lane = joined
+    rows = [x for x in loops if x != lane]
+    row = max(rows, key=lambda x: counts[x], default="")
+    for loop, axis, count in ((lane, "thread.x", size.width), (row, "thread.y", size.height)):
+        if loop:
+            name = spelled(schedule, statement, loop)
+            schedule = split(name, count, names=(f"{loop}_piece", f"{loop}_lane")).on(schedule)
+            schedule = bind(f"{name}_lane", axis).on(schedule)
+    return schedule
+
+
+def _extents(schedule: Schedule, buffer: str) -> list[int]:
+    """How many cells of a buffer there are along each dimension of the array that it copies."""
+    storage = next(s for s in poly.storage_of(schedule.program, schedule.tree) if s.array.name == buffer)
+    kept = {d: constant(extent) or 1 << 20 for d, _, extent in storage.kept}
+    return [kept.get(d, 1) for d in range(storage.array.times, storage.array.rank)]

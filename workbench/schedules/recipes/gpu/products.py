@@ -1,0 +1,241 @@
+"""Products: tiles of the result, whose operands a block of threads copies into shared memory.
+
+A block computes a tile of the result; piece by piece of the reduction its threads copy what the tile needs, neighbours
+in memory by neighbouring threads, and each thread multiplies a small tile of its own in registers (Volkov and Demmel
+2008; Nath, Tomov and Dongarra 2010).  Windows that overlap (convolutions) are the same: what a tile touches is copied
+once.
+"""
+
+from __future__ import annotations
+
+from itertools import product as choices
+from math import prod
+
+from workbench import poly
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang.expr import index_names
+from workbench.lang.expr import reads as reads_of
+from workbench.schedules.analysis.structure import Structure, multiplies, structure
+from workbench.schedules.recipes.gpu.banks import padded
+from workbench.schedules.recipes.gpu.fragments import (
+    Product,
+    Tile,
+    in_registers,
+    on_threads,
+    sides,
+    staged,
+    tiled,
+    value_loops,
+)
+from workbench.schedules.recipes.gpu.operands import Blocking, with_operands
+from workbench.schedules.recipes.gpu.shared import power
+from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
+from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import (
+    bind,
+    decompose_reduction,
+    fuse,
+    interchange,
+    merge,
+    split,
+    unroll,
+)
+from workbench.schedules.steps.order.decompose_reduction import enclosing_sequence
+from workbench.target import Target
+
+WORK = 1 << 20
+"""Fewer multiplications are not worth a copy."""
+
+OPERATIONS = 1_500_000
+"""Polyhedral operations of one question: a product that needs more is not worth the wait."""
+
+SMALLEST_COPY = 4
+"""Bytes of an asynchronous copy."""
+
+TILES = (
+    Tile(128, 128, 16, 16), Tile(64, 128, 8, 16), Tile(64, 64, 8, 16), Tile(32, 64, 8, 16), Tile(32, 32, 8, 8),
+    Tile(16, 16, 8, 8),
+)  # fmt: skip
+
+
+def product_of(shape: Structure, work: int | None = None) -> Product | None:
+    """The product that a statement is: two free dims, along each of which another operand stays the same.
+
+    None for one of less than `work` multiplications (by default so many as are worth a copy).
+    """
+    trips = dict(shape.trips)
+    if not multiplies(shape.statement) or len(shape.writes) != 1 or not shape.reduced:
+        return None
+    known = [t for t in trips.values() if t is not None]
+    if len(known) == len(trips) and prod(known) < (WORK if work is None else work):
+        return None
+    reads = [r for r in reads_of(*shape.statement.values) if r.subscripts and index_names(r) & {*shape.reduced}]
+    if any(any(reads_of(*r.subscripts)) for r in reads):
+        return None
+    longest = sorted(shape.free, key=lambda d: (shape.writes[0].along(d) != 1, -(trips[d] or 1 << 20)))
+    for column in longest:
+        for row in [d for d in longest if d != column]:
+            moving = {d: {r.tensor for r in reads if d in index_names(r)} for d in (row, column)}
+            both = moving[row] & moving[column]
+            long = all(trips[d] is None or (trips[d] or 0) >= 8 for d in (row, column))
+            if moving[row] and moving[column] and not both and long:
+                others = tuple(d for d in shape.free if d not in (row, column))
+                operands = tuple(sorted(moving[row] | moving[column]))
+                return Product(row, column, others, shape.reduced, operands)
+    return None
+
+
+def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """One product in tiles, its operands in shared memory; unchanged if it is none, or nothing fits."""
+    plan = product_of(structure(schedule.program, identifier))
+    if plan is None or not simple(schedule.program, schedule.tree, identifier):
+        return schedule
+    on_cores = tensor_product(schedule, identifier, plan, target)
+    if on_cores is not None:
+        return on_cores
+    found = first_blocking(schedule, identifier, plan, target)
+    return schedule if found is None else found[1]
+
+
+def first_blocking(
+    schedule: Schedule, identifier: str, plan: Product, target: Target
+) -> tuple[Blocking, Schedule] | None:
+    """The first blocking that fits and is legal, with its schedule."""
+    for size, stages in choices(
+        _tiles(schedule, identifier, plan, target), _stages(schedule, identifier, plan, target)
+    ):
+        blocking = Blocking(size, stages)
+        try:
+            after = blocked(schedule, identifier, plan, blocking, target)
+        except BudgetExceeded:
+            break
+        if after is not None:
+            return blocking, after
+    return None
+
+
+def blocked(
+    schedule: Schedule, identifier: str, plan: Product, blocking: Blocking, target: Target, blocks: int = 2
+) -> Schedule | None:
+    """The product in tiles of which so many `blocks` fit a multiprocessor; None where that does not fit or is not
+    legal.  BudgetExceeded where it takes too long to say.
+    """
+    try:
+        with poly.budget(OPERATIONS):
+            after = _scheduled(schedule, identifier, plan, blocking)
+            return after if _fits(after, target, blocks) and after.verdict else None
+    except ScheduleError:
+        return None
+
+
+def _stages(schedule: Schedule, identifier: str, plan: Product, target: Target) -> tuple[int, ...]:
+    """Places of a tile worth trying, the most first; where there are several, the next pieces are on their way.
+
+    Asynchronous copies move 4 bytes or more, so that operands may be turned on their way.
+    """
+    capability = tuple(map(int, target.device.capability.split(".")))
+    if capability < (8, 0) or any(schedule.program.arrays[x].dtype.bytes < SMALLEST_COPY for x in plan.operands):
+        return (1,)
+    shape = structure(schedule.program, identifier)
+    pieces = prod(shape.trip(d) or 1 << 20 for d in plan.reduced) // Blocking.depth
+    return tuple(s for s in (3, 2, 1) if s <= max(2, pieces - 1) <= pieces) or (1,)
+
+
+def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -> list[Tile]:
+    """Tiles worth trying, the largest first that still gives every multiprocessor a block."""
+    shape = structure(schedule.program, identifier)
+    rows, columns = shape.trip(plan.row), shape.trip(plan.column)
+    around = prod(shape.trip(d) or 1 for d in plan.others)
+
+    def blocks(t: Tile) -> int:
+        return around * -(-(rows or 4096) // t.rows) * -(-(columns or 4096) // t.columns)
+
+    def fits(t: Tile) -> bool:
+        return t.rows <= 2 * power(rows, 1 << 20, 8) and t.columns <= 2 * power(columns, 1 << 20, 8)
+
+    enough = [t for t in TILES if fits(t) and blocks(t) >= target.device.multiprocessors]
+    return enough[:3] or [t for t in TILES if fits(t)][-2:] or [TILES[-1]]
+
+
+def _fits(schedule: Schedule, target: Target, blocks: int) -> bool:
+    """Whether blocks fit the shared memory of a multiprocessor, from the exact footprints of their buffers."""
+    gpu = target.device
+    sizes = [s.bytes for s in poly.storage_of(schedule.program, schedule.tree)]
+    most = min(gpu.block_shared_bytes, gpu.shared_bytes // blocks - gpu.reserved_shared_bytes)
+    return None not in sizes and sum(s or 0 for s in sizes) <= most
+
+
+def _scheduled(schedule: Schedule, identifier: str, plan: Product, blocking: Blocking) -> Schedule:
+    size, name = blocking.size, schedule.program.statement(identifier).name
+    array = schedule.program.statement(identifier).targets[0][0]
+    schedule, first = _divided(schedule, identifier, plan, size)
+    both, values = sides(plan, size), value_loops(plan, size)
+    schedule, outer, inner, lengths = _pieces(schedule, identifier, plan, blocking.depth)
+    lengths |= {side.dim: side.length for side in both}
+    blocks, threads = [*plan.others, f"{plan.row}_o", f"{plan.column}_o"], [s.thread for s in both]
+    schedule = _ordered(schedule, name, [*blocks, *outer, *threads, *inner, *values])
+    if first:
+        schedule = _ordered(schedule, first, [*blocks, *threads, *values])
+        schedule = merge(first, name, depth=len(blocks)).on(schedule)
+    schedule, others = _one(schedule, [f"{name}/{d}" for d in plan.others])
+    schedule, result = staged(schedule, array, f"{name}/{blocks[-1]}", f"{array}_own")
+    schedule = in_registers(schedule, identifier, result, plan, size)
+    home = f"{name}/{outer[-1] if outer else blocks[-1]}"
+    schedule, buffers = with_operands(schedule, identifier, plan, size, home, lengths, inner, blocking)
+    for own in filter(None, (first, name)):
+        schedule = on_threads(schedule, own, plan, size)
+        for loop in [*(inner if blocking.unrolled and own == name else ()), *values]:
+            schedule = unroll(f"{own}/{loop}").on(schedule)
+    for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
+        schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
+    return padded(schedule, buffers) if blocking.spaced else schedule
+
+
+def _divided(schedule: Schedule, identifier: str, plan: Product, size: Tile) -> tuple[Schedule, str]:
+    """The loops of the product, and of its initialisation (its name, empty if there is none), cut alike."""
+    name, first = schedule.program.statement(identifier).name, ""
+    if enclosing_sequence(schedule.tree, identifier):
+        schedule, first = decompose_reduction(name).on(schedule), f"{name}.init"
+        schedule = tiled(schedule, first, plan, size)
+    return tiled(schedule, name, plan, size), first
+
+
+def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
+    return interchange(*(f"{statement}/{x}" for x in loops)).on(schedule)
+
+
+def _pieces(
+    schedule: Schedule, identifier: str, plan: Product, room: int
+) -> tuple[Schedule, list[str], list[str], dict[str, int]]:
+    """The loops of the reduction: those between copies, those over what was copied (`room` contributions at most); how
+    much of each dim that is.
+    """
+    shape, name = structure(schedule.program, identifier), schedule.program.statement(identifier).name
+    outer: list[str] = []
+    inner: list[str] = []
+    lengths: dict[str, int] = {}
+    for dim in reversed(plan.reduced):
+        count = shape.trip(dim)
+        if count is not None and count <= room:
+            inner.insert(0, dim)
+            lengths[dim] = count
+            room //= count
+        elif room >= 4:
+            schedule = split(f"{name}/{dim}", room).on(schedule)
+            outer.insert(0, f"{dim}_o")
+            inner.insert(0, f"{dim}_i")
+            lengths[dim] = room
+            room = 1
+        else:
+            outer.insert(0, dim)
+            room = 1
+    return schedule, outer, inner, lengths
+
+
+def _one(schedule: Schedule, others: list[str]) -> tuple[Schedule, list[str]]:
+    """The loops around the tiles as one, which blocks run along."""
+    while len(others) > 1:
+        schedule = fuse(others[0], others[1]).on(schedule)
+        others = [f"{others[0]}_{others[1].rpartition('/')[2]}", *others[2:]]
+    return schedule, others

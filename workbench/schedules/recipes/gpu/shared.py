@@ -1,0 +1,114 @@
+"""What the GPU recipes share: steps that are kept only if legal, loops by name, sizes of blocks."""
+
+from __future__ import annotations
+
+from workbench import poly
+from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang.expr import Binary, Const, Expr, Index
+from workbench.poly.programs.tree import Loop, path
+from workbench.schedules.analysis.structure import structure
+from workbench.schedules.recipes.decisions import decide
+from workbench.schedules.recipes.try_steps import changed
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.transform import Transform
+from workbench.target import Target
+
+WARP = 32
+
+THREAD_COUNTS = (32, 64, 128, 256, 512, 1024)
+"""Threads of a block that may be chosen: whole warps, powers of two."""
+
+
+def taken(schedule: Schedule, *steps: Transform) -> Schedule | None:
+    """The schedule after the steps; None if one does not fit, or the result is not known to be legal."""
+    try:
+        after = schedule
+        for step in steps:
+            after = step.on(after)
+        return after if kept(schedule, after) else None
+    except (ScheduleError, BudgetExceeded):
+        return None
+
+
+def kept(before: Schedule, after: Schedule) -> bool:
+    """Whether the later schedule is legal, given that the earlier one is."""
+    if after.program is not before.program:
+        return bool(after.verdict)
+    return not poly.violations(after.program, after.tree, changed(before, after))
+
+
+def around(schedule: Schedule, ids: tuple[str, ...]) -> list[Loop]:
+    """The loops around all of some statements, outermost first."""
+    paths = [path(schedule.tree, s) for s in ids]
+    found: list[Loop] = []
+    for level in zip(*paths, strict=False):
+        if len({x.name for x in level}) > 1 or any(set(dict(level[0].rows)) != set(dict(x.rows)) for x in level):
+            break
+        found.append(level[0])
+    return found
+
+
+def spelled(schedule: Schedule, statement: str, loop: str) -> str:
+    """`C/m`, for the statement with this id."""
+    return f"{schedule.program.statement(statement).name}/{loop}"
+
+
+def dim_of(loop: Loop, statement: str) -> str | None:
+    """The dim of a statement along which a loop walks in steps of one, None if there is none."""
+    match dict(loop.rows).get(statement):
+        case Index(name, _) | Binary("%", Index(name, _), Const(_, _), _):
+            return name
+    return None
+
+
+def trip(schedule: Schedule, loop: Loop) -> int | None:
+    """The most iterations of a loop that is a dim of its statements, or a part of one; None where that is not known."""
+    counts = [_trip(schedule, statement, row) for statement, row in loop.rows]
+    return None if None in counts else max((c for c in counts if c is not None), default=None)
+
+
+def _trip(schedule: Schedule, statement: str, row: Expr) -> int | None:
+    match row:
+        case Index(name, _):
+            return structure(schedule.program, statement).trip(name)
+        case Binary("/", inner, Const(int(size), _), _):
+            whole = _trip(schedule, statement, inner)
+            return None if whole is None else -(-whole // size)
+        case Binary("%", _, Const(int(size), _), _):
+            return size
+    return None
+
+
+def score(schedule: Schedule, loop: Loop) -> int:
+    """Accesses that walk along memory with a loop, minus those that jump."""
+    total = 0
+    for statement, _ in loop.rows:
+        dim = dim_of(loop, statement)
+        total += structure(schedule.program, statement).contiguous(dim) if dim else 0
+    return total
+
+
+def parallel(schedule: Schedule, statement: str, loop: str) -> bool:
+    """Whether the iterations of a loop may run at once as it stands."""
+    try:
+        return poly.can_parallelize(schedule.program, schedule.tree, spelled(schedule, statement, loop))
+    except (ScheduleError, BudgetExceeded):
+        return False
+
+
+def name_of(schedule: Schedule, ids: tuple[str, ...]) -> str:
+    """What decisions about some statements are named after: the first of them."""
+    return schedule.program.statement(ids[0]).name
+
+
+def threads_of(name: str, usual: int, target: Target) -> int:
+    """Threads of a block, as usual or as they were chosen, no more than the GPU has."""
+    most = target.device.block_threads
+    return min(most, decide(f"{name}_threads", min(usual, most), [n for n in THREAD_COUNTS if n <= most]))
+
+
+def power(number: int | None, most: int, least: int = 1) -> int:
+    """The smallest power of two that holds a number, within limits; the largest where it is not known."""
+    if number is None:
+        return most
+    return max(least, min(most, 1 << max(0, number - 1).bit_length()))

@@ -1,0 +1,1 @@
+"""Recipes for loops: fusion, tiles in space and time, threads, lanes."""

@@ -1,0 +1,197 @@
+"""Lanes: every innermost nest is vectorised along memory."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise, takewhile
+from operator import mul
+
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Binary, Const, Expr, Index, substitute
+from workbench.poly.programs.addresses import address
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Band, Tree, path, statements
+from workbench.schedules.analysis.blocking import at_least
+from workbench.schedules.analysis.structure import structure
+from workbench.schedules.edit import at, children, leaf_path
+from workbench.schedules.recipes.decisions import asked, decide
+from workbench.schedules.recipes.loops.loop_collapse import run_along
+from workbench.schedules.recipes.loops.transposition import across
+from workbench.schedules.recipes.try_steps import attempt, dim_of
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import fuse, interchange, vectorize
+from workbench.schedules.transform import Transform
+from workbench.target import Target
+
+SHORT = 100
+"""Rows of fewer cells, where some are left over, are walked together if they follow one another in memory."""
+
+LONG = 1 << 16
+"""Cells of a row that is long enough for anything; a 64th of it will do."""
+
+
+def vectorized(schedule: Schedule, blocked: set[str], target: Target) -> Schedule:
+    """Lanes for every innermost nest that has none yet."""
+    for identifier in [s.id for s in schedule.program.statements]:
+        loops = path(schedule.tree, identifier)
+        if identifier in blocked or not loops or any(x.kind == "vector" for x in loops):
+            continue
+        band = at(schedule.tree, innermost(schedule.tree, identifier))
+        if isinstance(band, Band) and not any(isinstance(c, Band) for c in descend(band.child)):
+            schedule = lanes(schedule, band, target)
+    return schedule
+
+
+def innermost(tree: Tree, identifier: str) -> tuple[int, ...]:
+    """The path of the innermost band around a statement."""
+    place = leaf_path(tree, identifier)
+    for depth in range(len(place), -1, -1):
+        if isinstance(at(tree, place[:depth]), Band):
+            return place[:depth]
+    return ()
+
+
+def descend(tree: Tree) -> list[Tree]:
+    """The tree and everything below it."""
+    return [tree, *(x for child in children(tree) for x in descend(child))]
+
+
+def lanes(schedule: Schedule, band: Band, target: Target) -> Schedule:
+    """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
+    program, ids = schedule.program, statements(band)
+    scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
+    if asked():
+        scored = _chosen_first(program, scored, band, ids)
+    for value, position in scored:
+        crossing = crossed(program, band, position, ids)
+        if value <= 0 and not crossing:
+            continue
+        if crossing and not decide(f"{program.statement(ids[-1]).name}_squares", True, (True, False)):
+            crossing = None
+        flat = flattenings(program, band, position, target) if position == len(band.loops) - 1 else []
+        for steps in (*flat, *options(program, band, position, crossing, target)):
+            after = attempt(schedule, *steps)
+            if after is not schedule:
+                return after
+    return schedule
+
+
+def _chosen_first(
+    program: Program, scored: list[tuple[int, int]], band: Band, ids: tuple[str, ...]
+) -> list[tuple[int, int]]:
+    """The loops in the order in which lanes are tried, the one that was chosen first; none if none is wanted.
+
+    A loop inside a block is chosen by the dim that it walks along, as the loop without blocks would be.  Where the
+    recipe itself takes none (a gather, cells that lie apart) each may be chosen.
+    """
+    names = [_walked(band, position, ids[-1]) for _, position in scored]
+    fits = any(value > 0 or crossed(program, band, position, ids) for value, position in scored)
+    usual = names[0] if fits else ""
+    if fits and len(names) == 1:
+        return scored
+    wanted = decide(f"{program.statement(ids[-1]).name}_lanes", usual, (*names, ""))
+    if not wanted:
+        return []
+    first = names.index(wanted)
+    value, position = scored[first]
+    forced = wanted != usual
+    return [(max(1, value) if forced else value, position), *(s for n, s in enumerate(scored) if n != first)]
+
+
+def _walked(band: Band, position: int, statement: str) -> str:
+    """The dim that a loop walks along, whole or inside a block; else the loop's name."""
+    match band.loops[position].row(statement):
+        case Index(name, _) | Binary("%", Index(name, _), Const(), _):
+            return name
+    return band.loops[position].name
+
+
+def options(
+    program: Program, band: Band, position: int, crossing: str | None, target: Target
+) -> list[list[Transform]]:
+    """Ways to put one loop of a band into lanes: across a small square if an access crosses it, else innermost."""
+    place = f"{program.statement(statements(band)[-1]).name}/"
+    names = [place + x.name for x in band.loops]
+    own = names[position]
+    found: list[list[Transform]] = []
+    if crossing is not None:
+        found += across(program, band, [x.name for x in band.loops].index(crossing), position, target)
+    moved = names[:position] + names[position + 1 :] + [own]
+    reorder: list[Transform] = [interchange(*moved)] if moved != names else []
+    return [*found, [*reorder, vectorize(own)]]
+
+
+def flattenings(program: Program, band: Band, position: int, target: Target) -> list[list[Transform]]:
+    """One long loop in lanes instead of short rows, where every access walks through memory as if they were one."""
+    ids = statements(band)
+    runs = []
+    for s in ids:
+        dim = dim_of(band, position, s)
+        shape = structure(program, s)
+        trip = shape.trip(dim) if dim else None
+        if dim is None or trip is None or trip >= SHORT or trip % target.lanes(32) == 0:
+            return []
+        run = run_along(shape, dim, shape.statement.dims)
+        around = [dim_of(band, p, s) for p in range(position, -1, -1)]
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(reversed(run), around, strict=False))
+        runs.append(_moderate([shape.trip(d) or LONG for d, _ in same]))
+    if min(runs) < 2:
+        return []
+    place = f"{program.statement(ids[-1]).name}/"
+    names = [x.name for x in band.loops[position + 1 - min(runs) : position + 1]]
+    return [[fuse(*(place + n for n in names)), vectorize(place + "_".join(names))]]
+
+
+def _moderate(trips: list[int]) -> int:
+    """How many loops, from the inside out, make a row that is long but leaves work for other threads."""
+    cells = list(accumulate(trips, mul))
+    return next((n for n, c in enumerate(cells) if c > LONG or (n and cells[n - 1] >= LONG // 64)), len(cells))
+
+
+def score(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> int:
+    """Accesses that walk along memory with a loop of the band, minus those that jump."""
+    total = 0
+    for s in ids:
+        dim = dim_of(band, position, s)
+        if dim is None or not at_least(structure(program, s).trip(dim), 4):
+            return 0
+        total += structure(program, s).contiguous(dim)
+    return total + sum(5 * 2 for s, t in pairwise(ids) if _in_turn(program, band, position, s, t))
+
+
+def _in_turn(program: Program, band: Band, position: int, first: str, second: str) -> bool:
+    """Whether two statements fill every second cell of a row each: lanes store both at once."""
+    one, other = program.statement(first), program.statement(second)
+    dims = [(dim_of(band, p, first), dim_of(band, p, second)) for p in range(len(band.loops))]
+    if any(a is None or b is None for a, b in dims) or {one.kind, other.kind} != {"assign"}:
+        return False
+    touches = [*structure(program, first).writes, *structure(program, second).writes]
+    moved = [t.along(d or "") for t, d in zip(touches, dims[position], strict=False)]
+    if len(touches) != 2 or moved != [2, 2] or touches[0].array != touches[1].array:
+        return False
+    renamed: dict[str, Expr] = {b: Index(a, INT32) for a, b in dims if a and b}
+    array, (_, left), (_, right) = program.arrays[touches[0].array], one.targets[0], other.targets[0]
+    distance = address(array, tuple(substitute(e, renamed) for e in right)) - address(array, left)
+    return distance.constant in (1, -1)
+
+
+def crossed(program: Program, band: Band, position: int, ids: tuple[str, ...]) -> str | None:
+    """Another loop of the band along which an access walks that jumps along this one (a transposition).
+
+    Only where what is written walks along this one: writes should fill whole cache lines.
+    """
+    for s in ids:
+        dim = dim_of(band, position, s)
+        if dim is None or any(w.along(dim) != 1 for w in structure(program, s).writes):
+            return None
+    for other, loop in enumerate(band.loops):
+        for s in ids:
+            dim, across = dim_of(band, position, s), dim_of(band, other, s)
+            reads = structure(program, s).reads
+            if (
+                dim
+                and across
+                and dim != across
+                and any(r.along(across) == 1 and r.along(dim) not in (0, 1) for r in reads)
+            ):
+                return loop.name
+    return None

@@ -1,0 +1,1 @@
+"""Recipes for memory: prefetching, buffers, sums along rows and columns of large arrays."""

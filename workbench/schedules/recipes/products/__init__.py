@@ -1,0 +1,1 @@
+"""Recipes for products: packed operands, convolutions, instructions for short integers."""

@@ -1,0 +1,158 @@
+"""Windows: convolutions with the filters in the lanes.
+
+Windows overlap, so the picture cannot be packed without copying its cells many times, and its rows are seldom as long
+as registers are wide.  Filters can: they are copied into panels in which the cells that meet the same pixel are
+neighbours, and a register tile is some pixels of a row times a vector of filters (Georganas et al. 2018, Zhang et al.
+2018).  Pixels are only ever broadcast, so strides, dilations and short rows cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Read, index_names
+from workbench.records import record
+from workbench.schedules.analysis.structure import Structure, multiplies, structure
+from workbench.schedules.recipes.decisions import asked, decide
+from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.panels import paneled, plain_read
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import parallelize
+from workbench.target import Target
+
+WORK = 1 << 21
+"""Fewer multiplications are not worth a copy: of products of 128³ every operand stays in the second cache as it is."""
+
+DEPTH = 100
+"""Contributions to a cell that pay for storing it alone: the cells of a vector of filters are not neighbours."""
+
+WAITING = 1.375
+"""Times the multiply-adds in flight that a step of the reduction takes at least: where so few sums are computed that
+they wait for their own last values, no others stand by when one of them is late."""
+
+STEP = 1 / 3
+"""The part of a loop's turn that a step of the reduction costs however much it computes: the rest of it runs beside the
+multiply-adds."""
+
+LOADS = 2
+"""Loads that begin in a cycle, of a pixel for all lanes or of filters."""
+
+STREAM = 0.3
+"""The part of the second cache's rate that is left while registers compute, and read the first cache for it."""
+
+
+@record
+class Windows:
+    """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed."""
+
+    lanes: str
+    width: int
+    pixels: str
+    height: int
+    weights: Read
+
+
+def windows(shape: Structure, target: Target) -> Windows | None:
+    """The register tile of a reduction of filters with overlapping windows, or None."""
+    trips = dict(shape.trips)
+    if not multiplies(shape.statement) or len(shape.writes) != 1 or any(t is None for t in trips.values()):
+        return None
+    depth = prod(trips[d] or 0 for d in shape.reduced)
+    if depth < DEPTH or depth * prod(trips[d] or 0 for d in shape.free) < WORK:
+        return None
+    for lanes in sorted(shape.free, key=lambda d: -(trips[d] or 0)):
+        weights = plain_read(shape, lanes)
+        others = [r for r in shape.reads if weights is None or r.array != weights.tensor]
+        if weights is None or len(others) != 1 or others[0].along(lanes) != 0:
+            continue
+        vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
+        own = next(r for r in shape.reads if r.array == weights.tensor)
+        moving = [d for d in shape.free if own.along(d) == 0 and others[0].along(d) not in (0, None)]
+        if not moving or (trips[lanes] or 0) < vector or not overlapping(shape, weights):
+            continue
+        pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
+        height, vectors = tile_of(trips[pixels] or 1, trips[lanes] or 1, 4 * vector * depth, target)
+        if asked():
+            name = shape.statement.name
+            height = decide(f"{name}_tile_{pixels}", height, range(1, min(trips[pixels] or 1, 16) + 1))
+            most = max(1, min(4, (trips[lanes] or 1) // vector))
+            vectors = decide(f"{name}_tile_vectors", vectors, range(1, most + 1))
+        return Windows(lanes, vectors * vector, pixels, height, weights)
+    return None
+
+
+def overlapping(shape: Structure, weights: Read) -> bool:
+    """Whether some cell of the picture is read for several cells of the result by one filter."""
+    picture = next(r for r in shape.reads if r.array != weights.tensor)
+    trips = dict(shape.trips)
+    inner = [d for d in shape.reduced if (trips[d] or 0) > 1]
+    outer = [d for d in shape.free if picture.along(d) not in (0, None)]
+    return any(
+        abs(picture.along(i) or 0) * ((trips[i] or 1) - 1) >= abs(picture.along(o) or 0) > 0
+        and abs(picture.along(i) or 0) <= abs(picture.along(o) or 0) * ((trips[o] or 1) - 1)
+        for i in inner
+        for o in outer
+    )
+
+
+def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int, int]:
+    """The height in pixels and the width in vectors of the tile with the fewest slots of multiply-adds a cell.
+
+    `panel` is the memory that a vector of filters takes, in bytes.
+    """
+    costs, size = target.costs, target.vector_bits // 8
+    latency = WAITING * costs.multiply_adds_in_flight
+    cycle = costs.multiply_adds_a_cycle
+    turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
+    stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
+
+    def slots(tile: tuple[int, int]) -> float:
+        height, vectors = tile
+        streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
+        full = max(height * vectors, (height + vectors) / LOADS * cycle, latency, streamed)
+        alone = max(vectors * cycle, latency, streamed)
+        return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
+
+    return min(_tiles(pixels, filters, target), key=slots)
+
+
+def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:
+    """Tiles whose sums stay in registers beside the vectors that are multiplied.
+
+    Where there are few registers, compilers load a pixel for each row before they multiply.
+    """
+    lanes, few = target.lanes(32), target.vector_registers <= 16
+    for vectors in (1, 2, 3):
+        for height in range(1, min(pixels, 14) + 1):
+            used = height * vectors + vectors + (height if few else 1)
+            fits = used <= target.vector_registers + (1 if few else -3)
+            if fits and (vectors == 1 or filters % (vectors * lanes) == 0):
+                yield height, vectors
+
+
+def windowed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """One convolution with its filters packed, not judged yet; unchanged if it is none."""
+    plan = windows(structure(schedule.program, identifier), target)
+    if plan is None or not simple(schedule.program, schedule.tree, identifier):
+        return schedule
+    try:
+        return _scheduled(schedule, identifier, plan)
+    except ScheduleError:
+        return schedule
+
+
+def _scheduled(schedule: Schedule, identifier: str, plan: Windows) -> Schedule:
+    name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
+    free = [d for d in shape.free if d not in (plan.lanes, plan.pixels)]
+    batches = [d for d in free if d in index_names(plan.weights)]
+    outer = [*batches, f"{plan.lanes}_o", *(d for d in free if d not in batches), f"{plan.pixels}_o"]
+    cells = f"{plan.pixels}_i", f"{plan.lanes}_i"
+    sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
+    schedule = beside(schedule, identifier, together=True)
+    schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
+    home, cut = f"{name}/{plan.lanes}_o", (plan.lanes, plan.width)
+    schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True)
+    return parallelize(f"{name}/{batches[0]}" if batches else home).on(schedule)

@@ -1,0 +1,190 @@
+"""Products of 8- and 16-bit numbers by the instructions that a machine has for them.
+
+before → after:  for m, n, k: C(m,n) += int32(A(m,k)) * int32(B(k,n))
+                 → for m_o (parallel): wb_madd256_i8_i8(&A, …, &B, …, &C, …)   for blocks of m, all n and all k
+
+Of a convolution the filters are the rows, the pixels the columns; channels and places in the filter are summed up.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Binary, Cast, Expr, Read
+from workbench.records import record
+from workbench.schedules.analysis.structure import Structure, Touch, structure
+from workbench.schedules.kernels.product_frame import Form, ProductInstruction
+from workbench.schedules.recipes.loops.epilogue_fusion import beside
+from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.try_steps import attempt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import interchange, merge, parallelize, replace, tile
+from workbench.target import Target
+
+SHORTEST = {"row": 4, "column": 8, "depth": 8}
+"""Fewer rows, columns or contributions leave most of a register tile to padding; of bytes a single row is worth it."""
+
+WORK = 1 << 15
+"""Fewer multiplications are not worth the copies."""
+
+DEPTHS = 3
+"""Loops over contributions that a micro-kernel may have."""
+
+NARROW = ("int8", "uint8", "bfloat16", "float16")
+
+
+@record
+class Product:
+    """The dims of rows (one or none), columns and contributions, the types of the operands and of the sums."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    depths: tuple[str, ...]
+    left: str
+    right: str
+    result: str
+
+    @property
+    def form(self) -> Form:
+        return Form(len(self.columns), len(self.depths), len(self.rows))
+
+
+def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
+    """One product by an instruction of the machine, not judged yet; unchanged if it has none or no use for it."""
+    statement = schedule.program.statement(identifier)
+    if (
+        statement.reduction != "+"
+        or not narrow(statement.values[0])
+        or not simple(schedule.program, schedule.tree, identifier)
+    ):
+        return schedule
+    shape = structure(schedule.program, identifier)
+    found = product(shape)
+    if found is None:
+        return schedule
+    from workbench.schedules.kernels.products import instruction_for  # few programs multiply such numbers
+
+    own = instruction_for(found.left, found.right, found.result, target)
+    if own is None:
+        return schedule
+    try:
+        return _replaced(schedule, shape, found, own, target)
+    except ScheduleError:
+        return schedule
+
+
+def narrow(value: Expr) -> bool:
+    """Whether it is a product of two numbers of which one at least has 8 or 16 bits."""
+    operands = _operands(value)
+    return operands is not None and any(r.dtype.name in NARROW for r in operands)
+
+
+def _operands(value: Expr) -> tuple[Read, Read] | None:
+    if not isinstance(value, Binary) or value.op != "*":
+        return None
+    sides = [x.operand if isinstance(x, Cast) and x.dtype == value.dtype else x for x in (value.left, value.right)]
+    return (sides[0], sides[1]) if isinstance(sides[0], Read) and isinstance(sides[1], Read) else None
+
+
+def product(shape: Structure) -> Product | None:
+    """The product of matrices inside a statement: the longest dims that fit."""
+    operands = _operands(shape.statement.values[0])
+    if operands is None or any(t is None for _, t in shape.trips) or len(shape.writes) != 1:
+        return None
+    touches = [next((t for t in shape.reads if t.array == r.tensor), None) for r in operands]
+    if operands[0].tensor == operands[1].tensor or None in touches:
+        return None
+    sides = [t for t in touches if t is not None]
+    writes = shape.writes[0]
+    rows, columns = (_own(shape, writes, sides[n], sides[1 - n]) for n in (0, 1))
+    if not columns or (rows and writes.along(_longest(shape, rows)) == 1 != writes.along(_longest(shape, columns))):
+        rows, columns, operands, sides = columns, rows, (operands[1], operands[0]), sides[::-1]
+    if not columns:
+        return None
+    several = [d for d in rows if shape.trip(d) != 1]
+    return _measured(shape, Product(
+        (_longest(shape, several),) if several else (), _run(shape, columns, sides[1]), _summed(shape, sides),
+        operands[0].dtype.name, operands[1].dtype.name, shape.statement.values[0].dtype.name,
+    ))  # fmt: skip
+
+
+def _measured(shape: Structure, found: Product) -> Product | None:
+    """The product, if it is large enough."""
+    trips = [prod(shape.trip(d) or 0 for d in dims) for dims in (found.rows, found.columns, found.depths)]
+    least = SHORTEST if found.result == "float32" else SHORTEST | {"row": 1}
+    few = any(t < s for t, s in zip(trips, least.values(), strict=True))
+    return None if few or not found.depths or prod(trips) < WORK else found
+
+
+def _own(shape: Structure, writes: Touch, side: Touch, other: Touch) -> list[str]:
+    """The dims along which the result and one operand move by a fixed stride, and the other operand does not move."""
+    return [d for d in shape.free if writes.along(d) and side.along(d) and other.along(d) == 0]
+
+
+def _longest(shape: Structure, dims: list[str]) -> str:
+    return max(dims, key=lambda d: (shape.trip(d) or 0, shape.statement.dims.index(d)))
+
+
+def _run(shape: Structure, dims: list[str], side: Touch) -> tuple[str, ...]:
+    """The columns: the longest dim, or rows of a picture that lie one after the other with little between them."""
+    inner = next((d for d in dims if side.along(d) == 1 == shape.writes[0].along(d)), None)
+    if inner is None:
+        return (_longest(shape, dims),)
+    length = shape.trip(inner) or 0
+    several = [d for d in dims if d != inner and shape.trip(d) != 1]
+    outer = [d for d in several if length <= (side.along(d) or 0) < 2 * length]
+    return (outer[0], inner) if outer else (_longest(shape, dims),)
+
+
+def _summed(shape: Structure, sides: list[Touch]) -> tuple[str, ...]:
+    """The dims of the contributions, as they lie in memory, outermost first."""
+    dims = [d for d in shape.reduced if all(t.along(d) for t in sides) and shape.trip(d) != 1]
+    along = next((t for t in sides if any(t.along(d) == 1 for d in dims)), sides[0])
+    longest = sorted(dims, key=lambda d: shape.trip(d) or 0)[-DEPTHS:]
+    return tuple(sorted(longest, key=lambda d: -abs(along.along(d) or 0)))
+
+
+def _replaced(
+    schedule: Schedule, shape: Structure, found: Product, own: ProductInstruction, target: Target
+) -> Schedule:
+    from workbench.schedules.kernels.products import product_kernel
+
+    name = shape.statement.name
+    schedule = beside(schedule, shape.statement.id, together=False)
+    inside = [*found.rows, *found.columns, *found.depths]
+    others = [d for d in shape.reduced if d not in inside]
+    batches = [d for d in shape.free if d not in inside]
+    shared = next((d for d in batches if (shape.trip(d) or 1) >= target.cores), None)
+    divided, size = _divided(shape, found, own, target)
+    if shared is None and target.cores > 1 and size < (shape.trip(divided) or 1):
+        schedule = tile({f"{name}/{divided}": size}).on(schedule)
+        shared = f"{divided}_o"
+        inside = [f"{d}_i" if d == divided else d for d in inside]
+        batches = [shared, *batches]
+    batches.sort(key=lambda d: d != shared)
+    schedule = interchange(*(f"{name}/{d}" for d in (*batches, *others, *inside))).on(schedule)
+    kernel = product_kernel(own, found.left, found.right, found.form)
+    schedule = replace(f"{name}/{inside[0]}", kernel.name).on(schedule)
+    if shared is None:
+        return schedule
+    schedule = _begun(schedule, name, shared, {} if shared in shape.free else {divided: size})
+    return parallelize(f"{name}/{shared}").on(schedule)
+
+
+def _begun(schedule: Schedule, name: str, shared: str, sizes: dict[str, int]) -> Schedule:
+    """First values in the loop that threads share, where they are still in a cache when sums are added to them."""
+    first = f"{name}.init"
+    if first not in {s.name for s in schedule.program.statements}:
+        return schedule
+    cut = [tile({f"{first}/{d}": size}) for d, size in sizes.items()]
+    return attempt(schedule, *cut, merge(first, name, loops={shared: shared}))
+
+
+def _divided(shape: Structure, found: Product, own: ProductInstruction, target: Target) -> tuple[str, int]:
+    """The dim whose blocks threads share, and a block's size; each thread packs the smaller operand for itself."""
+    row, column = (prod(shape.trip(d) or 1 for d in dims) for dims in (found.rows, found.columns))
+    by_columns = column > row
+    dim = found.columns[0] if by_columns else found.rows[0]
+    whole = 1 if len(found.columns) > 1 and by_columns else own.columns if by_columns else own.rows
+    return dim, -(-(shape.trip(dim) or 1) // (target.cores * whole)) * whole

@@ -1,0 +1,155 @@
+"""Packing: products of arrays as Goto and van de Geijn (2008) and BLIS block them.
+
+The panel of one operand that a block of the reduction needs is copied into the order in which registers read it.  Then
+a register tile walks through memory with stride 1, and few pages are in use at once.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import prod
+
+from workbench import poly
+from workbench.errors import ScheduleError
+from workbench.lang.expr import Read, index_names
+from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import path, statements
+from workbench.schedules.analysis.structure import Structure, in_place, multiplies, structure
+from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
+from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
+from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.panels import paneled, plain_read
+from workbench.schedules.recipes.products.product_blocks import Packing, sized
+from workbench.schedules.recipes.try_steps import changed, top
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import fuse, parallelize, tile
+from workbench.target import Target
+
+WORK = 1 << 18
+"""Fewer multiplications are not worth a copy: of products of 64³ every operand fits the first cache as it is."""
+
+
+def packing(
+    program: Program, identifier: str, target: Target, *, across: bool | None = None, any_function: bool = False
+) -> Packing | None:
+    """The blocks of a product of two arrays (or `any_function` of two) with enough reuse, or None.
+
+    Cores divide the columns if `across`, the rows if not, by default what leaves each the least to do.
+    """
+    shape = structure(program, identifier)
+    trips = dict(shape.trips)
+    if not (any_function or multiplies(shape.statement)) or len(shape.writes) != 1 or not shape.reduced:
+        return None
+    if any(t is None for t in trips.values()) or prod(t or 0 for t in trips.values()) < WORK:
+        return None
+    column = next((d for d in reversed(shape.free) if shape.writes[0].along(d) == 1 and trips[d] != 1), None)
+    if column is None:
+        return None
+    in_order = all(t.along(column) in (0, 1) for t in shape.reads)
+    run = run_along(shape, column, shape.free) if in_order else (column,)
+    operand = _read_along(shape, column) if len(run) > 1 else plain_read(shape, column)
+    if operand is None:
+        return None
+    rows = [d for d in shape.free if d not in (*run, *index_names(operand))]
+    row = max(rows, key=lambda d: trips[d] or 0, default="")
+    other = plain_read(shape, row)
+    depth = next((d for d in shape.reduced if d in index_names(operand)), None)
+    crossed = any(r.along(column) != 0 and r.along(row) != 0 for r in shape.reads if row)
+    if other is None or other == operand or depth is None or crossed:
+        return None
+    whole = poly.independent(program, identifier, shape.free)
+    return sized(shape, (run, row, depth), (operand, other), target, whole=whole, across=across)
+
+
+def _read_along(shape: Structure, column: str) -> Read | None:
+    """The only read that moves along a dim."""
+    found = {r for r in reads_of(*shape.statement.values) if column in index_names(r)}
+    return found.pop() if len(found) == 1 else None
+
+
+def packed(schedule: Schedule, identifier: str, target: Target, *, any_function: bool = False) -> Schedule:
+    """One product in blocks, its operands packed, not judged yet; unchanged if it has no use for that."""
+    if not simple(schedule.program, schedule.tree, identifier):
+        return schedule
+    try:
+        return _packed(schedule, identifier, target, any_function)
+    except ScheduleError:
+        return schedule
+
+
+def _packed(schedule: Schedule, identifier: str, target: Target, any_function: bool) -> Schedule:
+    start = schedule
+    if packing(schedule.program, identifier, target, any_function=any_function) is None:
+        schedule = thinned(schedule, identifier)
+    found = _possible(schedule, identifier, target, any_function)
+    if found is None:
+        return start
+    plan, schedule = found
+    if plan.operand is not None:
+        schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
+    return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
+
+
+def _possible(
+    schedule: Schedule, identifier: str, target: Target, any_function: bool
+) -> tuple[Packing, Schedule] | None:
+    """A product in blocks; where it is computed in place, only its columns or only its rows may be divided."""
+    waits = _waits(schedule, identifier)
+    for across in (True, False) if waits else (None,):
+        plan = packing(schedule.program, identifier, target, across=across, any_function=any_function)
+        if plan is None:
+            return None
+        after = _blocked(schedule, identifier, plan)
+        # Such blocks are seldom legal, and a look at them is cheaper than at the panels.
+        if not waits or not poly.violations(schedule.program, after.tree, changed(schedule, after)):
+            return plan, after
+    return None
+
+
+def _waits(schedule: Schedule, identifier: str) -> bool:
+    """Whether a statement reads what it writes itself or what others in its nest do."""
+    program, own = schedule.program, schedule.program.statement(identifier)
+    nest = next(x for x in top(schedule.tree) if identifier in statements(x))
+    made = {array for s in statements(nest) if s != identifier for array, _ in program.statement(s).targets}
+    return in_place(own) or any(a.array in made for a in own.reads if not a.accumulates)
+
+
+def _blocked(schedule: Schedule, identifier: str, plan: Packing) -> Schedule:
+    """Blocks for the caches, in them tiles for the registers; their first values beside them where that works."""
+    if not plan.blocks[plan.depth]:
+        with suppress(ScheduleError):
+            return _in_blocks(schedule, identifier, plan, together=True)
+    return _in_blocks(schedule, identifier, plan, together=False)
+
+
+def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: bool) -> Schedule:
+    name = schedule.program.statement(identifier).name
+    schedule = beside(schedule, identifier, together=together)
+    schedule = fuse(*(f"{name}/{d}" for d in plan.run)).on(schedule) if plan.run else schedule
+    cut = {f"{name}/{d}": size for d, size in plan.blocks.items() if size}
+    schedule = tile(cut).on(schedule) if cut else schedule
+    row, column = plan.inside(plan.row), plan.inside(plan.column)
+    reduced = [plan.inside(d) for d in structure(schedule.program, identifier).reduced]
+    outside = [*plan.batches, *(f"{d}_o" for d, size in plan.blocks.items() if size)]
+    outside += [f"{column}_o", f"{row}_o"]
+    order = outside, reduced, (f"{row}_i", f"{column}_i")
+    schedule = tiled(schedule, identifier, {row: plan.height, column: plan.width}, order)
+    return parallelize(f"{name}/{plan.threads}").on(schedule) if plan.threads in outside else schedule
+
+
+def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:
+    """The panels of an operand, packed where their block of the reduction begins."""
+    name = schedule.program.statement(identifier).name
+    home = f"{name}/{_home(schedule, identifier, plan, dim)}"
+    size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
+    return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+
+
+def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:
+    """The loop whose iterations have a panel of their own."""
+    around = [x.name for x in path(schedule.tree, identifier)]
+    if dim == plan.row and plan.blocks[plan.row]:
+        return f"{dim}_o"
+    wanted = [f"{d}_o" for d in (plan.depth, plan.column) if plan.blocks[d]]
+    return next((x for x in (*wanted, *reversed(plan.batches)) if x in around), f"{plan.inside(plan.column)}_o")

@@ -1,0 +1,68 @@
+"""Panels: a copy of an operand in which what a register reads at once are neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from workbench.lang.expr import Index, Read, index_names
+from workbench.lang.expr import reads as reads_of
+from workbench.poly.derive.buffers import reads
+from workbench.poly.programs.tree import path, statements
+from workbench.schedules.analysis.structure import Structure
+from workbench.schedules.edit import find_loop, rest_of
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import fuse, interchange, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps.storage.stage import spelt_read
+
+
+def plain_read(shape: Structure, dim: str) -> Read | None:
+    """The only read that moves along a dim and the reduction, if each of its subscripts is a dim of its own."""
+    reduced = {*shape.reduced}
+    found = {r for r in reads_of(*shape.statement.values) if dim in index_names(r) and index_names(r) & reduced}
+    if len(found) != 1:
+        return None
+    (read,) = found
+    plain = {s.name for s in read.subscripts if isinstance(s, Index)}
+    return read if len(plain) == len(read.subscripts) else None
+
+
+def paneled(
+    schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool
+) -> Schedule:
+    """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
+
+    before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
+
+    The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
+    """
+    before = {*schedule.program.arrays}
+    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
+    (buffer,) = {*schedule.program.arrays} - before
+    dim, size = cut
+    dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
+    outer = [d for d in dims if d in batches]
+    cells = [*outer, f"{dim} / {size}", *(d for d in dims if d not in (*outer, dim)), f"{dim} % {size}"]
+    schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
+    return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+
+
+def _meant(schedule: Schedule, operand: Read, home: str) -> str:
+    """The operand's array, or this read alone where a loop touches the array elsewhere too."""
+    users = statements(rest_of(find_loop(schedule.program, schedule.tree, home)))
+    touches = [a for s in users for a in schedule.program.statement(s).accesses if a.array == operand.tensor]
+    alone = all(reads(a, operand.subscripts) for a in touches)
+    return operand.tensor if alone else spelt_read(operand.tensor, operand.subscripts)
+
+
+def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:
+    """The copy panel by panel, in lanes or unrolled along the dimension that was cut."""
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    loops = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    cut = loops[position]
+    names = (f"{cut}_panel", f"{cut}_lane")
+    schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
+    others = [x for x in loops if x != cut]
+    schedule = interchange(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))).on(schedule)
+    if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
+        schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)
+    return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)

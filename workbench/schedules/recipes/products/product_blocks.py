@@ -1,0 +1,194 @@
+"""Block sizes of a packed product, from the caches, the registers and the number of cores."""
+
+from __future__ import annotations
+
+from math import prod
+
+from workbench.lang.expr import Read
+from workbench.records import record
+from workbench.schedules.analysis.blocking import shapes, tile_slots
+from workbench.schedules.analysis.structure import Structure
+from workbench.schedules.recipes.decisions import decide, sizes_near
+from workbench.target import Target
+
+REUSE = 4
+"""Register tiles that must read a panel before its copy pays."""
+
+LEAST = 3
+"""Vectors in a row that are worth blocks."""
+
+GAIN = 1.02
+"""What tiles of another shape must gain over the usual ones."""
+
+BLOCK = 4
+"""So many more rows than columns of a tile make a block for the second cache: each begins with all panels anew."""
+
+MANY = 4
+"""So many more rows than columns are read by one core each, though the panel of the columns is packed for all."""
+
+
+@record
+class Packing:
+    """Blocks of one product.
+
+    `column` runs in lanes, `width` cells at a time; `row` is unrolled, `height` at a time; `depth` is the dim of the
+    reduction that is blocked.  `blocks` are the cache blocks of the three, outermost first (0: whole).  `operand` is
+    read along the columns; `other`, along the rows, is packed too where it does not run along the reduction.  The loop
+    `threads` is divided among the processors.
+
+    The dims of `run` are the column together: they are fused, and what is read along them stays where it is.
+    """
+
+    column: str
+    width: int
+    row: str
+    height: int
+    depth: str
+    blocks: dict[str, int]
+    operand: Read | None
+    other: Read | None
+    batches: tuple[str, ...]
+    threads: str
+    run: tuple[str, ...] = ()
+
+    def inside(self, dim: str) -> str:
+        """The loop over one block of a dim."""
+        return f"{dim}_i" if self.blocks.get(dim) else dim
+
+
+def sized(
+    shape: Structure,
+    dims: tuple[tuple[str, ...], str, str],
+    reads: tuple[Read, Read],
+    target: Target,
+    *,
+    whole: bool,
+    across: bool | None,
+) -> Packing | None:
+    """The blocks of a product: columns (dims of one run), row and depth, and what is read along the first two.
+
+    Unless it is `whole`, borders cut tiles, whose cells go through the panel one by one: it stays in the first cache.
+    """
+    run, row, depth = dims
+    n, m, k = (prod(shape.trip(d) or 0 for d in own) for own in (run, (row,), (depth,)))
+    column, flat = "_".join(run), len(run) > 1
+    size = max(v.dtype.bytes for v in shape.statement.values)
+    lanes = target.lanes(8 * size)
+    if n < LEAST * lanes or m < (1 if flat else REUSE) * target.tile[0]:
+        return None
+    batches = tuple(d for d in shape.free if d not in (*run, row))
+    batch = next((d for d in batches if (shape.trip(d) or 1) >= max(2, target.cores)), None)
+    cores = 1 if batch else target.cores
+    division = _decided(_division((m, n), lanes, cores, target, flat=flat, across=across), shape, (m, n), lanes, cores,
+                        flat=flat, free=across is None)
+    inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
+    moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
+    other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
+    name = shape.statement.name
+    if other is not None and not decide(f"{name}_pack_rows", True, (True, False)):
+        other = None
+    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None)
+    depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
+    columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
+    rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
+    columns = decide(
+        f"{name}_block_{column}", columns, lambda: sizes_near(columns, n // 2, unit=division.width, zero=True)
+    )
+    if rows and not (flat or depths or columns or division.rows < m):
+        columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
+    blocks = {column: columns, depth: depths, row: rows}
+    operand = None if flat or not decide(f"{name}_pack_columns", True, (True, False)) else reads[0]
+    threads = batch or (f"{column}_o" if division.across else f"{row}_o")
+    sizes = column, division.width, row, division.height, depth, blocks
+    return Packing(*sizes, operand, other, batches, threads, run if flat else ())
+
+
+def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool) -> int:
+    """Blocks of a reduction of `k` terms, for each of which a panel has a row of so many bytes; 0 if one is enough.
+
+    A panel takes a part of the second cache, or stays in the first unless tiles are `whole`.  Where `both` operands are
+    packed, it is where a block of the reduction begins: there are two at least.
+    """
+    first, second, _ = target.cache_bytes
+    near, far = first // 2 // row, second // 4 // row
+    if both and k > near:
+        far = min(far, k // 2)
+    return _even(k, max(8, far if whole else near), 8)
+
+
+def _blocks(cells: tuple[int, int], division: _Division, line: int, target: Target) -> tuple[int, int]:
+    """Blocks of columns and of rows, where each has a line of so many bytes; 0 if one block holds everything."""
+    m, n = cells
+    _, second, third = target.cache_bytes
+    near, far = second // 4 // line, max(second, third // (2 * target.cores)) // line
+    rows = near if near >= BLOCK * division.width else far
+    return _even(n, min(far, division.columns), division.unit), _even(m, min(rows, division.rows), division.height)
+
+
+@record
+class _Division:
+    """What one core has of the rows and columns of a product, in tiles of `height` rows and `width` columns.
+
+    Cores divide the columns if `across`, else the rows; they divide columns between any two `unit`s of them.
+    """
+
+    height: int
+    width: int
+    rows: int
+    columns: int
+    unit: int
+    across: bool
+
+
+def _decided(
+    usual: _Division, shape: Structure, cells: tuple[int, int], lanes: int, cores: int, *, flat: bool, free: bool
+) -> _Division:
+    """The tiles and the loop that cores divide, as they were chosen where somebody chose."""
+    name, vectors = shape.statement.name, usual.width // lanes
+    height = decide(f"{name}_tile_rows", usual.height, (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16))
+    wide = decide(f"{name}_tile_vectors", vectors, (1, 2, 3, 4, 6))
+    across = decide(f"{name}_divided", usual.across, (True, False)) if free else usual.across
+    if (height, wide, across) == (usual.height, vectors, usual.across):
+        return usual
+    return _divided(cells, (height, wide), lanes, cores, flat=flat, across=across)
+
+
+def _division(
+    cells: tuple[int, int], lanes: int, cores: int, target: Target, *, flat: bool, across: bool | None
+) -> _Division:
+    """The tiles that leave the core with most to do the least, the usual ones unless others gain something.
+
+    Where it makes no difference columns are divided, as each core packs its own, unless rows are many more.
+    """
+
+    def slots(division: _Division) -> int:
+        columns = -(-division.columns // lanes)
+        copied = 0 if flat else target.costs.multiply_adds_a_copy * columns
+        return copied + tile_slots(division.rows, columns, (division.height, division.width // lanes), target.costs)
+
+    first = cells[0] <= MANY * cells[1]
+    order = (first, not first) if across is None else (across,)
+    ways = [_divided(cells, s, lanes, cores, flat=flat, across=a) for a in order for s in shapes(target)]
+    best = min(ways, key=slots)
+    return next(x for x in ways if slots(x) <= GAIN * slots(best))
+
+
+def _divided(
+    cells: tuple[int, int], shape: tuple[int, int], lanes: int, cores: int, *, flat: bool, across: bool
+) -> _Division:
+    """The share of each core in a product of so many rows and columns."""
+    rows, columns = cells
+    height, width = shape[0], shape[1] * lanes
+    # Panels are packed whole; what stays where it is can be divided between any two vectors.
+    unit = lanes if flat and across and cores > 1 else width
+    if across:
+        columns = _even(columns, -(-columns // cores), unit) or columns
+    else:
+        rows = _even(rows, -(-rows // cores), height) or rows
+    return _Division(height, width, rows, columns, unit, across)
+
+
+def _even(trip: int, most: int, unit: int) -> int:
+    """Blocks of nearly one size, each a multiple of a unit; 0 if one block holds everything."""
+    pieces = -(-trip // max(unit, most))
+    return 0 if pieces <= 1 else -(-trip // (pieces * unit)) * unit

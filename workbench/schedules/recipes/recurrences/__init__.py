@@ -1,0 +1,1 @@
+"""Recipes for loops that carry values: recurrences, triangles."""

@@ -1,0 +1,51 @@
+"""First values: what a recurrence begins with, written in the loops of the recurrence.
+
+    for c, t: y(c, t) = x(c, t);   for t > 0: for c: y(c, t) += a(c) * y(c, t - 1)
+    →   for c: for t: { y(c, t) = x(c, t);  if t > 0: y(c, t) += a(c) * y(c, t - 1) }
+
+A cell that is written over in the same iteration need not be stored, and nothing goes through memory twice.
+"""
+
+from __future__ import annotations
+
+from workbench.lang.expr import Expr, Index
+from workbench.poly.programs.program import ProgramStatement
+from workbench.poly.programs.tree import path
+from workbench.schedules.analysis.structure import in_place
+from workbench.schedules.recipes.decisions import decide
+from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.try_steps import attempt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.steps import interchange, merge
+
+
+def with_first_values(schedule: Schedule) -> Schedule:
+    """Each recurrence in the loops of what it begins with, for a tuner that wants it so, where that is legal."""
+    for own in filter(in_place, schedule.program.statements):
+        for first in (s for s in schedule.program.statements if s.kind == "assign" and not in_place(s)):
+            order = _order(first, own)
+            if order and all(simple(schedule.program, schedule.tree, s.id) for s in (first, own)):
+                after = _together(schedule, first, own, order)
+                if after is not schedule and decide(f"{first.name}_{own.name}_fused", 0, (0, len(order)), opens=True):
+                    schedule = after
+    return schedule
+
+
+def _order(first: ProgramStatement, own: ProgramStatement) -> list[str]:
+    """The dims of a recurrence in the order of the loops around its first values; empty where they are other cells."""
+    (array, cells), (target, places) = first.targets[0], own.targets[0]
+    if array != target or len(first.targets) != 1 or len(own.targets) != 1:
+        return []
+    names = {a: b for a, b in zip(map(_dim, cells), map(_dim, places), strict=True) if a and b}
+    found = [names.get(d, "") for d in first.dims]
+    return found if sorted(found) == sorted(own.dims) else []
+
+
+def _dim(subscript: Expr) -> str:
+    return subscript.name if isinstance(subscript, Index) else ""
+
+
+def _together(schedule: Schedule, first: ProgramStatement, own: ProgramStatement, order: list[str]) -> Schedule:
+    usual = [x.name for x in path(schedule.tree, own.id)]
+    moved = [interchange(*(f"{own.name}/{d}" for d in order))] if order != usual else []
+    return attempt(schedule, *moved, merge(first.name, own.name, depth=len(order)))

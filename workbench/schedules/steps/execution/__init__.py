@@ -1,0 +1,1 @@
+"""Steps that say how loops are executed: threads, lanes, barriers, instructions."""

@@ -1,0 +1,1 @@
+"""Steps that change which instances there are, and where they are computed."""

@@ -1,0 +1,70 @@
+"""`split`: one loop becomes two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from workbench.lang.algebra.normal_form import simplify
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Binary, Expr, integer
+from workbench.poly.programs.tree import Band, Loop
+from workbench.records import record
+from workbench.schedules.arguments import block_size, name_pair, whole
+from workbench.schedules.edit import find_loop, put, require_new, sites, spelt
+from workbench.schedules.scheduled_program import Schedule
+from workbench.schedules.sketches.open_steps import takes_choices
+from workbench.schedules.transform import Transform
+
+
+@record
+class Split(Transform):
+    """Divide one loop into blocks of `size` iterations.
+
+    before → after:  for m: S   →   for m_o = m / size: for m_i = m % size: S
+
+    Always legal: the order of instances does not change.
+    """
+
+    name: ClassVar[str] = "split"
+    loop: str
+    size: int
+    names: tuple[str, str] | None = None
+
+    def apply(self, schedule: Schedule) -> Schedule:
+        site = find_loop(schedule.program, schedule.tree, self.loop)
+        outer, inner = divided(site.loop, self.size, self.names)
+        require_new(schedule.tree, site, [outer.name, inner.name], [site.loop.name])
+        own = site.band.loops
+        new = (*own[: site.position], outer, inner, *own[site.position + 1 :])
+        return schedule.with_tree(put(schedule.tree, site.path, Band(new, site.band.child)), self)
+
+    @classmethod
+    def choices(cls, schedule: Schedule) -> Iterator[Split]:
+        for site in sites(schedule.tree):
+            for size in (4, 8, 16, 32, 64):
+                yield cls(spelt(schedule.program, schedule.tree, site), size)
+
+    def __str__(self) -> str:
+        names = f", names={self.names!r}" if self.names else ""
+        return f"split({self.loop!r}, {self.size}{names})"
+
+
+def divided(loop: Loop, size: int, names: tuple[str, str] | None) -> tuple[Loop, Loop]:
+    """The block loop and the point loop."""
+    block_size(loop.name, size)
+    outer_name, inner_name = name_pair(loop.name, names or (f"{loop.name}_o", f"{loop.name}_i"))
+    outer = Loop(outer_name, tuple((s, _over("/", row, size)) for s, row in loop.rows))
+    inner = Loop(inner_name, tuple((s, _over("%", row, size)) for s, row in loop.rows))
+    return outer, replace(inner, kind=loop.kind)
+
+
+def _over(op: str, row: Expr, size: int) -> Expr:
+    return simplify(Binary(op, row, integer(size), INT32), INT32)
+
+
+@takes_choices
+def split(loop: str, size: int, /, names: tuple[str, str] | None = None) -> Split:
+    """Divide `loop` into blocks: `m` becomes `m_o` and `m_i` (or `names`)."""
+    return Split(loop, whole(size), None if names is None else name_pair(loop, names))

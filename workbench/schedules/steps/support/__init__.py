@@ -1,0 +1,1 @@
+"""What several steps share: statements moved, divided, inserted beside others."""

@@ -1,0 +1,1 @@
+"""Drawings as plain data, and what draws them: SVG, PNG, Matplotlib, HTML."""

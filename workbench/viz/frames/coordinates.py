@@ -1,0 +1,89 @@
+"""What a picture is of, and where an instance stands: the values of its dims, or of a schedule's loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from workbench import poly
+from workbench.errors import WorkbenchError, unknown_name
+from workbench.lang.algebra.folding import fold
+from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree, loops, path, statements
+from workbench.records import record
+from workbench.schedules import Schedule, Verdict
+
+Point = tuple[int, ...]
+Coordinate = Callable[[Point], int]
+
+
+@record
+class Subject:
+    """A program and the order its instances run in; `scheduled` when that order is a schedule's."""
+
+    program: Program
+    tree: Tree
+    scheduled: bool
+
+
+def subject(value: Program | Schedule | Verdict) -> Subject:
+    """Unfold what a view was given; WorkbenchError for anything else."""
+    match value:
+        case Program():
+            return Subject(value, poly.naive_tree(value), scheduled=False)
+        case Schedule(program, tree):
+            return Subject(program, tree, scheduled=True)
+        case Verdict(program=Program() as program, tree=tree) if tree is not None:
+            return Subject(program, tree, scheduled=True)
+    kind = type(value).__name__
+    raise WorkbenchError(f"expected a Program, a Schedule or a Verdict, not {kind}; wb.lower(op) gives a Program")
+
+
+def known_axis(of: Subject, name: str) -> str:
+    """The name itself; WorkbenchError that lists the dims, and the loops of a schedule, if it is none of them.
+
+    `"A/i"` is the loop around a statement where `i` alone is its dim: after a skew the two differ.
+    """
+    dims = [d for s in of.program.statements for d in s.dims]
+    own = [loop.name for loop in loops(of.tree)] if of.scheduled else []
+    around = [f"{s.name}/{x.name}" for s in of.program.statements for x in path(of.tree, s.id)] if of.scheduled else []
+    if name not in around and name not in (known := dict.fromkeys([*dims, *own])):
+        raise WorkbenchError(unknown_name("axis", name, known))
+    return name
+
+
+def coordinate(
+    of: Subject, statement: ProgramStatement, dims: tuple[str, ...], axis: str, sizes: Mapping[str, int]
+) -> Coordinate | None:
+    """The function from an instance to its place on an axis; None when the statement has no such dim or loop.
+
+    Instances are points over `dims`: all of the statement's when the axis is a loop.
+    """
+    if axis in dims:
+        position = dims.index(axis)
+        return lambda point: point[position]
+    loop = axis_loop(of.tree, statement, axis)
+    return None if loop is None else component(of.program, loop, statement, sizes)
+
+
+def axis_loop(tree: Tree, statement: ProgramStatement, axis: str) -> Loop | None:
+    """The loop around a statement that an axis (`i` or `A/i`) stands for."""
+    owner, _, name = axis.rpartition("/")
+    around = path(tree, statement.id) if owner in ("", statement.name) else ()
+    return next((loop for loop in around if loop.name == name), None)
+
+
+def component(program: Program, loop: Loop, statement: ProgramStatement, sizes: Mapping[str, int]) -> Coordinate:
+    """The function from an instance to its time at a loop."""
+    row, known = loop.row(statement.id), {**program.sizes, **sizes}
+    return lambda point: fold(row, {**known, **dict(zip(statement.dims, point, strict=True))})
+
+
+def groups(tree: Tree) -> tuple[tuple[str, ...], ...]:
+    """Statements that share an outermost loop, by id, in order of execution."""
+    match tree:
+        case Mark(_, _, child) | Band((), child):
+            return groups(child)
+        case Sequence(children):
+            return tuple(g for child in children for g in groups(child))
+        case Band() | Leaf():
+            return (statements(tree),)

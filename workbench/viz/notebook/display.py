@@ -1,0 +1,77 @@
+"""What a cell shows of each value: views put together, with a text form and pictures in one bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.codegen.kernel import Kernel
+from workbench.errors import WorkbenchError
+from workbench.lang.operator import Operator
+from workbench.poly.programs.program import Program
+from workbench.runtime import CompiledKernel, Plan
+from workbench.schedules import Schedule, Verdict
+from workbench.viz.draw.markup import element
+from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.scene import beside
+from workbench.viz.draw.svg import svg_text
+from workbench.viz.views.domain.domain_view import domain
+from workbench.viz.views.domain.order_view import order
+from workbench.viz.views.program.code_view import code
+from workbench.viz.views.program.formula_view import formula
+from workbench.viz.views.program.sheet_view import sheet
+from workbench.viz.views.program.tree_view import tree
+
+
+def mimebundle(value: object) -> dict[str, Any]:
+    """The MIME bundle of a value: `text/html` without JavaScript, `text/plain`, PNG and SVG where there is a drawing.
+
+    A picture that cannot be made (a budget ended, sizes nobody can draw) leaves the words.
+    """
+    try:
+        return picture(value)._repr_mimebundle_()
+    except WorkbenchError as reason:
+        return {"text/plain": f"{value}\n(no picture: {reason})"}
+
+
+def picture(value: object) -> Picture:
+    """The view, or the views together, that show a value best."""
+    match value:
+        case Operator():
+            return formula(value)
+        case Program():
+            return _together(sheet(value), _try(domain, value))
+        case Schedule():
+            return _schedule(value)
+        case Verdict():
+            drawn = None if value or value.program is None else _try(domain, value)
+            return _together(sheet(value), drawn)
+        case Kernel() | CompiledKernel():
+            return code(value)
+        case Plan():
+            return _together(sheet(value), _try(tree, value.schedule))
+    return sheet(value)
+
+
+def _schedule(schedule: Schedule) -> Picture:
+    """The tree beside the order; an illegal one says so first."""
+    shown = _together(tree(schedule), _try(order, schedule))
+    return shown if schedule.verdict else _together(picture(schedule.verdict), shown)
+
+
+def _try(view: Callable[[Any], Picture], value: object) -> Picture | None:
+    """The view, or nothing where it refuses."""
+    try:
+        return view(value)
+    except WorkbenchError:
+        return None
+
+
+def _together(first: Picture, second: Picture | None) -> Picture:
+    """Two views side by side; the drawing is both drawings, or the one there is."""
+    if second is None:
+        return first
+    scenes = [p.drawing for p in (first, second) if p.drawing is not None]
+    parts = [p.body if p.body is not None else svg_text(p.scene, styled=False) for p in (first, second)]
+    body = element("div", *(element("div", part) for part in parts), class_="wb-side")
+    return Picture(f"{first.text}\n\n{second.text}", beside(scenes) if scenes else None, body)

@@ -1,0 +1,1 @@
+"""Generated code for the front end, line by line."""

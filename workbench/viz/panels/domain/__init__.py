@@ -1,0 +1,1 @@
+"""The iteration domain for the front end."""

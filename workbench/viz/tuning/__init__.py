@@ -1,1 +1,0 @@
-"""Views of tuning: a study as charts."""

@@ -1,0 +1,1 @@
+"""Views: a value as a picture, one kind of question a folder."""

@@ -1,0 +1,1 @@
+"""Iteration domains: their points, cells, order, and execution moment by moment."""

@@ -1,0 +1,157 @@
+"""`order`: the path of execution through the points of a statement; tiles, threads and vector lanes are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from workbench.poly.programs.program import Program
+from workbench.schedules import Schedule, Verdict
+from workbench.viz.draw.axes import Axes, axes_for
+from workbench.viz.draw.geometry import hull, is_convex
+from workbench.viz.draw.palette import STATEMENT_COLOURS, statement_role
+from workbench.viz.draw.pictures import Picture
+from workbench.viz.draw.scene import XY, Box, Line, Mark, Path, Polygon, Scene, Text, above, paragraph
+from workbench.viz.frames.coordinates import subject
+from workbench.viz.frames.frame import Asked
+from workbench.viz.views.domain.order_data import Order, Step, Thread, order_data
+
+NUMBERED = 150
+SHADES = (0.10, 0.20)  # of neighbouring tiles
+
+
+def order(
+    value: Schedule | Program | Verdict,
+    x: str | None = None,
+    y: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    statement: str | None = None,
+) -> Picture:
+    """When each point of a statement is visited: numbers and a path on two dims or loops.
+
+    Iterations of parallel loops have colours and numbers of their own; what a vector loop executes at once shares a
+    capsule and a number; tiles are shaded.  Tile sizes and extents too large to draw are replaced by small ones, which
+    the caption says.  Axes, sizes and errors as for `domain`; without `statement` it is the one with the most dims.
+    """
+    found = order_data(subject(value), Asked(x, y, sizes, statement))
+    return Picture(order_text(found), order_scene(found), data=found)
+
+
+def order_scene(found: Order) -> Scene:
+    """Title, tiles, paths, numbers, axes, caption."""
+    cells = [c for t in found.threads for s in t.steps for c in s.cells]
+    axes = axes_for(found.x, found.y, cells)
+    name = f"{found.statement}({', '.join(found.dims)})"
+    marks: list[Mark] = [*_tiles(axes, found), *axes.marks()]
+    for i, thread in enumerate(found.threads):
+        marks += _thread(axes, thread, _role(found, i))
+    title = Scene(300, 20, (Text(0, 13, name, 12.5, statement_role(found.number), bold=True),))
+    body = Scene(axes.width, axes.height, tuple(marks), f"order of {name}")
+    head = Scene(title.width, title.height, title.marks, body.label)
+    return above(head, body, _key(found), paragraph(captions(found), axes.width), gap=6)
+
+
+def _role(found: Order, position: int) -> str:
+    return statement_role(found.number if len(found.threads) == 1 else position % STATEMENT_COLOURS)
+
+
+def _key(found: Order) -> Scene:
+    """The colours of the threads."""
+    marks: list[Mark] = []
+    x = 0.0
+    for i, thread in enumerate(found.threads[:STATEMENT_COLOURS] if len(found.threads) > 1 else ()):
+        role = _role(found, i)
+        more = len(found.threads) > STATEMENT_COLOURS and i == STATEMENT_COLOURS - 1
+        text = Text(x + 24, 13, thread.label + (", ..." if more else ""), 12, role, bold=True)
+        marks += [Line((x, 9), (x + 19, 9), role, 2.2), text]
+        x += 24 + text.width + 16
+    return Scene(x, 18 if marks else 0, tuple(marks))
+
+
+def _tiles(axes: Axes, found: Order) -> list[Mark]:
+    """A shade for each tile whose hull holds no foreign cell, by turns a light and a dark one."""
+    shades = []
+    for i, cells in enumerate(found.tiles):
+        if is_convex(cells) and len(found.tiles) > 1:
+            corners = tuple(axes.at(*c) for c in hull(cells))
+            shades.append(Polygon(corners, "soft", SHADES[i % 2], axes.unit * 0.38))
+    return shades
+
+
+def _thread(axes: Axes, thread: Thread, role: str) -> list[Mark]:
+    """The path, then the visited cells on top of it."""
+    stops = tuple(_middle(axes, step) for step in thread.steps)
+    numbered = sum(len(s.cells) for s in thread.steps) <= NUMBERED
+    marks: list[Mark] = [Path(stops, role, 1.5 if numbered else 1.1, 0.55)] if len(stops) > 1 else []
+    marks += _direction(stops, role)
+    for step in thread.steps:
+        marks += _step(axes, step, role, numbered=numbered)
+    return marks
+
+
+def _direction(stops: tuple[XY, ...], role: str) -> list[Mark]:
+    """An arrow tip in the middle of each long jump, where the path turns back."""
+    tips: list[Mark] = []
+    for (x0, y0), (x1, y1) in pairwise(stops):
+        if abs(x1 - x0) + abs(y1 - y0) > 60:
+            middle = (0.45 * x0 + 0.55 * x1, 0.45 * y0 + 0.55 * y1)
+            tips.append(Line((x0 + 0.45 * (x1 - x0), y0 + 0.45 * (y1 - y0)), middle, role, 1.5, None, True, 0.0, 0.7))
+    return tips
+
+
+def _step(axes: Axes, step: Step, role: str, *, numbered: bool) -> list[Mark]:
+    """A disc with its number; the lanes of a vector in one capsule with one number."""
+    size = axes.unit * 0.62
+    spots = [axes.at(*cell) for cell in step.cells]
+    small = size < 17 or not numbered
+    if small and len(spots) == 1:
+        return [Box(spots[0][0] - 3.2, spots[0][1] - 3.2, 6.4, 6.4, role, None, 3.2)]
+    corners = tuple(axes.at(*c) for c in hull(step.cells))
+    marks: list[Mark] = [Polygon(corners, role, 1.0, size / 2), Polygon(corners, "ground", 1.0, size / 2 - 1.4)]
+    if len(spots) > 1:
+        marks.append(Polygon(corners, role, 0.16, size / 2 - 1.4))
+        marks += [Box(x - 2, y - 2, 4, 4, role, None, 2, 0.6) for x, y in spots[1:]]
+    x, y = spots[0]
+    digits = str(step.number)
+    font = min(11.5, size * (0.62 if len(digits) < 3 else 0.44))
+    return [*marks, Text(x, y + font * 0.36, digits, font, role, "middle", bold=True)] if numbered else marks
+
+
+def _middle(axes: Axes, step: Step) -> XY:
+    spots = [axes.at(*cell) for cell in step.cells]
+    return sum(x for x, _ in spots) / len(spots), sum(y for _, y in spots) / len(spots)
+
+
+def captions(found: Order) -> list[str]:
+    """The loops from the outside in, what was made smaller, what a number means."""
+    loops = " · ".join(name if kind == "serial" else f"{name} ({kind})" for name, kind in found.loops)
+    notes = [f"Loops from the outside in: {loops}."] if loops else []
+    notes += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
+    if found.again:
+        others = ", ".join(d for d in found.dims if d not in (found.x, found.y))
+        notes.append(f"Numbers are first visits; {found.again} more follow along {others or 'other loops'}.")
+    return notes
+
+
+def order_text(found: Order) -> str:
+    """The numbers as a grid; with several threads each number follows its thread's letter."""
+    cells: dict[tuple[int, int], str] = {}
+    for i, thread in enumerate(found.threads):
+        mark = "" if len(found.threads) == 1 else chr(ord("a") + i % 26)
+        cells |= {cell: f"{mark}{step.number}" for step in thread.steps for cell in step.cells}
+    head = f"order of {found.statement}({', '.join(found.dims)}) in {found.title}"
+    return "\n".join([head, *_grid(cells, found), *captions(found)])
+
+
+def _grid(cells: Mapping[tuple[int, int], str], found: Order) -> list[str]:
+    if not cells:
+        return ["(no instances)"]
+    columns = range(min(c[0] for c in cells), max(c[0] for c in cells) + 1)
+    rows = range(min(c[1] for c in cells), max(c[1] for c in cells) + 1)
+    wide = max(len(t) for t in [*cells.values(), *map(str, columns)]) + 1
+    margin = max(len(found.y), *(len(str(v)) for v in rows)) if found.y else 0
+    lines = [(f"{found.y:>{margin}} " + "".join(f"{v:>{wide}}" for v in columns) + f"  {found.x}").rstrip()]
+    for y in rows:
+        label = str(y) if found.y else ""
+        lines.append(f"{label:>{margin}} " + "".join(f"{cells.get((x, y), ''):>{wide}}" for x in columns).rstrip())
+    return lines

@@ -1,0 +1,1 @@
+"""Warps: sectors of global memory, banks of shared memory."""

@@ -1,0 +1,1 @@
+"""Models: their graphs, and their memory over time."""

@@ -1,0 +1,1 @@
+"""What kernels take, and why."""
