@@ -126,7 +126,7 @@ class Emitter:
         return found
 
     def _folded(self, op: Operator, arrays: Sequence[Array | None], elements: Sequence[DType]) -> tuple[Value, ...]:
-        from workbench.lang.oracle import evaluate
+        from workbench.lang.oracle.evaluation import evaluate
 
         found = evaluate(op, *arrays)
         results = found if isinstance(found, tuple) else (found,)
