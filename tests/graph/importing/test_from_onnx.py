@@ -143,6 +143,37 @@ def test_a_loop_is_a_function_that_calls_itself():
     np.testing.assert_array_equal(model.evaluate(np.int64(0), x), x)
 
 
+def test_loops_stand_in_loops_and_branches():
+    """x grows by 1 in each of n rounds, each of which halves it `i` times if it is more than 1."""
+    inner = helper.make_graph(
+        [node("Identity", ["go_in"], ["go_out"]), node("Div", ["h_in", "two"], ["h_out"])], "inner",
+        [info("k", [], WHOLE), info("go_in", [], B), info("h_in", [])], [info("go_out", [], B), info("h_out", [])],
+    )  # fmt: skip
+    halved = node("Loop", ["i", "", "x_in"], ["halved"], body=inner)
+    branches = [
+        helper.make_graph([halved], "then", [], [info("halved", [])]),
+        helper.make_graph([node("Identity", ["x_in"], ["same"])], "else", [], [info("same", [])]),
+    ]
+    outer = helper.make_graph(
+        [
+            node("Identity", ["on_in"], ["on"]), node("Greater", ["x_in", "one"], ["much"]),
+            node("If", ["much"], ["less"], then_branch=branches[0], else_branch=branches[1]),
+            node("Add", ["less", "one"], ["x_out"]),
+        ], "outer",
+        [info("i", [], WHOLE), info("on_in", [], B), info("x_in", [])], [info("on", [], B), info("x_out", [])],
+    )  # fmt: skip
+    proto = made(
+        [node("Loop", ["n", "", "x"], ["y"], body=outer)], [info("n", [], WHOLE), info("x", [])], [info("y", [])],
+        {"two": np.float32(2), "one": np.float32(1)},
+    )  # fmt: skip
+    model = wb.from_onnx(proto)
+    expected = 5.0
+    for i in range(4):
+        expected = (expected / 2**i if expected > 1 else expected) + 1
+    assert model.evaluate(np.int64(4), np.float32(5)) == expected
+    assert wb.model(str(model), model.constants) == model
+
+
 def test_what_a_loop_collects_has_a_row_for_each_round():
     proto = made(
         [node("Loop", ["count", "", "x"], ["y", "rows"], body=halving(scan=True))], [info("x", ["n"])],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -84,6 +85,38 @@ class InvertedBottleneck(nn.Module):
         return x + self.layers(x)
 
 
+class MixtureOfExperts(nn.Module):
+    """Each element goes to the two experts that its gate likes best."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.experts = nn.Linear(8, 4), nn.ModuleList([nn.Linear(8, 8) for _ in range(4)])
+
+    def forward(self, x):
+        liked = self.gate(x)
+        best, which = liked.softmax(-1).topk(2, -1)
+        shares = torch.zeros_like(liked).scatter(-1, which, best)
+        return sum(shares[..., k : k + 1] * expert(x) for k, expert in enumerate(self.experts))
+
+
+class WaveNet(nn.Module):
+    """Gated causal convolutions with growing distances (van den Oord et al., 2016)."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv1d(1, 8, 1), nn.Conv1d(8, 4, 1)
+        self.gates = nn.ModuleList([nn.Conv1d(8, 16, 2, dilation=d) for d in (1, 2, 4)])
+        self.links = nn.ModuleList([nn.Conv1d(8, 8, 1) for _ in range(3)])
+
+    def forward(self, x):
+        x, skipped = self.first(x), 0
+        for gate, link in zip(self.gates, self.links, strict=True):
+            value, open_ = gate(functional.pad(x, (gate.dilation[0], 0))).chunk(2, 1)
+            inner = torch.tanh(value) * torch.sigmoid(open_)
+            skipped, x = skipped + inner, x + link(inner)
+        return self.last(functional.relu(skipped))
+
+
 NETWORKS = {
     "perceptron": (lambda: nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3), nn.Softmax(-1)), (6,)),
     "residual block": (ResidualBlock, (4, 7, 7)),
@@ -91,6 +124,8 @@ NETWORKS = {
     "transformer block": (Block, (5, 16)),
     "u-net": (SmallUNet, (1, 8, 8)),
     "inverted bottleneck": (InvertedBottleneck, (4, 5, 5)),
+    "mixture of experts": (MixtureOfExperts, (8,)),
+    "wavenet": (WaveNet, (1, 13)),
 }
 
 
@@ -121,6 +156,24 @@ def test_a_batch_may_vary(name):
     model = wb.from_torch(module, x, dynamic_shapes=({0: BATCH},))
     assert "[batch" in str(model).split("fn main")[1]
     assert_equal(model, module, prepared(name, batch=2)[1])
+
+
+@pytest.mark.parametrize("name", ["Bert", "GPT2"])
+def test_transformers_of_a_package_that_is_made_for_them(name):
+    package = pytest.importorskip("transformers", reason="install transformers: its networks are taken over")
+    torch.manual_seed(0)
+    sizes = {
+        "Bert": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64},
+        "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32, "use_cache": False},
+    }
+    config = getattr(package, f"{name}Config")(vocab_size=50, **sizes[name])
+    module = getattr(package, f"{name}Model")(config).eval()
+    model = wb.from_torch(module, words(2, 8))
+    given = words(2, 8)
+    found = model.evaluate(given.numpy())
+    first = found[0] if isinstance(found, tuple) else found
+    with torch.no_grad():
+        np.testing.assert_allclose(first, module(given)[0].numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_two_dimensions_may_vary():

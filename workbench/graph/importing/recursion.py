@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from workbench.graph.building import Builder
 from workbench.graph.terms.nodes import Call, Function, If, Let, Term, Tuple
 from workbench.graph.terms.types import FunctionType, TupleType, Type
-from workbench.graph.terms.walking import run
 
 
 class LoopBuilder(Builder):
@@ -19,7 +18,7 @@ class LoopBuilder(Builder):
     ) -> list[Term]:  # fmt: skip
         """The state after `while test(*state): state = body(*state)`, whose types stay the same.
 
-        It is `let name = fn(state) { if test { name(body) } else { state } }; name(initial)`.
+        It is `let name = fn(state) { if test { name(body) } else { state } }; name(initial)`, wherever it stands.
         """
         types = [self.type_of(term) for term in initial]
         result: Type = TupleType(tuple(types))
@@ -28,9 +27,5 @@ class LoopBuilder(Builder):
         again = self._made(Call(itself, tuple(body(*state))))
         inside = self._made(If(test(*state), again, Tuple(tuple(state))))
         function = Function(tuple(state), inside, result)
-        run(self._inference.infer(Let(itself, function, Tuple(()))))
-        self._state.settle()
-        self._check()
-        self._bound.append((itself, function))
-        ended = self._made(Call(itself, tuple(initial)))
+        ended = self._made(Let(itself, function, Call(itself, tuple(initial))))
         return [self.project(ended, at) for at in range(len(types))]

@@ -178,7 +178,7 @@ def current(node: Node, proto: onnx.NodeProto) -> None:
         return
     here = onnx.defs.get_schema(proto.op_type, node.opset, "").since_version
     try:
-        then = onnx.defs.get_schema(proto.op_type, UNDERSTOOD, "").since_version
+        then: int = onnx.defs.get_schema(proto.op_type, UNDERSTOOD, "").since_version
     except onnx.defs.SchemaError:
         return
     if here < min(then, EARLIER.get(proto.op_type, then)):

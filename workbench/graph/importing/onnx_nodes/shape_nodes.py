@@ -14,6 +14,8 @@ from workbench.graph.importing.written.elementwise import expand
 from workbench.graph.importing.written.movement import product
 from workbench.lang.dtypes import INT64, from_numpy
 
+SMALL = 64  # elements: a constant is written out
+
 
 def shape(node: Node) -> Value:
     """The sizes of a tensor, or some of them."""
@@ -49,8 +51,9 @@ def constant_of_shape(node: Node) -> Value:
     fill = node("value")
     number = np.zeros((), np.float32) if fill is None else np.asarray(fill).reshape(())
     dims = node.dims(0, "shape")
-    if all(dim.constant is not None for dim in dims) and int(np.prod([dim.constant for dim in dims])) <= 64:
-        return node.g.constant(np.full([dim.constant for dim in dims], number))
+    sizes = [dim.constant for dim in dims if dim.constant is not None]
+    if len(sizes) == len(dims) and int(np.prod(sizes)) <= SMALL:
+        return node.g.constant(np.full(sizes, number))
     return expand(node.g, node.g.constant(number), dims)
 
 

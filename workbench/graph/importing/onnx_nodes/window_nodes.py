@@ -45,8 +45,9 @@ def _same(
 
 def kernel_of(node: Node, w: Value) -> list[int]:
     """The sizes of a filter."""
-    found = node("kernel_shape") or [dim.constant for dim in w.dims[2:]]
-    if None in found:
+    sizes = node("kernel_shape") or [dim.constant for dim in w.dims[2:]]
+    found = [size for size in sizes if size is not None]
+    if len(found) < len(sizes):
         node.refuse("the size of the window varies")
     return found
 

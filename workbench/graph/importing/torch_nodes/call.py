@@ -101,8 +101,9 @@ class Call:
         """An argument that must be a list of numbers; one stands for `count` equal ones."""
         found = self(name, default)
         found = [found] if isinstance(found, int | Dimension) else list(found)
-        plain = [each.constant if isinstance(each, Dimension) else each for each in found]
-        if None in plain:
+        known = [each.constant if isinstance(each, Dimension) else each for each in found]
+        plain = [each for each in known if each is not None]
+        if len(plain) < len(known):
             self.refuse(f"its argument {name} varies")
         return plain * count if count and len(plain) == 1 else plain
 

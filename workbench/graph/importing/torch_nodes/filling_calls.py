@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.graph.importing.torch_nodes.call import Call, Writer
@@ -32,7 +34,7 @@ def count_up(call: Call) -> Value:
     """Numbers from a start on, before an end, in equal steps."""
     start, end, step, of = call("start", 0), call("end"), call("step", 1), call.element
     if not any(isinstance(each, Dimension) and each.constant is None for each in (start, end, step)):
-        numbers = [each.constant if isinstance(each, Dimension) else each for each in (start, end, step)]
+        numbers: list[Any] = [each.constant if isinstance(each, Dimension) else each for each in (start, end, step)]
         return call.g.constant(np.arange(*numbers).astype(of.numpy), of)
     if step != 1:
         call.refuse("a range whose ends vary, in steps")

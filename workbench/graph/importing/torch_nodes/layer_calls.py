@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from functools import partial
 
+import numpy as np
+
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written import contractions, movement, normalisations, recurrences
@@ -81,8 +83,6 @@ def rms_norm(call: Call) -> Value | tuple[Value | None, ...]:
     x, shape, scale = call.value("input"), call("normalized_shape"), call.optional("weight")
     epsilon = call("eps")
     if epsilon is None:
-        import numpy as np
-
         epsilon = float(np.finfo(x.element.numpy).eps)
     axes = list(range(x.rank - len(shape), x.rank))
     y = normalised(call.g, "rms_norm", x, axes, epsilon, scale=last_axes(scale, x) if scale else None, centred=False)
@@ -122,7 +122,7 @@ def attention(call: Call) -> Value | tuple[Value | None, ...]:
     scores = elementwise(g, "scaled", f"{literal(scale, scores.element)} * a", scores)
     mask = call.optional("attn_mask")
     if call("is_causal", False):
-        every = movement.filled(g, scores.dims[-2:], g.constant(_true(), BOOL))
+        every = movement.filled(g, scores.dims[-2:], g.constant(np.ones((), bool), BOOL))
         mask = triangle(g, every, 0, upper=False)
     if mask is not None and mask.element == BOOL:
         scores = elementwise(g, "masked", "b ? a : -inf", scores, mask)
@@ -130,12 +130,6 @@ def attention(call: Call) -> Value | tuple[Value | None, ...]:
         scores = elementwise(g, "add", "a + b", scores, mask)
     found = contractions.matmul(g, softmax(g, scores, -1), v)
     return (found, *[None] * (len(call.result) - 1)) if isinstance(call.result, tuple | list) else found
-
-
-def _true() -> object:
-    import numpy as np
-
-    return np.ones((), bool)
 
 
 def _repeated_heads(call: Call, value: Value, q: Value) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import UnsupportedModel
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Dims, Value
-from workbench.graph.terms.dimensions import dimension, shown_list
+from workbench.graph.terms.dimensions import shown_list
 from workbench.lang.dtypes import BOOL, FLOAT32, DType
 
 OPERANDS = "abcdefgh"
@@ -83,12 +83,12 @@ def broadcast(shapes: Sequence[Dims]) -> Dims:
     found = []
     for at in range(-rank, 0):
         here = [dims[at] for dims in shapes if len(dims) >= -at]
-        numbers = {dim.constant for dim in here} - {None, 1}
+        numbers = {dim.constant for dim in here if dim.constant not in (None, 1)}
         if len(numbers) > 1:
             together = " and ".join(shown_list(dims) for dims in shapes)
             raise UnsupportedModel(f"shapes that cannot be broadcast together: {together}")
         other = [dim for dim in here if dim.constant != 1]
-        found.append(dimension(numbers.pop()) if numbers else (other or here)[0])
+        found.append(next(dim for dim in here if dim.constant in numbers) if numbers else (other or here)[0])
     return tuple(found)
 
 

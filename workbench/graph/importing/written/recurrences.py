@@ -29,7 +29,7 @@ class Layer:
     peepholes: Value | None = None
 
 
-def lstm(g: Emitter, layer: Layer) -> tuple[Value, Value, Value]:
+def lstm(g: Emitter, layer: Layer) -> tuple[Value, ...]:
     """All outputs [T, B, H], the last output and the last cell [B, H] (Hochreiter and Schmidhuber, 1997).
 
     Gates stand in the order input, output, forget, cell.
@@ -49,7 +49,7 @@ def lstm(g: Emitter, layer: Layer) -> tuple[Value, Value, Value]:
     return _defined(g, "lstm", layer, lines, 4, ("h_last", "c_last"))
 
 
-def gru(g: Emitter, layer: Layer, *, reset_after: bool) -> tuple[Value, Value]:
+def gru(g: Emitter, layer: Layer, *, reset_after: bool) -> tuple[Value, ...]:
     """All outputs and the last one (Cho et al., 2014); gates stand in the order update, reset, hidden."""
     f, inner = layer.activations
     a = _gate(layer)
@@ -69,7 +69,7 @@ def gru(g: Emitter, layer: Layer, *, reset_after: bool) -> tuple[Value, Value]:
     return _defined(g, "gru", layer, lines, 3, ("h_last",))
 
 
-def rnn(g: Emitter, layer: Layer) -> tuple[Value, Value]:
+def rnn(g: Emitter, layer: Layer) -> tuple[Value, ...]:
     """All outputs and the last one of Elman's network."""
     (f,) = layer.activations
     step = [_recurrent(1), f"h(t+1, b, j) = {f(_gate(layer)(0))}"]
