@@ -26,6 +26,7 @@ def full(call: Call) -> Value:
 
 
 def scalar_tensor(call: Call) -> Value:
+    """A number as a tensor without axes."""
     number = call("s")
     return call.tensor(number, call.element) if not isinstance(number, Value) else cast(call.g, number, call.element)
 

@@ -47,6 +47,7 @@ def linear(call: Call) -> Value:
 
 
 def batch_norm(call: Call) -> tuple[Value | None, ...]:
+    """Normalisation of each channel by statistics that are given."""
     x = call.value("input")
     mean, variance = call.value("running_mean"), call.value("running_var")
     channels = x.dims[1]
@@ -69,6 +70,7 @@ def batch_statistics(call: Call) -> tuple[Value | None, ...]:
 
 
 def layer_norm(call: Call) -> tuple[Value | None, ...] | Value:
+    """Normalisation over the last axes."""
     x, shape = call.value("input"), call("normalized_shape")
     scale, bias = call.optional("weight"), call.optional("bias")
     axes = list(range(x.rank - len(shape), x.rank))
@@ -80,6 +82,7 @@ def layer_norm(call: Call) -> tuple[Value | None, ...] | Value:
 
 
 def rms_norm(call: Call) -> Value | tuple[Value | None, ...]:
+    """Division by the root mean square over the last axes."""
     x, shape, scale = call.value("input"), call("normalized_shape"), call.optional("weight")
     epsilon = call("eps")
     if epsilon is None:
@@ -90,6 +93,7 @@ def rms_norm(call: Call) -> Value | tuple[Value | None, ...]:
 
 
 def group_norm(call: Call) -> tuple[Value | None, ...] | Value:
+    """Normalisation of groups of channels."""
     x, groups = call.value("input"), call("group", call("num_groups"))
     scale, bias = call.optional("weight"), call.optional("bias")
     n, c = x.dims[:2]

@@ -16,16 +16,19 @@ LARGE = 2**31 - 1
 
 
 def view(call: Call) -> Value:
+    """The same elements in other dimensions."""
     value = call.value("self")
     wanted = call.dims(call("size", call("shape")))
     return movement.reshape(call.g, value, movement.resolved_shape(value, wanted, zero_copies=False))
 
 
 def permute(call: Call) -> Value:
+    """The axes in another order."""
     return movement.transpose(call.g, call.value("self"), call("dims"))
 
 
 def swapped(call: Call) -> Value:
+    """Two axes exchanged."""
     value = call.value("self")
     order = list(range(value.rank))
     a, b = call("dim0", 0), call("dim1", 1)
@@ -36,6 +39,7 @@ def swapped(call: Call) -> Value:
 
 
 def expanded(call: Call) -> Value:
+    """Axes of size 1 repeated; -1 leaves an axis as it is."""
     value, sizes = call.value("self"), list(call("size"))
     shift = len(sizes) - value.rank
     dims = [value.dims[at - shift] if isinstance(size, int) and size == -1 else size for at, size in enumerate(sizes)]
@@ -43,6 +47,7 @@ def expanded(call: Call) -> Value:
 
 
 def squeeze(call: Call) -> Value:
+    """Axes of size 1 left out."""
     value, axes = call.value("self"), call("dim")
     axes = [axes] if isinstance(axes, int) else axes
     kept = None if axes is None else [axis for axis in axes if value.dims[axis % value.rank].constant == 1]
@@ -50,11 +55,13 @@ def squeeze(call: Call) -> Value:
 
 
 def unsqueeze(call: Call) -> Value:
+    """An axis of size 1 put in."""
     value = call.value("self")
     return movement.reshape(call.g, value, movement.unsqueezed(value, [call("dim")]))
 
 
 def cut(call: Call) -> Value:
+    """A slice along an axis."""
     value, axis, step = call.value("self"), call("dim", 0), call("step", 1)
     axis %= value.rank
     start, end = call("start", 0), call("end", LARGE)
@@ -89,6 +96,7 @@ def put_slice(call: Call) -> Value:
 
 
 def cat(call: Call) -> Value:
+    """Tensors one after another, in the type of the result."""
     from workbench.graph.importing.written.elementwise import cast
 
     values = [cast(call.g, value, call.element) for value in call("tensors") if value.shape != (0,)]
@@ -96,6 +104,7 @@ def cat(call: Call) -> Value:
 
 
 def stack(call: Call) -> Value:
+    """Tensors beside each other along a new axis."""
     values = call("tensors")
     axis = call("dim", 0)
     raised = [movement.reshape(call.g, value, movement.unsqueezed(value, [axis])) for value in values]
@@ -112,6 +121,7 @@ def parts(call: Call, value: Value, axis: int, sizes: list[Dimension]) -> tuple[
 
 
 def split(call: Call) -> tuple[Value, ...]:
+    """Parts along an axis, of given sizes or of equal ones."""
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
     sizes = call("split_sizes", call("split_size"))
     if isinstance(sizes, list | tuple):
@@ -122,12 +132,14 @@ def split(call: Call) -> tuple[Value, ...]:
 
 
 def unbind(call: Call) -> tuple[Value, ...]:
+    """All slices along an axis."""
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
     found = parts(call, value, axis, [dimension(1)] * len(call.result))
     return tuple(movement.reshape(call.g, part, movement.squeezed(part, [axis])) for part in found)
 
 
 def repeat(call: Call) -> Value:
+    """The whole tensor repeated, along new axes in front too."""
     value, times = call.value("self"), call.dims(call("repeats"))
     more = len(times) - value.rank
     raised = movement.reshape(call.g, value, (*[dimension(1)] * more, *value.dims)) if more else value
@@ -135,6 +147,7 @@ def repeat(call: Call) -> Value:
 
 
 def pad(call: Call) -> Value:
+    """A border around, of a number or of what lies inside."""
     value, amounts = call.value("self"), call.numbers("pad", default=call("padding", ()))
     before, after = [0] * value.rank, [0] * value.rank
     for at in range(len(amounts) // 2):
@@ -144,6 +157,7 @@ def pad(call: Call) -> Value:
 
 
 def flip(call: Call) -> Value:
+    """The order along axes turned round."""
     return movement.flipped(call.g, call.value("self"), call("dims"))
 
 
@@ -165,6 +179,7 @@ def roll(call: Call) -> Value:
 
 
 def triangle(call: Call) -> Value:
+    """The upper or lower triangle."""
     return lookups.triangle(call.g, call.value("self"), call("diagonal", 0), upper=call.name == "triu")
 
 
