@@ -28,8 +28,8 @@ PACKAGES = [module_name(path) for path in sources("workbench") if path.name == "
 FOR_FRAMEWORKS = {
     "workbench.export.pytorch.": ("torch",), "workbench.export.stable.companion": ("torch",),
     "workbench.export.xla.": ("jax",), "workbench.export.ort.": ("onnx", "onnxscript"),
-    "workbench.graph.importing.onnx_nodes.": ("onnx",), "workbench.graph.importing.from_onnx": ("onnx",),
-    "workbench.graph.importing.torch_nodes.": ("torch",), "workbench.graph.importing.from_torch": ("torch",),
+    "workbench.graph.importing.onnx_nodes.graphs": ("onnx",),
+    "workbench.graph.importing.torch_nodes.graphs": ("torch",),
 }  # fmt: skip
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".lark", ".sh", ".txt", ".ipynb", ".lock", ""}
 TEXTS = sorted(

@@ -65,9 +65,9 @@ def _loaded(onnx: Any, model: Any) -> Any:
         if isinstance(model, str | os.PathLike):
             return onnx.load(os.fspath(model))
     except OSError as error:
-        raise ModelError(f"{os.fspath(model)}: cannot be read: {error.strerror or error}") from None
+        raise ModelError(f"{model!s}: cannot be read: {error.strerror or error}") from None
     except Exception as error:
-        named = "these bytes" if isinstance(model, bytes | bytearray) else os.fspath(model)
+        named = "these bytes" if isinstance(model, bytes | bytearray) else str(model)
         raise ModelError(f"{named}: no model of ONNX: {error}") from None
     raise ModelError(f"from_onnx takes a path, bytes or a ModelProto, not {shown(model)}")
 

@@ -45,7 +45,7 @@ def product_of_integers(node: Node) -> Value:
 
 
 def batch_norm(node: Node) -> list[Value]:
-    """The node `BatchNormalization`."""
+    """Normalisation of each channel by statistics that are given, or in training by those of the batch."""
     x, scale, bias, mean, variance = (node.input(at) for at in range(5))
     epsilon = node("epsilon", 1e-5)
     if not node("training_mode", 0):
@@ -63,7 +63,7 @@ def batch_norm(node: Node) -> list[Value]:
 
 
 def layer_norm(node: Node) -> list[Value]:
-    """The node `LayerNormalization`."""
+    """Normalisation over the last axes; its mean and inverse deviation too, if they are asked for."""
     x, scale, bias = node.input(0), node.input(1), node.optional(2)
     axes = list(range(node("axis", -1) % x.rank, x.rank))
     epsilon = node("epsilon", 1e-5)
@@ -80,14 +80,14 @@ def layer_norm(node: Node) -> list[Value]:
 
 
 def rms_norm(node: Node) -> Value:
-    """The node `RMSNormalization`."""
+    """Division by the root mean square over the last axes."""
     x, scale = node.input(0), node.input(1)
     axes = list(range(node("axis", -1) % x.rank, x.rank))
     return normalised(node.g, "rms_norm", x, axes, node("epsilon", 1e-5), scale=last_axes(scale, x), centred=False)
 
 
 def instance_norm(node: Node) -> Value:
-    """The node `InstanceNormalization`."""
+    """Normalisation of each channel of each picture."""
     x, scale, bias = (node.input(at) for at in range(3))
     return normalised(
         node.g,
@@ -120,7 +120,7 @@ def group_norm(node: Node) -> Value:
 
 
 def local_response(node: Node) -> Value:
-    """The node `LRN`."""
+    """Normalisation by neighbours in other channels."""
     x = node.input(0)
     return normalisations.local_response(
         node.g, x, node("size"), node("alpha", 1e-4), node("beta", 0.75), node("bias", 1.0)
@@ -139,7 +139,7 @@ def dropout(node: Node) -> list[Value]:
 
 
 def einsum(node: Node) -> Value:
-    """The node `Einsum`."""
+    """A contraction in Einstein's notation."""
     return contractions.einsum(node.g, node("equation"), node.given())
 
 

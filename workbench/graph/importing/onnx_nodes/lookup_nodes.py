@@ -9,34 +9,34 @@ from workbench.graph.terms.dimensions import dimension
 
 
 def gather(node: Node) -> Value:
-    """The node `Gather`."""
+    """Slices where indices say, along an axis."""
     return lookups.gather(node.g, node.input(0), node.input(1), node("axis", 0))
 
 
 def gather_elements(node: Node) -> Value:
-    """The node `GatherElements`."""
+    """Elements where indices say, along an axis."""
     return lookups.gather_elements(node.g, node.input(0), node.input(1), node("axis", 0))
 
 
 def gather_nd(node: Node) -> Value:
-    """The node `GatherND`."""
+    """Slices at places of several coordinates."""
     return lookups.gather_nd(node.g, node.input(0), node.input(1), node("batch_dims", 0))
 
 
 def scatter_elements(node: Node) -> Value:
-    """The node `ScatterElements`."""
+    """Elements put where indices say, along an axis."""
     x, indices, updates = (node.input(at) for at in range(3))
     return lookups.scatter_elements(node.g, x, indices, updates, node("axis", 0), node("reduction", "none"))
 
 
 def scatter_nd(node: Node) -> Value:
-    """The node `ScatterND`."""
+    """Slices put at places of several coordinates."""
     x, indices, updates = (node.input(at) for at in range(3))
     return lookups.scatter_nd(node.g, x, indices, updates, node("reduction", "none"))
 
 
 def one_hot(node: Node) -> Value:
-    """The node `OneHot`."""
+    """A new axis with one value at an index and another elsewhere."""
     indices, values = node.input(0), node.input(2)
     (depth,) = node.integers(1, "depth")
     off, on = (
@@ -47,7 +47,7 @@ def one_hot(node: Node) -> Value:
 
 
 def top_k(node: Node) -> list[Value]:
-    """The node `TopK`."""
+    """The largest or smallest elements along an axis, in order, and their places."""
     (count,) = node.dims(1, "k")
     return list(lookups.top_k(node.g, node.input(0), count, node("axis", -1), largest=bool(node("largest", 1))))
 

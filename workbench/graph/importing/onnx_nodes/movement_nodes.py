@@ -31,32 +31,32 @@ def flatten(node: Node) -> Value:
 
 
 def squeeze(node: Node) -> Value:
-    """The node `Squeeze`."""
+    """Axes of size 1 left out."""
     value = node.input(0)
     return movement.reshape(node.g, value, movement.squeezed(value, node.axes("axes", 1)))
 
 
 def unsqueeze(node: Node) -> Value:
-    """The node `Unsqueeze`."""
+    """Axes of size 1 put in."""
     value = node.input(0)
     return movement.reshape(node.g, value, movement.unsqueezed(value, node.axes("axes", 1) or []))
 
 
 def transpose(node: Node) -> Value:
-    """The node `Transpose`."""
+    """The axes in another order, the opposite one by default."""
     value = node.input(0)
     return movement.transpose(node.g, value, node("perm", list(range(value.rank))[::-1]))
 
 
 def expanded(node: Node) -> Value:
-    """The node `Expand`."""
+    """Axes of size 1 repeated, by the rules of broadcasting."""
     value, dims = node.input(0), node.dims(1, "shape")
     together = broadcast([value.dims, dims])
     return expand(node.g, value, together)
 
 
 def concat(node: Node) -> Value:
-    """The node `Concat`."""
+    """Tensors one after another; those without elements do not count."""
     values = [value for value in node.given()]
     axis = node("axis") % values[0].rank
     if len(values) > 1 and any(0 not in value.shape for value in values):
@@ -121,12 +121,12 @@ def pad(node: Node) -> Value:
 
 
 def tile(node: Node) -> Value:
-    """The node `Tile`."""
+    """The whole tensor repeated."""
     return movement.tiled(node.g, node.input(0), node.dims(1, "repeats"))
 
 
 def trilu(node: Node) -> Value:
-    """The node `Trilu`."""
+    """The upper or lower triangle."""
     offset = node.optional(1)
     shift: Value | int = 0
     if offset is not None:

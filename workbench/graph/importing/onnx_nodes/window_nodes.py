@@ -53,7 +53,7 @@ def kernel_of(node: Node, w: Value) -> list[int]:
 
 
 def convolution(node: Node) -> Value:
-    """The node `Conv`."""
+    """A convolution, with groups and a bias."""
     x, w = node.input(0), node.input(1)
     return windows.convolution(node.g, x, w, node.optional(2), window_of(node, x, kernel_of(node, w)), node("group", 1))
 
@@ -111,7 +111,7 @@ def transposed(node: Node) -> Value:
 
 
 def max_pool(node: Node) -> list[Value]:
-    """The node `MaxPool`."""
+    """The largest element of each window, and its place if that is asked for."""
     x, kernel = node.input(0), node("kernel_shape")
     window = window_of(node, x, kernel)
     found = [windows.max_pool(node.g, x, kernel, window)]
@@ -121,26 +121,26 @@ def max_pool(node: Node) -> list[Value]:
 
 
 def average_pool(node: Node) -> Value:
-    """The node `AveragePool`."""
+    """The mean of each window."""
     x, kernel = node.input(0), node("kernel_shape")
     counted = bool(node("count_include_pad", 0))
     return windows.average_pool(node.g, x, kernel, window_of(node, x, kernel), count_border=counted)
 
 
 def power_pool(node: Node) -> Value:
-    """The node `LpPool`."""
+    """The p-norm of each window."""
     x, kernel = node.input(0), node("kernel_shape")
     return windows.power_pool(node.g, x, kernel, window_of(node, x, kernel), node("p", 2))
 
 
 def global_pool(node: Node, name: str, sign: str, finish: str) -> Value:
-    """A pool over all places: combined by `sign`, with what `finish` makes of the result."""
+    """A reduction of each channel of each picture."""
     x = node.input(0)
     return reduce(node.g, name, sign, x, list(range(2, x.rank)), keep=True, finish=finish)
 
 
 def global_power_pool(node: Node) -> Value:
-    """The node `GlobalLpPool`."""
+    """The p-norm of each channel of each picture."""
     x, power = node.input(0), node("p", 2)
     axes = list(range(2, x.rank))
     each = f"pow(abs(a), {float(power)})"

@@ -76,7 +76,7 @@ def typed(call: Call, name: str, expression: str, *operands: Any, element: DType
 
 
 def unary(call: Call, expression: str) -> Value:
-    """The operations `acos`, `acosh`, `asin`, `asinh`, `atan`, `atanh`."""
+    """One line over one operand; whole numbers are rounded already."""
     if call.element == BOOL and call.name == "bitwise_not":
         return elementwise(call.g, "logical_not", "!a", call.value("self"), element=BOOL)
     if (
@@ -89,7 +89,7 @@ def unary(call: Call, expression: str) -> Value:
 
 
 def binary(call: Call, expression: str) -> Value:
-    """The operations `atan2`, `bitwise_and`, `bitwise_or`, `bitwise_xor`, `copysign`, `fmax`."""
+    """One line over two operands, in the type of the result."""
     a, b = call("self"), call("other")
     if call.element == BOOL and call.name == "mul":
         expression = "a && b"
@@ -125,7 +125,7 @@ def together(call: Call, a: Any, b: Any) -> DType:
 
 
 def logic(call: Call, expression: str) -> Value:
-    """The operations `logical_and`, `logical_or`, `logical_xor`."""
+    """Truth of two operands, each of which is true where it is not 0."""
     a, b = (truth(call, call.value(name)) for name in ("self", "other"))
     return elementwise(call.g, call.name, expression, a, b, element=BOOL)
 
@@ -166,7 +166,7 @@ def remainder(call: Call) -> Value:
 
 
 def power(call: Call) -> Value:
-    """The operation `pow`."""
+    """Powers; squares, cubes and roots as such."""
     base, exponent = call("self"), call("exponent")
     if isinstance(exponent, int | float):
         if exponent in (2, 3):
@@ -194,25 +194,25 @@ def clamp(call: Call) -> Value:
 
 
 def leaky(call: Call) -> Value:
-    """The operation `leaky_relu`."""
+    """A slope of its own below 0."""
     return typed(call, "leaky_relu", "a < 0.0 ? b * a : a", call("self"), call("negative_slope", 0.01))
 
 
 def elu(call: Call) -> Value:
-    """The operation `elu`."""
+    """The exponential linear unit, with its three factors."""
     alpha, scale, inner = call("alpha", 1), call("scale", 1), call("input_scale", 1)
     return typed(call, "elu", "a > 0.0 ? c * a : c * b * expm1(d * a)", call("self"), alpha, scale, inner)
 
 
 def softplus(call: Call) -> Value:
-    """The operation `softplus`."""
+    """`log(1 + exp(beta · a)) / beta`, without overflow; the operand itself beyond a threshold."""
     beta, threshold = call("beta", 1), call("threshold", 20)
     text = "a * b > c ? a : (max(a * b, 0.0) + log1p(exp(-abs(a * b)))) / b"
     return typed(call, "softplus", text, call("self"), beta, threshold)
 
 
 def gelu(call: Call) -> Value:
-    """The operation `gelu`."""
+    """The Gaussian error linear unit."""
     return typed(call, "gelu", GELU[call("approximate", "none")], call("self"))
 
 
@@ -224,7 +224,7 @@ def select(call: Call) -> Value:
 
 
 def masked_fill(call: Call) -> Value:
-    """The operation `masked_fill`."""
+    """A number where a mask is true."""
     x, fill = call.value("self"), call("value")
     other = cast(call.g, fill, x.element) if isinstance(fill, Value) else call.tensor(fill, x.element)
     return elementwise(call.g, "select", "a ? b : c", call.value("mask"), other, x, element=x.element)
@@ -237,7 +237,7 @@ def converted(call: Call) -> Value:
 
 
 def same_as(call: Call) -> Value:
-    """The operations `alias`, `clone`, `contiguous`, `detach`, `lift_fresh_copy`, `lift`."""
+    """The operand: what a copy, an alias or a dropout at inference is."""
     return call.value("self")
 
 
@@ -246,12 +246,12 @@ def nothing(call: Call) -> None:
 
 
 def lerp(call: Call) -> Value:
-    """The operation `lerp`."""
+    """Between two tensors, by a weight."""
     return typed(call, "lerp", "a + c * (b - a)", call("self"), call("end"), call("weight"))
 
 
 def multiply_add(call: Call, sign: str) -> Value:
-    """The operations `addcdiv`, `addcmul`."""
+    """A tensor plus a factor times the product or quotient of two others."""
     text = f"a + d * (b {sign} c)"
     return typed(
         call,

@@ -26,7 +26,7 @@ def full(call: Call) -> Value:
 
 
 def scalar_tensor(call: Call) -> Value:
-    """The operation `scalar_tensor`."""
+    """A number as a tensor without axes."""
     number = call("s")
     return call.tensor(number, call.element) if not isinstance(number, Value) else cast(call.g, number, call.element)
 

@@ -47,7 +47,7 @@ def linear(call: Call) -> Value:
 
 
 def batch_norm(call: Call) -> tuple[Value | None, ...]:
-    """The operation `_native_batch_norm_legit_no_training`."""
+    """Normalisation of each channel by statistics that are given."""
     x = call.value("input")
     mean, variance = call.value("running_mean"), call.value("running_var")
     channels = x.dims[1]
@@ -70,7 +70,7 @@ def batch_statistics(call: Call) -> tuple[Value | None, ...]:
 
 
 def layer_norm(call: Call) -> tuple[Value | None, ...] | Value:
-    """The operation `native_layer_norm`."""
+    """Normalisation over the last axes."""
     x, shape = call.value("input"), call("normalized_shape")
     scale, bias = call.optional("weight"), call.optional("bias")
     axes = list(range(x.rank - len(shape), x.rank))
@@ -82,7 +82,7 @@ def layer_norm(call: Call) -> tuple[Value | None, ...] | Value:
 
 
 def rms_norm(call: Call) -> Value | tuple[Value | None, ...]:
-    """The operations `_fused_rms_norm`, `rms_norm`."""
+    """Division by the root mean square over the last axes."""
     x, shape, scale = call.value("input"), call("normalized_shape"), call.optional("weight")
     epsilon = call("eps")
     if epsilon is None:
@@ -93,7 +93,7 @@ def rms_norm(call: Call) -> Value | tuple[Value | None, ...]:
 
 
 def group_norm(call: Call) -> tuple[Value | None, ...] | Value:
-    """The operation `native_group_norm`."""
+    """Normalisation of groups of channels."""
     x, groups = call.value("input"), call("group", call("num_groups"))
     scale, bias = call.optional("weight"), call.optional("bias")
     n, c = x.dims[:2]

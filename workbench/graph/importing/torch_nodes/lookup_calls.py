@@ -13,12 +13,12 @@ REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "add": 
 
 
 def embedding(call: Call) -> Value:
-    """The operation `embedding`."""
+    """Rows of a table."""
     return lookups.gather(call.g, call.value("weight"), call.value("indices"), 0)
 
 
 def gather(call: Call) -> Value:
-    """The operation `gather`."""
+    """Elements where indices say, along an axis."""
     x, at, axis = call.value("self"), call.value("index"), call("dim")
     for other in range(x.rank):
         if other != axis % x.rank and at.dims[other] != x.dims[other]:
@@ -27,7 +27,7 @@ def gather(call: Call) -> Value:
 
 
 def index_select(call: Call) -> Value:
-    """The operation `index_select`."""
+    """Slices where indices say, along an axis."""
     return lookups.gather(call.g, call.value("self"), call.value("index"), call("dim"))
 
 
@@ -104,7 +104,7 @@ def index_add(call: Call) -> Value:
 
 
 def one_hot(call: Call) -> Value:
-    """The operation `one_hot`."""
+    """A new axis with 1 at an index and 0 elsewhere."""
     count = call.number("num_classes", -1)
     if count < 0:
         call.refuse("the number of classes depends on data; give num_classes")

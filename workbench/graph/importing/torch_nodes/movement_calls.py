@@ -16,19 +16,19 @@ LARGE = 2**31 - 1
 
 
 def view(call: Call) -> Value:
-    """The operations `_reshape_copy`, `_unsafe_view`, `reshape`, `view`."""
+    """The same elements in other dimensions."""
     value = call.value("self")
     wanted = call.dims(call("size", call("shape")))
     return movement.reshape(call.g, value, movement.resolved_shape(value, wanted, zero_copies=False))
 
 
 def permute(call: Call) -> Value:
-    """The operation `permute`."""
+    """The axes in another order."""
     return movement.transpose(call.g, call.value("self"), call("dims"))
 
 
 def swapped(call: Call) -> Value:
-    """The operations `t`, `transpose`."""
+    """Two axes exchanged."""
     value = call.value("self")
     order = list(range(value.rank))
     a, b = call("dim0", 0), call("dim1", 1)
@@ -39,7 +39,7 @@ def swapped(call: Call) -> Value:
 
 
 def expanded(call: Call) -> Value:
-    """The operation `expand`."""
+    """Axes of size 1 repeated; -1 leaves an axis as it is."""
     value, sizes = call.value("self"), list(call("size"))
     shift = len(sizes) - value.rank
     dims = [value.dims[at - shift] if isinstance(size, int) and size == -1 else size for at, size in enumerate(sizes)]
@@ -47,7 +47,7 @@ def expanded(call: Call) -> Value:
 
 
 def squeeze(call: Call) -> Value:
-    """The operation `squeeze`."""
+    """Axes of size 1 left out."""
     value, axes = call.value("self"), call("dim")
     axes = [axes] if isinstance(axes, int) else axes
     kept = None if axes is None else [axis for axis in axes if value.dims[axis % value.rank].constant == 1]
@@ -55,13 +55,13 @@ def squeeze(call: Call) -> Value:
 
 
 def unsqueeze(call: Call) -> Value:
-    """The operation `unsqueeze`."""
+    """An axis of size 1 put in."""
     value = call.value("self")
     return movement.reshape(call.g, value, movement.unsqueezed(value, [call("dim")]))
 
 
 def cut(call: Call) -> Value:
-    """The operation `slice`."""
+    """A slice along an axis."""
     value, axis, step = call.value("self"), call("dim", 0), call("step", 1)
     axis %= value.rank
     start, end = call("start", 0), call("end", LARGE)
@@ -96,7 +96,7 @@ def put_slice(call: Call) -> Value:
 
 
 def cat(call: Call) -> Value:
-    """The operation `cat`."""
+    """Tensors one after another, in the type of the result."""
     from workbench.graph.importing.written.elementwise import cast
 
     values = [cast(call.g, value, call.element) for value in call("tensors") if value.shape != (0,)]
@@ -104,7 +104,7 @@ def cat(call: Call) -> Value:
 
 
 def stack(call: Call) -> Value:
-    """The operation `stack`."""
+    """Tensors beside each other along a new axis."""
     values = call("tensors")
     axis = call("dim", 0)
     raised = [movement.reshape(call.g, value, movement.unsqueezed(value, [axis])) for value in values]
@@ -121,7 +121,7 @@ def parts(call: Call, value: Value, axis: int, sizes: list[Dimension]) -> tuple[
 
 
 def split(call: Call) -> tuple[Value, ...]:
-    """The operations `split`, `split_with_sizes`."""
+    """Parts along an axis, of given sizes or of equal ones."""
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
     sizes = call("split_sizes", call("split_size"))
     if isinstance(sizes, list | tuple):
@@ -132,14 +132,14 @@ def split(call: Call) -> tuple[Value, ...]:
 
 
 def unbind(call: Call) -> tuple[Value, ...]:
-    """The operation `unbind`."""
+    """All slices along an axis."""
     value, axis = call.value("self"), call("dim", 0) % call.value("self").rank
     found = parts(call, value, axis, [dimension(1)] * len(call.result))
     return tuple(movement.reshape(call.g, part, movement.squeezed(part, [axis])) for part in found)
 
 
 def repeat(call: Call) -> Value:
-    """The operation `repeat`."""
+    """The whole tensor repeated, along new axes in front too."""
     value, times = call.value("self"), call.dims(call("repeats"))
     more = len(times) - value.rank
     raised = movement.reshape(call.g, value, (*[dimension(1)] * more, *value.dims)) if more else value
@@ -147,7 +147,7 @@ def repeat(call: Call) -> Value:
 
 
 def pad(call: Call) -> Value:
-    """The operations `constant_pad_nd` and its like."""
+    """A border around, of a number or of what lies inside."""
     value, amounts = call.value("self"), call.numbers("pad", default=call("padding", ()))
     before, after = [0] * value.rank, [0] * value.rank
     for at in range(len(amounts) // 2):
@@ -157,7 +157,7 @@ def pad(call: Call) -> Value:
 
 
 def flip(call: Call) -> Value:
-    """The operation `flip`."""
+    """The order along axes turned round."""
     return movement.flipped(call.g, call.value("self"), call("dims"))
 
 
@@ -179,7 +179,7 @@ def roll(call: Call) -> Value:
 
 
 def triangle(call: Call) -> Value:
-    """The operations `tril`, `triu`."""
+    """The upper or lower triangle."""
     return lookups.triangle(call.g, call.value("self"), call("diagonal", 0), upper=call.name == "triu")
 
 

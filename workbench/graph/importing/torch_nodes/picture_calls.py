@@ -14,7 +14,7 @@ from workbench.graph.terms.dimensions import dimension
 
 
 def window_of(call: Call, count: int) -> Window:
-    """The window that the arguments of a pool or a convolution describe, in `count` dimensions."""
+    """The window that the arguments of a call describe."""
     padding = call.numbers("padding", count, [0] * count)
     stride = call.numbers("stride", count) or call.numbers("kernel_size", count)
     dilation = call.numbers("dilation", count, [1] * count)
@@ -22,7 +22,7 @@ def window_of(call: Call, count: int) -> Window:
 
 
 def convolution(call: Call) -> Value:
-    """The operation `convolution`."""
+    """A convolution or a transposed one, with groups and a bias."""
     x, w, bias = call.value("input"), call.value("weight"), call.optional("bias")
     window, groups = window_of(call, x.rank - 2), call("groups", 1)
     if call("transposed", False):
@@ -53,7 +53,7 @@ def max_pool(call: Call, count: int) -> tuple[Value, Value | None] | Value:
 
 
 def average_pool(call: Call, count: int) -> Value:
-    """The operations `avg_pool1d`, `avg_pool2d`, `avg_pool3d`."""
+    """The mean of each window."""
     x = call.value("self")
     batched = _batched(call, x, count)
     kernel = call.numbers("kernel_size", count)

@@ -67,7 +67,7 @@ def norm(call: Call) -> Value:
 
 
 def log_sum_exp(call: Call) -> Value:
-    """The operation `logsumexp`."""
+    """The logarithm of the sum of exponentials, without overflow."""
     value = call.value("self")
     axes, keep = axes_of(call, value), bool(call("keepdim", False))
     top = reduce(call.g, "finite_maximum", "max", value, axes, keep=True, finish="isinf(s) ? 0 : s")
@@ -95,19 +95,19 @@ def extremum(call: Call, which: str) -> tuple[Value, Value] | Value:
 
 
 def probabilities(call: Call, *, logarithm: bool) -> Value:
-    """The operations `_log_softmax`, `_softmax`, `_safe_softmax`."""
+    """Softmax along an axis, or its logarithm."""
     value = cast(call.g, call.value("self"), call.element)
     return softmax(call.g, value, call("dim"), logarithm=logarithm)
 
 
 def running_total(call: Call, sign: str) -> Value:
-    """The operations `cumprod`, `cumsum`."""
+    """Sums or products of all elements up to each one."""
     value = cast(call.g, call.value("self"), call.element)
     return running(call.g, f"running_{call.name}", sign, value, call("dim"), exclusive=False, backwards=False)
 
 
 def top_k(call: Call) -> tuple[Value, Value]:
-    """The operation `topk`."""
+    """The largest or smallest elements along an axis, and their places."""
     count = dimension(call("k"))
     return lookups.top_k(
         call.g, call.value("self"), count, call("dim", -1), largest=bool(call.arguments.get("largest", True))
