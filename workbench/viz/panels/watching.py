@@ -148,7 +148,7 @@ def study_payload(study: Study, baselines: Mapping[str, float]) -> StudyData:
 
 def language_of(study: Study) -> Literal["C", "CUDA"]:
     """The language that its candidates are written in."""
-    return study.assignment.target.language.label
+    return "CUDA" if study.assignment.target.language.for_gpu else "C"
 
 
 def best_of_search(study: Study) -> Trial | None:
