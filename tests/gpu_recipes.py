@@ -13,8 +13,6 @@ from workbench.schedules import Schedule
 from workbench.schedules.recipes.gpu import default as gpu_recipe
 from workbench.schedules.recipes.gpu import products as gpu_products
 from workbench.schedules.recipes.gpu import rows as gpu_rows
-from workbench.schedules.recipes.gpu.grids import gridded, stepwise
-from workbench.schedules.recipes.gpu.transposition import transposed
 
 GROWN = {2: 2, 3: 3, 5: 17, 7: 23, 11: 37, 13: 41, 17: 43, 31: 67, 101: 307}
 """Prime → a larger one: more than a tile or a warp, and a multiple of neither."""
@@ -67,7 +65,8 @@ def _rows(name: str, sizes: dict[str, int]) -> Schedule:
 
 def _grids(name: str, sizes: dict[str, int]) -> Schedule:
     """Independent iterations, copies through tiles."""
-    with _set((gpu_products, "WORK", ENDLESS), (gpu_recipe, "WAYS", (transposed, gridded, stepwise))):
+    some = tuple(row for row in gpu_recipe.MAPPINGS if row.name in ("transposed", "gridded", "stepwise"))
+    with _set((gpu_products, "WORK", ENDLESS), (gpu_recipe, "MAPPINGS", some)):
         return _default(name, sizes)
 
 

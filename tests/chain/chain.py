@@ -23,6 +23,7 @@ from workbench.poly import budget
 from workbench.poly.programs.program import Program
 from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.schedules import Schedule
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 OPERATIONS = 1_000_000  # of isl, for one question about one program
@@ -74,7 +75,7 @@ def schedules_of(
             fusion = random.choice(("none", "default", "max"))
             tree = from_isl(program, fusion, counts)
             if tree is not None:
-                yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
+                yield f"isl {fusion}", applied(naive, schedules.affine(tree, f"isl, fusion={fusion}"))
         case "default":
             yield "default", schedules.default_schedule(program, target)
         case _:

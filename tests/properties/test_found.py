@@ -19,6 +19,7 @@ from tests.properties.ways import Way, from_isl, ways, written
 from tests.properties.writer import Case
 from workbench import lang, schedules
 from workbench.poly.scheduling.scheduler import FUSIONS
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 TARGET = Target(vector_bits=256)
@@ -53,7 +54,7 @@ def the_ways_it_showed(prefix: str, found: Found, ready: Problem) -> Iterator[Wa
         if found.steps:
             steps["steps"] = eval(found.steps, {"__builtins__": {}}, PUBLIC)
         for name, step in steps.items():
-            kernel = written(f"{prefix}_{name}{len(sizes)}", naive | step, TARGET, unchecked=False)
+            kernel = written(f"{prefix}_{name}{len(sizes)}", applied(naive, step), TARGET, unchecked=False)
             yield Way(name, ready, kernel, {})
 
 

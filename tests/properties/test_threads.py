@@ -74,8 +74,8 @@ def turned(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 MUTANTS = {
-    "barriers order nothing": Mutant(order, "parted", always(None), 47),
-    "barriers order backwards": Mutant(order, "parted", turned, 47),
+    "barriers order nothing": Mutant(order, "ordered_by_barriers", always(None), 47),
+    "barriers order backwards": Mutant(order, "ordered_by_barriers", turned, 47),
     "blocks wait for one another": Mutant(concurrency, "is_block", always(False), 128),
     "every update is atomic": Mutant(order, "atomic_statements", everything),
     "no update is atomic": Mutant(order, "atomic_statements", always(frozenset()), 118),

@@ -17,6 +17,7 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree, loops
 from workbench.poly.scheduling.scheduler import Fusion
 from workbench.schedules import Schedule, Transform
+from workbench.schedules.transform import applied
 from workbench.target import Target
 
 SECONDS = 2.0  # for isl's scheduler
@@ -58,7 +59,7 @@ def scheduled(program: Program, target: Target, random: Random, refusals: Counte
     fusion = random.choice(("none", "default", "max"))
     tree = from_isl(program, fusion, refusals)
     if tree is not None:
-        yield f"isl {fusion}", naive | schedules.affine(tree, f"isl, fusion={fusion}")
+        yield f"isl {fusion}", applied(naive, schedules.affine(tree, f"isl, fusion={fusion}"))
     yield "default", schedules.default_schedule(program, target)
     yield "random", walk(naive, random, refusals)
 

@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable
 
 import pytest
-from tests.schedules.test_apart import PATHS
-from tests.schedules.test_rows_and_columns import NORM, SMALL
-from tests.schedules.test_strips import SWEEPS
 
 import workbench as wb
 from tests.fromc.polybench import program
+from tests.schedules.test_column_reduction import SWEEPS
+from tests.schedules.test_index_set_splitting import PATHS
+from tests.schedules.test_row_fusion import NORM, SMALL
 from tests.schedules.test_triangles import TRIANGLES
 from workbench.poly.programs.program import Program
 from workbench.schedules.recipes import default_recipe

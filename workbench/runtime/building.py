@@ -112,7 +112,7 @@ def _on_gpu(what: Schedule | Kernel, target: str | Target, *, unchecked: bool | 
     omit = current().unchecked if unchecked is None else unchecked
     kernel = what if isinstance(what, Kernel) else generate(what, target, unchecked=omit, unsafe=unsafe)
     # What may write anywhere must not cost this process its GPU.
-    return kernel.target.language.load("builder")(kernel, isolated=unsafe or kernel.schedule is None)
+    return as_target(target).language.load("builder")(kernel, isolated=unsafe or kernel.schedule is None)
 
 
 def build_target(target: str | Target, toolchain: Toolchain) -> Target:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 from workbench.errors import ScheduleError, UnchangedSchedule, shown
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
+from workbench.poly.sets import isl
 from workbench.records import record
 from workbench.schedules.field_types import fits, said
 from workbench.schedules.foreign_names import unknown_step
@@ -89,7 +90,7 @@ class Transform:
         for step in self.prerequisites(schedule):
             ready = step.on(ready)
         after = self.apply(ready)
-        if not differ(ready, after):
+        if not differ(ready, after) and not _is_empty(ready):
             if ready is schedule:
                 raise UnchangedSchedule(f"{self} changes nothing: {self.unchanged}. Leave it out")
             after = ready
@@ -173,6 +174,14 @@ class Together(Recipe):
 
     def __str__(self) -> str:
         return f"together({', '.join(str(part) for part in self.parts)})"
+
+
+@isl.guarded
+def _is_empty(schedule: Schedule) -> bool:
+    """Whether a statement has no instances at these sizes: then any step may find nothing to do."""
+    program = schedule.program
+    context = isl.parse_set(program.context)
+    return any(isl.parse_set(s.domain).intersect_params(context).is_empty() for s in program.statements)
 
 
 def applied(schedule: Schedule, *steps: Transform) -> Schedule:
