@@ -11,8 +11,8 @@ import numpy as np
 
 from workbench.export.xla.arguments import Static
 from workbench.export.xla.kernels import Kernels
+from workbench.export.xla.manual import made_varying, varying
 from workbench.export.xla.shapes import known_results
-from workbench.export.xla.sharding import made_varying, varying
 
 Arrays = tuple[jax.Array, ...]
 Traced = Callable[..., Arrays]

@@ -18,7 +18,8 @@ from workbench.export.xla.batching import batchable
 from workbench.export.xla.calling import Arrays, Traced, calling
 from workbench.export.xla.gradients import differentiable
 from workbench.export.xla.kernels import Kernels, implemented
-from workbench.export.xla.sharding import made_varying, partitioned, varying
+from workbench.export.xla.manual import made_varying, varying
+from workbench.export.xla.sharding import partitioned
 from workbench.lang import grad, vmap
 from workbench.lang.binding.arrays import variables
 from workbench.lang.operator import Operator
