@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.graph.terms.datatypes import PRELUDE
 from workbench.records import record
 
-_KNOWN = {variant.name: len(variant.fields) for definition in PRELUDE for variant in definition.variants}
 _LONGEST = 12
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph.terms.nodes import Binder, Construction, Items, Match, Pattern, bound_by
-from workbench.graph.terms.types import DataType, FunctionType, Quantified, Scheme, TupleType, Type
+from workbench.graph.terms.types import FunctionType, Quantified, Scheme, TupleType, Type
 from workbench.graph.text.cursor import unknown_word
 from workbench.graph.typing.schemes import instance
 from workbench.graph.typing.state import State
@@ -55,8 +55,3 @@ def bind_pattern(state: State, node: Match, pattern: Pattern, of: Type) -> bool:
             return fits and all(bind_pattern(state, node, *pair) for pair in zip(items, parts, strict=True))
         case _:
             return True
-
-
-def is_data(of: Type) -> bool:
-    """Whether values of a type are told apart by patterns."""
-    return isinstance(of, DataType | TupleType)

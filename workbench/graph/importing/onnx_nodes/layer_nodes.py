@@ -36,11 +36,9 @@ def _factor(value: float, of: Value) -> str:
 
 def product_of_integers(node: Node) -> Value:
     """A product of matrices of bytes around their zero points, summed in int32."""
-    a = node.input(0)
     point = node.optional(2)
     if point is not None and point.rank == 1 and point.shape != (1,):
         node.inputs[2] = movement.reshape(node.g, point, (point.dims[0], dimension(1)))
-    del a
     return contractions.matmul(node.g, shifted(node, 0, 2), shifted(node, 1, 3))
 
 

@@ -8,7 +8,6 @@ from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Value
 from workbench.graph.importing.written.elementwise import elementwise
 from workbench.graph.importing.written.reductions import arg_extremum, reduce, running, softmax
-from workbench.lang.dtypes import BOOL
 
 # Type of node → how it reduces, what of each element, and what of the result.
 REDUCTIONS: dict[str, tuple[str, str, str]] = {
@@ -112,13 +111,6 @@ def mean_variance(node: Node) -> Value:
     centred = elementwise(node.g, "subtract", "a - b", value, mean)
     spread = reduce(node.g, "root_mean_square", "+", centred, axes, keep=True, each="a * a", finish="sqrt(s / n)")
     return elementwise(node.g, "divide", "a / (b + 1e-9)", centred, spread)
-
-
-def reduced_truth(node: Node, sign: str) -> Value:
-    """Whether all or any are true: reductions of bools in later versions of the extrema."""
-    value = node.input(0)
-    axes = axes_of(node) or list(range(value.rank))
-    return reduce(node.g, named(node.type), sign, value, axes, keep=bool(node("keepdims", 1)), inner=BOOL)
 
 
 WRITERS: dict[str, Writer] = {
