@@ -155,7 +155,8 @@ class Graph:
 
     def _body(self, node: Node, proto: onnx.NodeProto) -> onnx.FunctionProto:
         try:
-            schema = onnx.defs.get_schema(proto.op_type, node.opset or 1, proto.domain)
+            # Any: the stubs of onnx lack what a schema says of its function.
+            schema: Any = onnx.defs.get_schema(proto.op_type, node.opset or 1, proto.domain)
         except onnx.defs.SchemaError:
             known = ", ".join(sorted({*WRITERS, *CONTROL}))
             domain = f" of domain {proto.domain!r}" if proto.domain else ""
