@@ -70,11 +70,15 @@ def _prelude(*parts: str) -> str:
 
 
 def parameter_text(argument: Argument) -> str:
-    """`const float *__restrict__ A`."""
+    """`const float *__restrict__ A`, or `float *C` of what is written.
+
+    Other threads write it through pointers of their own: under `__restrict__` compilers move a load over the barrier
+    that it waits for.
+    """
     kind = argument.dtype.c_name
     match argument.kind:
         case "array" | "workspace":
-            return f"{'' if argument.written else 'const '}{kind} *__restrict__ {argument.c_name}"
+            return f"{kind} *{argument.c_name}" if argument.written else f"const {kind} *__restrict__ {argument.c_name}"
         case "status":
             return f"int *{argument.c_name}"
     return f"{kind} {argument.c_name}"

@@ -11,7 +11,7 @@ the number.  A launch with an extent of 0 or less in its grid is left out.  The 
 `kernel.source` after the prelude (docs/cuda.md has the conventions):
 
     extern "C" __global__ void __launch_bounds__(256)
-    matmul_C(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
+    matmul_C(const float *__restrict__ A, const float *__restrict__ B, float *C)
     {
         __shared__ float A_local[256];
         const int64_t m_o = blockIdx.y;
