@@ -129,7 +129,12 @@ def arguments(case: GpuCase) -> tuple[Any, ...]:
     """Arrays on the GPU and scalars, in the operator's order."""
     op = ops.load(case.operator)
     given = ops.sample_arrays(op, seed=7, **case.sizes)
-    return tuple(_tensor(value) if getattr(value, "ndim", 0) else value for value in given)
+    return tuple(_tensor(value) if getattr(value, "ndim", 0) else _number(value) for value in given)
+
+
+def _number(value: Any) -> Any:
+    """A number of Python, which PyTorch's functions want where NumPy has an array of rank 0."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _tensor(array: Any) -> torch.Tensor:

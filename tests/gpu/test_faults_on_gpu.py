@@ -14,6 +14,7 @@ from tests.runtime.emulation.mutants import mutants
 from tests.runtime.emulation.staged import double_buffered
 from tests.runtime.hand import numbers
 from workbench.codegen.kernel import Kernel
+from workbench.runtime.emulation.findings import Finding
 from workbench.runtime.gpu.apart import command, leave_job
 from workbench.runtime.gpu.drivers.driver import Driver
 from workbench.runtime.host.processes import run_limited
@@ -22,7 +23,10 @@ pytestmark = pytest.mark.gpu
 
 # Kind of our finding → NVIDIA's tool that sees such a thing.
 TOOLS = {"race": "racecheck", "out of bounds": "memcheck", "divergent barrier": "synccheck"}
-N = 16  # 16 x 16 floats fill a block of device memory to its last byte
+N, TILE = 32, 8  # two warps a block: racecheck takes the lanes of one for ordered
+# Room behind each array, so that its last element is not followed by the next array's first; and short reports.
+OPTIONS = ("--show-backtrace", "no", "--print-limit", "5")
+PADDED = ("--padding", "64")
 SECONDS = 90
 FAULTS = (
     "barrier removed", "barrier under a condition", "copied to another place", "copied from another place",
@@ -32,7 +36,7 @@ SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 
 
 def kernel() -> Kernel:
-    return wb.generate(double_buffered(N, 4), target="cuda")
+    return wb.generate(double_buffered(N, TILE), target="cuda")
 
 
 def arrays() -> tuple:
@@ -45,7 +49,8 @@ def theirs(suspect: Kernel, tool: str, folder: Path) -> tuple[int, str]:
     if not Path(sanitizer).exists():
         pytest.skip("install nvcc and compute-sanitizer (CUDA's toolkit)")
     leave_job(folder, suspect, arrays(), None, {})
-    said = run_limited((sanitizer, "--tool", tool, *command(folder)), SECONDS)
+    options = (*OPTIONS, *(PADDED if tool == "memcheck" else ()))
+    said = run_limited((sanitizer, "--tool", tool, *options, *command(folder)), SECONDS)
     found = SUMMARY.search(said.output)
     assert found or said.code is None, said.output
     return (int(found[1]) if found else 1), said.output
@@ -72,4 +77,9 @@ def test_both_find_a_planted_fault(
     count, said = theirs(mutant.kernel, TOOLS[kind], tmp_path)
     lines = {int(n) for n in re.findall(r"kernel\.cu:(\d+)", said)}
     record_property("lines", f"ours {sorted({f.line for f in ours})}, theirs {sorted(lines)}")
-    assert count > 0, f"we found {kinds[kind]}; {TOOLS[kind]} said {said}"
+    # Beyond one array of shared memory there is mostly another, which is no fault to a tool that knows only the whole.
+    assert count > 0 or _in_shared_memory(kinds[kind]), f"we found {kinds[kind]}; {TOOLS[kind]} said {said}"
+
+
+def _in_shared_memory(finding: Finding) -> bool:
+    return finding.kind == "out of bounds" and not finding.array
