@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-golden", action="store_true", help="write golden files, do not compare")
     group.addoption("--full", action="store_true", help="as HYPOTHESIS_PROFILE=full")
     group.addoption("--sample", type=int, default=1, metavar="N", help="one in N of the cases of each test")
+    group.addoption("--turn", type=int, default=0, metavar="N", help="of a sample: other cases in each turn")
     group.addoption("--check-skips", action="store_true", help="fail on a skip that is not in the list")
     group.addoption("--skipped-before", action="store_true", help="only what the run before skipped")
 
@@ -156,7 +157,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         _long_places_first(items)
     if (one_in := config.getoption("--sample")) > 1 and not _are_named(config):
-        kept = sampled([item.nodeid for item in items], one_in)
+        kept = sampled([item.nodeid for item in items], one_in, config.getoption("--turn"))
         # Those of the browser share a page, and follow one another.
         _only(config, items, [i for i in items if i.nodeid in kept or place(i.nodeid) == place(BROWSER)])
     if config.getoption("--skipped-before"):

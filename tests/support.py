@@ -32,18 +32,22 @@ def place(test: str) -> str:
     return "tests/browser" if file.startswith("tests/browser/") else file
 
 
-def sampled(tests: Sequence[str], one_in: int) -> set[str]:
-    """One in so many of the cases of each test function, and at least one; which, its name says.
+def sampled(tests: Sequence[str], one_in: int, turn: int = 0) -> set[str]:
+    """One in so many of the cases of each test function, and at least one; which, its name says, and whose turn it is.
+
+    So many turns one after another have had every case.
 
     >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12))
     ['tests/a.py::test_a[11]', 'tests/a.py::test_a[23]', 'tests/a.py::test_b']
+    >>> sorted(sampled([f"tests/a.py::test_a[{n}]" for n in range(24)] + ["tests/a.py::test_b"], 12, turn=1))
+    ['tests/a.py::test_a[0]', 'tests/a.py::test_a[12]', 'tests/a.py::test_b']
     """
     cases: dict[str, list[str]] = {}
     for test in tests:
         cases.setdefault(test.partition("[")[0], []).append(test)
     kept: set[str] = set()
     for function, own in cases.items():
-        first = zlib.crc32(function.encode()) % min(len(own), one_in)
+        first = (zlib.crc32(function.encode()) + turn) % min(len(own), one_in)
         kept.update(own[first::one_in])
     return kept
 
