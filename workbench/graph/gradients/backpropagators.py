@@ -7,6 +7,8 @@ meant, and are passed backwards as often as they were passed forwards (Pearlmutt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.graph.gradients.derived_operators import Derived, Plain, arguments_of
 from workbench.graph.gradients.duals import BACK, Duals
 from workbench.graph.gradients.structures import elements_of
@@ -46,7 +48,7 @@ class _Taken:
     """What a call of an operator takes: plain values, and the cells of those that have a gradient, by position."""
 
     plain: Plain
-    cells: list[tuple[int, Term]]
+    cells: Sequence[tuple[int, Term]]
 
 
 class Lets:
