@@ -49,12 +49,17 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving gradients importing"
+    " memory",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }
-# A schedule with a choice among its steps is a sketch, and a sketch in which all is decided a schedule.
-LATE = {("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch")}
+# A schedule with a choice among its steps is a sketch, and a sketch in which all is decided a schedule; a model has a
+# gradient, which is a model.
+LATE = {
+    ("workbench.schedules.scheduled_program", "workbench.schedules.sketches.sketch"),
+    ("workbench.graph.models", "workbench.graph.gradients.gradient"),
+}
 CHECKER_ROOMS = {"lang", "poly", "fromc", "errors", "certificates"}
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 

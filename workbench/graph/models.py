@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
@@ -154,6 +154,12 @@ class Model:
         from workbench.graph.evaluation.evaluating import evaluate
 
         return evaluate(self, arrays, sizes)
+
+    def gradient(self, wrt: str | Iterable[str] | None = None) -> Model:
+        """The model of its result and its gradients, see `gradients.gradient`; `wb.grad(model)` is the same."""
+        from workbench.graph.gradients.gradient import gradient
+
+        return gradient(self, wrt)
 
 
 def model(text: str, /, constants: Constants = ()) -> Model:

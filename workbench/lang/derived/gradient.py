@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from workbench.errors import OperatorError, unknown_name
 from workbench.lang.algebra.normal_form import bound, polynomial
@@ -27,7 +28,7 @@ from workbench.lang.operator import Operator, Step, Tensor
 Chosen = str | Iterable[str]
 
 
-def grad(op: Operator, wrt: Chosen | None = None, *, saved: Chosen = (), held: Chosen = ()) -> Operator:
+def grad(op: Any, wrt: Chosen | None = None, *, saved: Chosen = (), held: Chosen = ()) -> Any:
     """The operator that computes the gradients of another, by reverse accumulation (Linnainmaa 1976).
 
     `<name>_grad` takes what the operator takes, then the values in `saved`, then for every output of floats
@@ -38,6 +39,8 @@ def grad(op: Operator, wrt: Chosen | None = None, *, saved: Chosen = (), held: C
     them (`tape` lists them with their bytes).  Tensors in `held` are taken for constants.  Equal places of a minimum
     or maximum get equal shares; `abs` and `relu` have slope 0 at 0, steps such as `floor` everywhere.
 
+    Of a model: the model that computes its result and its gradients, see `Model.gradient`.
+
     >>> from workbench.lang import operator
     >>> print(grad(operator("def scale(float a, float(N) x) -> (y) { y(i) = a * x(i) }")))
     def scale_grad(float a, float(N) x, float(N) d_y) -> (d_a, d_x) {
@@ -45,6 +48,10 @@ def grad(op: Operator, wrt: Chosen | None = None, *, saved: Chosen = (), held: C
         d_x(i) = d_y(i) * a
     }
     """
+    if hasattr(op, "gradient"):  # a model, of a later room
+        if saved or held:
+            raise OperatorError("grad of a model takes wrt alone; saved and held are of operators")
+        return op.gradient(wrt)
     return Gradient(source(op, "grad"), wrt, saved, held).operator()
 
 

@@ -1,0 +1,1 @@
+"""Gradients of models: straight code by adjoints, everything else by cells and backpropagators."""
