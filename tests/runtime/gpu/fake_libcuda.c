@@ -67,6 +67,9 @@ Result cuCtxPopCurrent(void **context) {
     if (context) *context = (void *)CONTEXT;
     return OK;
 }
+/* Under the names that the library itself has for them. */
+Result cuCtxPushCurrent_v2(void *context) { return cuCtxPushCurrent(context); }
+Result cuCtxPopCurrent_v2(void **context) { return cuCtxPopCurrent(context); }
 Result cuCtxSynchronize(void) { ENTERED; return OK; }
 
 Result cuStreamCreate(void **stream, unsigned flags) {
