@@ -94,7 +94,7 @@ def family_of(what: object) -> Family:
 def for_processor(family: Family, what_is: str) -> Family:
     """The family; WorkbenchError if one of its schedules is for a GPU, where `what_is` says what is done for cpu."""
     if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        advice = "give schedules for the processor; wb.export.c writes CUDA, wb.export.torch takes CUDA tensors"
         raise WorkbenchError(f"{family.op.name}: {what_is} for cpu; {advice}")
     return family
 
