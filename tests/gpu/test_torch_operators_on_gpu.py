@@ -24,22 +24,15 @@ def cuda(real: Driver) -> None:
         pytest.skip("install PyTorch with CUDA: this one has none")
 
 
-@pytest.fixture(scope="module")
-def registered() -> dict[str, Any]:
-    """What was exported already."""
-    return {}
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request: pytest.FixtureRequest) -> tuple[str, Any]:
+    """A case's name and its operator; the tests of one follow one another, so that its kernels are made once."""
+    return request.param, on_gpu(request.param)
 
 
-@pytest.fixture
-def case(request: pytest.FixtureRequest, registered: dict[str, Any]) -> tuple[str, Any]:
-    """A case's name and its operator."""
-    if request.param not in registered:
-        registered[request.param] = on_gpu(request.param)
-    return request.param, registered[request.param]
-
-
-every_case = pytest.mark.parametrize("case", CASES, indirect=True)
-of = lambda name: pytest.mark.parametrize("case", [name], indirect=True)  # noqa: E731
+def of(*names: str) -> Any:
+    """Only these cases."""
+    return pytest.mark.parametrize("case", names, indirect=True, scope="module")
 
 
 def last(name: str) -> str:
@@ -51,7 +44,6 @@ def last(name: str) -> str:
     return found.last_kernel(on_gpu=True)
 
 
-@every_case
 def test_results_are_the_definitions_at_several_sizes(case: tuple[str, Any]) -> None:
     name, found = case
     for sizes, specialised in zip(CASES[name], (True, False), strict=True):
@@ -63,14 +55,12 @@ def test_results_are_the_definitions_at_several_sizes(case: tuple[str, Any]) -> 
         assert whole != specialised or name in UNSCHEDULED or operator_of(name).scalars
 
 
-@every_case
 def test_pytorch_finds_it_sound(case: tuple[str, Any]) -> None:
     name, found = case
     values = given(name, tiny(name), torch, "cuda")
     assert set(torch.library.opcheck(found.default, tuple(values)).values()) == {"SUCCESS"}
 
 
-@every_case
 def test_gradients_agree_with_differences(case: tuple[str, Any]) -> None:
     name, found = case
     assert torch.autograd.gradcheck(found, smooth(given(name, tiny(name), torch, "cuda"), torch), nondet_tol=1e-12)
@@ -102,7 +92,7 @@ def test_work_is_in_the_order_of_the_current_stream(case: tuple[str, Any]) -> No
     torch.testing.assert_close(found, a @ b + 1, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("case", ["matmul", "softmax", "embedding", "decaying"], indirect=True)
+@of("matmul", "softmax", "embedding", "decaying")
 def test_calls_are_captured_in_a_graph(case: tuple[str, Any]) -> None:
     name, found = case
     sizes = CASES[name][1]
