@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.errors import WorkbenchError
-from workbench.export.dispatch import checked_name, families_for, family_of, for_processor
+from workbench.codegen import as_target
+from workbench.errors import WorkbenchError, shown
+from workbench.export.dispatch import checked_name, families_for, family_of, with_gpu
+from workbench.target import Target
 
 
-def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None) -> Any:
+def torch(
+    what: Any, /, namespace: str = "workbench", *, name: str | None = None, gpu: str | Target | bool | None = None
+) -> Any:  # fmt: skip
     """Register an operator with PyTorch and return it: `torch.ops.<namespace>.<name of the operator>`.
 
     `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
@@ -17,10 +21,14 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
     as an argument more, and the new values are returned.  Under a `name` that is registered already the kernels are
     replaced.
 
+    It takes CUDA tensors too where schedules are for a GPU, or `gpu` asks for it (True, "h200", a Target): kernels are
+    compiled for the GPU at hand when a call first brings such tensors, and are started on PyTorch's current stream with
+    memory of its allocator, also in CUDA graphs.  Gradients and vmap have theirs from the default recipe.
+
     Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = for_processor(family_of(what), "operators of PyTorch are registered")
+    family = with_gpu(family_of(what), _target(gpu))
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
         checked_name(word, "an operator of PyTorch")
@@ -29,3 +37,13 @@ def torch(what: Any, /, namespace: str = "workbench", *, name: str | None = None
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
     return whole(namespace, chosen, families_for(family)).packet
+
+
+def _target(gpu: str | Target | bool | None) -> str | Target | None:
+    """The target of kernels for CUDA tensors; None where nobody asks for them."""
+    if gpu is None or isinstance(gpu, bool):
+        return "cuda" if gpu else None
+    if not as_target(gpu).language.runs_on_gpu:
+        expected = "expected True, 'cuda', the name of one, or its Target"
+        raise WorkbenchError(f"gpu={shown(gpu)} is no NVIDIA GPU; {expected}")
+    return gpu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,9 +12,12 @@ from tests.gpu_schedules import bound, staged_matmul, symbolic_matmul
 from tests.runtime.gpu.fake_driver import emulated
 from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.codegen.kernel import Kernel
+from workbench.errors import KernelError
 from workbench.runtime.gpu.building import build_on_gpu
 from workbench.runtime.gpu.drivers.bindings_driver import BindingsDriver
 from workbench.runtime.gpu.drivers.driver import DriverError
+from workbench.runtime.gpu.gpu_kernel import GpuKernel
+from workbench.runtime.gpu.launching import Start, sequence
 from workbench.runtime.gpu.memory import on_device
 
 RNG = np.random.default_rng(1)
@@ -52,6 +56,7 @@ def session() -> dict[str, object]:
         page = driver.pinned(1000)
         page[:] = 7
     del page
+    said |= directly(driver, kernel, a, b)
     for name, refused in {"memory": lambda: driver.allocate(1 << 40), "context": lambda: driver.allocate(8)}.items():
         try:
             if name == "context":
@@ -61,6 +66,23 @@ def session() -> dict[str, object]:
                     refused()
         except DriverError as error:
             said[name] = [error.code, error.said, error.doing]
+    return said
+
+
+def directly(driver: Pretended, kernel: GpuKernel, a: np.ndarray, b: np.ndarray) -> dict[str, object]:
+    """Launches through the library itself, and what it says of one that is too large."""
+    out = on_device(np.zeros((100, 96), np.float32), driver)
+    call = kernel.prepared(on_device(a, driver), on_device(b, driver), out=out)
+    zeros = Start("zeros", None, (0, 0, 0), (0, 0, 0), 0, (), out.address, out.nbytes)
+    sequence(driver, [*call.starts, zeros])(0)
+    cleared = not out.numpy().any()
+    sequence(driver, [zeros, *call.starts])(0)
+    said: dict[str, object] = {"directly": bool(cleared and np.allclose(out.numpy(), a @ b, atol=1e-3))}
+    large = replace(call.starts[-1], block=(2048, 1, 1))
+    try:
+        sequence(driver, [zeros, large])(0)
+    except KernelError as error:
+        said["large"] = str(error).partition(" on ")[0]
     return said
 
 

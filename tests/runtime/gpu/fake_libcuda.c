@@ -67,6 +67,9 @@ Result cuCtxPopCurrent(void **context) {
     if (context) *context = (void *)CONTEXT;
     return OK;
 }
+/* Under the names that the library itself has for them. */
+Result cuCtxPushCurrent_v2(void *context) { return cuCtxPushCurrent(context); }
+Result cuCtxPopCurrent_v2(void **context) { return cuCtxPopCurrent(context); }
 Result cuCtxSynchronize(void) { ENTERED; return OK; }
 
 Result cuStreamCreate(void **stream, unsigned flags) {
@@ -149,6 +152,23 @@ Result cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz,
     int failed = function->run(launch);
     free(launch);
     return failed ? ILLEGAL_ADDRESS : OK;
+}
+
+/* What a library that is made for any context asks. */
+Result cuCtxGetCurrent(void **context) { *context = depth > 0 ? (void *)CONTEXT : NULL; return OK; }
+Result cuCtxSetCurrent(void *context) { depth = context == (void *)CONTEXT; return OK; }
+Result cuStreamIsCapturing(void *stream, int *recorded) { ENTERED; *recorded = 0; return known(stream) ? OK : INVALID_VALUE; }
+Result cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t n, void *s) { return cuMemcpyDtoHAsync(to, from, n, s); }
+Result cuLibraryLoadData(void **library, const void *path, int *o, void **v, unsigned n, int *p, void **w, unsigned m) {
+    return cuModuleLoadData(library, path);
+}
+Result cuLibraryGetKernel(void **kernel, void *library, const char *name) { return cuModuleGetFunction(kernel, library, name); }
+Result cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
+    return device == DEVICE ? cuFuncSetAttribute(kernel, attribute, value) : INVALID_DEVICE;
+}
+Result cuGetErrorName(Result code, const char **name) {
+    *name = code == INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE" : code == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR";
+    return OK;
 }
 
 Result cuGetErrorString(Result code, const char **words) {

@@ -33,6 +33,8 @@ def test_cuda_bindings_end_to_end(tmp_path: Path, compilers: dict[str, tuple[str
     assert said == {
         "device": "Pretended H200 (sm_90, 132 multiprocessors, 141 GiB, CUDA 13.0)",
         "host": True, "device arrays": True, "sizes": True, "scalars": True, "times": True, "blocks": 8,
+        "directly": True,
+        "large": "matmul_C (6 x 7 x 1 blocks of 2048 x 1 x 1 threads with 0 bytes of dynamic shared memory)",
         "facts": {"threads": 100, "static_shared_bytes": 101, "local_bytes": 103, "registers": 104},
         "memory": ["CUDA_ERROR_OUT_OF_MEMORY", "out of memory", "cuMemAlloc"],
         "context": ["CUDA_ERROR_INVALID_CONTEXT", "invalid device context", "cuMemAlloc"],

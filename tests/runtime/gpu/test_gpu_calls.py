@@ -16,7 +16,7 @@ from workbench.codegen.cuda.grid.launches import each_launch
 from workbench.errors import BuildError, CallError, KernelError
 from workbench.runtime.gpu import staging
 from workbench.runtime.gpu.memory import DeviceArray, on_device
-from workbench.runtime.kernels.launch_values import _scalar
+from workbench.runtime.kernels.launch_values import scalar_value
 from workbench.schedules import Schedule
 
 RNG = np.random.default_rng(3)
@@ -222,7 +222,7 @@ def test_a_driver_that_cannot_adopt_streams_waits(product: tuple, compilers: obj
      ("uint16", 65535, 65535), ("float16", 0x3C00, 0x3C00), ("bool", 1, 1), ("int64", 5, 5)],
 )  # fmt: skip
 def test_a_scalar_has_the_size_that_the_kernel_declares(dtype: str, bits: int, stored: float) -> None:
-    found = _scalar(wb.lang.dtypes.DTYPES[dtype], bits)
+    found = scalar_value(wb.lang.dtypes.DTYPES[dtype], bits)
     assert (found.value, ctypes.sizeof(found)) == (stored, wb.lang.dtypes.DTYPES[dtype].bytes)
 
 

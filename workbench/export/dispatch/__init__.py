@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.export.dispatch.family import (
     Family,
+    Gpu,
     Variant,
     checked_name,
     families_for,
@@ -12,6 +13,7 @@ from workbench.export.dispatch.family import (
     family_of,
     for_gpu,
     for_processor,
+    with_gpu,
 )
 from workbench.export.dispatch.front import front_text
 from workbench.export.dispatch.levels import LEVELS, Level, here
@@ -19,7 +21,7 @@ from workbench.export.dispatch.objects import Source, linked
 from workbench.export.dispatch.units import RUNTIME_FILES, Unit, runtime_file, units_of
 
 __all__ = [
-    "LEVELS", "RUNTIME_FILES", "Family", "Level", "Source", "Unit", "Variant", "checked_name", "families_for",
+    "LEVELS", "RUNTIME_FILES", "Family", "Gpu", "Level", "Source", "Unit", "Variant", "checked_name", "families_for",
     "families_of", "family_like", "family_of", "for_gpu", "for_processor", "front_text", "here", "linked",
-    "runtime_file", "units_of",
+    "runtime_file", "units_of", "with_gpu",
 ]  # fmt: skip

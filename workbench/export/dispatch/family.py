@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from workbench import poly
@@ -17,6 +18,7 @@ from workbench.poly.threads.grid import is_thread
 from workbench.poly.time.concurrency import is_block
 from workbench.records import record
 from workbench.schedules import Schedule, autoschedule
+from workbench.target import Target
 from workbench.tune import Study
 
 TAKES = "an operator (or its program), a schedule, a study, or a list of schedules and studies of one operator"
@@ -43,17 +45,29 @@ class Variant:
 
 
 @record(eq=False)
+class Gpu:
+    """What an operator is to have for GPUs: the target of its kernels, schedules, and the sizes for which the default
+    recipe has one of its own.  Kernels are made of it when they are first wanted."""
+
+    target: str | Target
+    variants: tuple[Variant, ...] = ()
+    sizes: tuple[Mapping[str, int], ...] = ()
+
+
+@record(eq=False)
 class Family:
     """The operator, its variants in the order in which they are tried, and the programs of the fallbacks.
 
     There is one fallback, for all sizes, except where a scalar has to be known before there is a program: then there
-    is one for each of its values that a variant has.  `boxed` are numbers that a framework gives as tensors.
+    is one for each of its values that a variant has.  `boxed` are numbers that a framework gives as tensors, `gpu` is
+    what the operator has for GPUs beside that.
     """
 
     op: Operator
     variants: tuple[Variant, ...]
     fallbacks: tuple[Program, ...]
     boxed: frozenset[str] = frozenset()
+    gpu: Gpu | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -80,9 +94,18 @@ def family_of(what: object) -> Family:
 def for_processor(family: Family, what_is: str) -> Family:
     """The family; WorkbenchError if one of its schedules is for a GPU, where `what_is` says what is done for cpu."""
     if any(for_gpu(v.schedule) for v in family.variants):
-        advice = "give schedules for the processor; wb.export.c writes CUDA"
+        advice = "give schedules for the processor; wb.export.c writes CUDA, wb.export.torch takes CUDA tensors"
         raise WorkbenchError(f"{family.op.name}: {what_is} for cpu; {advice}")
     return family
+
+
+def with_gpu(family: Family, gpu: str | Target | None) -> Family:
+    """The family with its schedules for GPUs apart, in `family.gpu`, which is there too where a target is named."""
+    bound = tuple(v for v in family.variants if for_gpu(v.schedule))
+    if not bound and gpu is None:
+        return family
+    others = tuple(v for v in family.variants if v not in bound)
+    return replace(family, variants=others, gpu=Gpu(gpu or "cuda", bound))
 
 
 def checked_name(word: object, what: str) -> str:
@@ -198,7 +221,16 @@ def family_like(family: Family, op: Operator, boxed: Iterable[str] = ()) -> Fami
     wanted = [{n: v for n, v in variant.sizes.items() if n in names} for variant in family.variants]
     whole = dict.fromkeys(tuple(sizes.items()) for sizes in wanted if sizes.keys() >= {*op.size_names})
     variants = tuple(_variant(autoschedule(poly.lower(op, dict(sizes)))) for sizes in whole)
-    return Family(op, variants, tuple(poly.lower(op, sizes) for sizes in known), numbers)
+    gpu = None if family.gpu is None else _gpu_like(family.gpu, op)
+    return Family(op, variants, tuple(poly.lower(op, sizes) for sizes in known), numbers, gpu)
+
+
+def _gpu_like(gpu: Gpu, op: Operator) -> Gpu:
+    """Kernels of the recipe for the sizes that the other operator has kernels for."""
+    names = {*op.size_names, *op.scalars}
+    known = [{n: v for n, v in sizes.items() if n in names} for sizes in (*(v.sizes for v in gpu.variants), *gpu.sizes)]
+    whole = dict.fromkeys(tuple(sizes.items()) for sizes in known if sizes.keys() >= {*op.size_names})
+    return Gpu(gpu.target, (), tuple(dict(sizes) for sizes in whole))
 
 
 def families_for(family: Family) -> tuple[Family, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from workbench.errors import BuildError
+from workbench.export.cuda.library import gpu_file
 from workbench.export.dispatch import runtime_file
 from workbench.export.dispatch.objects import cpp_compiler
 from workbench.export.hosts import host_file
@@ -21,8 +22,9 @@ from workbench.settings import current
 
 FLAGS = ("-O2", "-std=c++20", "-fPIC", "-shared", "-w", "-fvisibility=hidden")
 LEAST_SECONDS = 600.0
-OLDEST = (2, 13)
+OLDEST = (2, 11)
 PREPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint64)
+PREPARE_ON_GPU = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_int)
 
 
 @cache
@@ -37,11 +39,13 @@ def glue() -> Any:
     for name, result, arguments in (
         ("failure", text, []),
         ("open", pointer, [pointer]),
-        ("register", pointer, [text, text, PREPARE]),
+        ("register", pointer, [text, text, PREPARE, PREPARE_ON_GPU]),
         ("implement", None, [pointer, pointer, number]),
+        ("implement_on_gpu", None, [pointer, pointer, number, number]),
+        ("not_on_gpu", None, [pointer, text]),
         ("gradient", number, [pointer, bits, text, text, pointer, number, pointer, number]),
         ("no_gradient", None, [pointer, bits, text]),
-        ("last_kernel", text, [pointer]),
+        ("last_kernel", text, [pointer, number]),
     ):
         function = getattr(found, f"wb_torch_{name}")
         function.restype, function.argtypes = result, arguments
@@ -51,7 +55,8 @@ def glue() -> Any:
 def _library() -> Path:
     compiler = cpp_compiler("operators of PyTorch are registered by C++")
     sources = {"glue.cpp": Path(__file__).with_name("glue.cpp").read_text()}
-    sources |= {"dispatch.h": runtime_file("dispatch.h")} | {n: host_file(n) for n in ("host.h", "torch_loops.h")}
+    sources |= {"dispatch.h": runtime_file("dispatch.h"), "gpu.h": gpu_file("gpu.h")}
+    sources |= {n: host_file(n) for n in ("host.h", "torch_loops.h")}
     folder = subdirectory("exports") / content_key("glue", torch.__version__, compiler, FLAGS, sorted(sources.items()))
     library = folder / "glue.so"
     if not library.is_file():

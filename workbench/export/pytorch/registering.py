@@ -12,6 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.export.dispatch import Family, family_like
 from workbench.export.pytorch.derivatives import derivative
 from workbench.export.pytorch.glue import PREPARE, glue
+from workbench.export.pytorch.on_gpu import prepare_on_gpu
 from workbench.export.pytorch.registry import Registered, known, register
 from workbench.export.pytorch.schema import arguments_of
 from workbench.lang import vmap
@@ -50,7 +51,7 @@ def _prepare(op: Registered, wanted: int) -> None:
 
 def whole(space: str, name: str, families: Sequence[Family]) -> Registered:
     """An operator with everything PyTorch asks of it, registered or replaced."""
-    return register(space, name, families, prepare, _with_vmap)
+    return register(space, name, families, (prepare, prepare_on_gpu), _with_vmap)
 
 
 def _with_vmap(op: Registered) -> None:

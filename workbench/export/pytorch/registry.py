@@ -39,9 +39,9 @@ class Registered:
         """What is called: `torch.ops.<space>.<name>`."""
         return getattr(getattr(torch.ops, self.space), self.name)
 
-    def last_kernel(self) -> str:
-        """What the kernel that this thread ran last was made for."""
-        return glue().wb_torch_last_kernel(self.handle).decode()
+    def last_kernel(self, *, on_gpu: bool = False) -> str:
+        """What the kernel that this thread ran last, or started last on a GPU, was made for."""
+        return glue().wb_torch_last_kernel(self.handle, on_gpu).decode()
 
 
 _known: dict[str, Registered] = {}
@@ -54,12 +54,13 @@ def known(qualified: str) -> Registered | None:
 
 
 def register(
-    space: str, name: str, families: Sequence[Family], prepare: Any, complete: Callable[[Registered], None]
-) -> Registered:
+    space: str, name: str, families: Sequence[Family], prepare: tuple[Any, Any],
+    complete: Callable[[Registered], None],
+) -> Registered:  # fmt: skip
     """Register an operator, or replace what the one of that name does.
 
-    `prepare` is called by C++ when a gradient is first wanted, `complete` once with what is new.  WorkbenchError if
-    that one has another signature, or is not ours.
+    `prepare` are called by C++ when a gradient, and when kernels for a GPU, are first wanted, `complete` once with what
+    is new.  WorkbenchError if that one has another signature, or is not ours.
     """
     schema = schema_of(families[0])
     entries = [_entries(family) for family in families]
@@ -92,14 +93,14 @@ def _taken(space: str, name: str) -> bool:
     return any(s.name == f"{space}::{name}" for s in torch._C._jit_get_schemas_for_operator(f"{space}::{name}"))
 
 
-def _defined(space: str, name: str, schema: str, prepare: Any) -> Registered:
+def _defined(space: str, name: str, schema: str, prepare: tuple[Any, Any]) -> Registered:
     op = Registered(space, name, schema)
     library = torch.library.Library(space, "FRAGMENT")
     try:
         library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
     except RuntimeError as reason:
         raise WorkbenchError(f"PyTorch does not take the name {shown(f'{space}::{name}')}: {reason}") from reason
-    op.handle = glue().wb_torch_register(space.encode(), name.encode(), prepare) or 0
+    op.handle = glue().wb_torch_register(space.encode(), name.encode(), *prepare) or 0
     if not op.handle:
         raise WorkbenchError(f"{op.qualified} was not registered: {glue().wb_torch_failure().decode()}")
 
@@ -115,11 +116,15 @@ def _defined(space: str, name: str, schema: str, prepare: Any) -> Registered:
 
 
 def _entries(family: Family) -> int:
-    """The address of what an operator's library hands out."""
-    library = hosted(family)
-    opened = glue().wb_torch_open(ctypes.cast(library.wb_open, ctypes.c_void_p))
-    _loaded[opened] = library
-    return opened
+    """The address of what an operator's library for this processor hands out."""
+    return opened(hosted(family))
+
+
+def opened(library: Any) -> int:
+    """The address of what a library hands out; it stays loaded."""
+    entries = glue().wb_torch_open(ctypes.cast(library.wb_open, ctypes.c_void_p))
+    _loaded[entries] = library
+    return entries
 
 
 # Libraries stay loaded: calls of another thread may still run in one that was replaced.

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import ctypes
 import statistics
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from workbench.codegen.kernel import ArrayParameter
 from workbench.errors import CallError
 from workbench.runtime.arrays.foreign import as_array, several
 from workbench.runtime.arrays.layout import Layout, Slot
 from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.gpu.dlpack import c_steps
-from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, Driver
-from workbench.runtime.gpu.launching import STATUS_BYTES, begin, has_status, starts
+from workbench.runtime.gpu.drivers.driver import DEFAULT_STREAM, plain_address
+from workbench.runtime.gpu.events import events_of, in_order
+from workbench.runtime.gpu.launching import STATUS_BYTES, has_status, sequence, starts
 from workbench.runtime.gpu.memory import DeviceArray, on_device
 from workbench.runtime.gpu.views import Library, View, is_on_device, library_of, view_of
-from workbench.runtime.host.locks import Lock
 from workbench.runtime.kernels.aliasing import refuse_aliases
 from workbench.runtime.kernels.argument_fallback import check
 from workbench.runtime.kernels.arguments import named_arguments, scalar_bits
-from workbench.runtime.kernels.launch_values import Memory
+from workbench.runtime.kernels.launch_values import Memory, scalar_value
 
 if TYPE_CHECKING:
     from workbench.runtime.gpu.gpu_kernel import GpuKernel
@@ -50,10 +53,10 @@ class DeviceCall:
         self._waited_for([v for v in (*inputs, *given) if v is not None])
         self.results, outputs = self._outputs(given, [v for v in inputs if v is not None])
         self._kept = (named, inputs, given, outputs)
-        bits = {p.name: scalar_bits(_number(named[p.name]), p) for p in parameters if p.by_value}
+        scalars = {p.name: _scalar(named[p.name], p) for p in parameters if p.by_value}
         pairs = zip((*parameters, *kernel.signature.outputs), (*inputs, *outputs), strict=True)
-        places = {p.name: v.address for p, v in pairs if v is not None}
-        self.memory = self._memory(places, bits)
+        places = {p.name: ctypes.c_void_p(v.address) for p, v in pairs if v is not None}
+        self.memory = self._memory(places, scalars)
         self.starts = tuple(starts(kernel.kernel.launches, kernel.loaded.functions, self.memory))
 
     def _library(self, values: list[Any]) -> Library:
@@ -163,16 +166,17 @@ class DeviceCall:
                 if meet(view, earlier):
                     raise CallError(f"{self.kernel.name}: out {other} and {name} share memory; give each its own")
 
-    def _memory(self, places: dict[str, int], bits: dict[str, int]) -> Memory:
+    def _memory(self, places: dict[str, ctypes.c_void_p], scalars: dict[str, Any]) -> Memory:
         sizes = self.layout.sizes
-        words = 0
+        words = ctypes.c_void_p(0)
         if self.kernel.kernel.buffers:
             self._space = self._bytes(self.kernel.workspace_bytes(sizes))
-            places |= self.kernel.buffers_at(self._space.address, sizes)
+            buffers = self.kernel.buffers_at(self._space.address, sizes)
+            places |= {name: ctypes.c_void_p(address) for name, address in buffers.items()}
         if has_status(self.kernel.kernel):
             self._status = self._bytes(STATUS_BYTES)
-            words = self._status.address
-        return Memory(places, bits, sizes, words)
+            words.value = self._status.address
+        return Memory(places, scalars, sizes, words)
 
     def _bytes(self, size: int) -> View:
         made = self.library.empty((max(1, size),), np.dtype(np.uint8))
@@ -187,8 +191,8 @@ class DeviceCall:
             for place in self._zeroed:
                 driver.clear(place.address, place.nbytes, self.stream)
             self.launch()
-            if self.memory.status:
-                self._checked()
+            if self.words:
+                self.kernel.refuse_status(self.words, self.stream, self.layout)
             for view, place in self._copies:
                 driver.copy(view.address, place.address, view.nbytes, self.stream)
             if self._ours:
@@ -198,18 +202,41 @@ class DeviceCall:
             results = [self.library.given(result) for result in self.results]
         return results[0] if len(results) == 1 else tuple(results)
 
+    @property
+    def words(self) -> int:
+        """The address of the status words; 0 for a kernel that checks nothing."""
+        return plain_address(self.memory.status)
+
     def launch(self) -> None:
         """The launches alone."""
-        if self.memory.status:
-            self.driver.clear(self.memory.status, STATUS_BYTES, self.stream)
-        for start in self.starts:
-            begin(self.driver, start, self.stream)
+        if self.words:
+            self.driver.clear(self.words, STATUS_BYTES, self.stream)
+        self._begin(self.stream)
 
-    def _checked(self) -> None:
-        self.driver.synchronize(self.stream)
-        status = self.kernel.status_at(self.memory.status)
-        if status:
-            raise self.kernel.status_error(status, self.layout)
+    @cached_property
+    def _begin(self) -> Callable[[int], None]:
+        return sequence(self.driver, self.starts)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether another call with arrays like these has the same launches: nothing was copied or waited for."""
+        named, inputs, given, _ = self._kept
+        pairs = zip(self.kernel.signature.inputs, inputs, strict=True)
+        usual = self.library.name == "torch" and not (self._copies or self._ours or self._foreign)
+        as_given = all(v is None or v.value is named[p.name] for p, v in pairs)
+        return usual and as_given and (not any(given) or all(given))
+
+    def spaces(self) -> list[tuple[View, list[ctypes.c_void_p]]]:
+        """The memory that was taken for this call alone, each with the places of the launches that lie in it."""
+        buffers = [self.memory.addresses[b.array] for b in self.kernel.kernel.buffers]
+        found = [(self._space, buffers)] if buffers else []
+        return [*found, (self._status, [self.memory.status])] if self.words else found
+
+    def zeroed(self) -> list[tuple[str, int]]:
+        """The outputs that become 0 before the launches, with their bytes."""
+        names = [s.parameter.name for s, v in zip(self.layout.outputs, self._kept[2], strict=True)
+                 if v is None and s.parameter.zero_fill]  # fmt: skip
+        return [(name, place.nbytes) for name, place in zip(names, self._zeroed, strict=True)]
 
     def device_seconds(self, seconds: float = 0.1) -> tuple[float, float, float]:
         """Lower quartile, median and upper quartile of the time that the launches of one call take on the device."""
@@ -251,37 +278,14 @@ def meet(a: View, b: View) -> bool:
     return a.address < b.address + b.nbytes and b.address < a.address + a.nbytes
 
 
+def _scalar(value: Any, parameter: ArrayParameter) -> Any:
+    """A scalar as it is stored, in a place that all launches share."""
+    return scalar_value(parameter.dtype, scalar_bits(_number(value), parameter))
+
+
 def _number(value: Any) -> Any:
     """A scalar that may lie on the GPU."""
     if isinstance(value, DeviceArray):
         return value.numpy()[()]
     item = getattr(value, "item", None)
     return item() if item is not None and not isinstance(value, np.ndarray | np.generic) else value
-
-
-# -- The events of a driver that are used again and again: one for order between streams, two to measure time --
-
-class Events:
-    """`lock` is held while time is measured."""
-
-    def __init__(self, driver: Driver) -> None:
-        self.order, self.begun, self.ended = (driver.event() for _ in range(3))
-        self.lock = Lock()
-
-
-_events: WeakKeyDictionary[Driver, Events] = WeakKeyDictionary()
-
-
-def events_of(driver: Driver) -> Events:
-    """The events of a driver, made when they are first asked for."""
-    if driver not in _events:
-        _events[driver] = Events(driver)
-    return _events[driver]
-
-
-def in_order(driver: Driver, first: int, then: int) -> Any:
-    """What begins on the stream `then` from now on waits for all that was begun on `first`."""
-    if first != then:
-        event = events_of(driver).order
-        driver.record(event, first)
-        driver.order(then, event)

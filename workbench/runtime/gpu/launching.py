@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import ctypes
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.codegen.cuda.grid.launches import Clear, Launch, Repeat, Step, amount, each_launch
 from workbench.codegen.kernel import Kernel
-from workbench.errors import BuildError, KernelError
-from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError, Extents, Value
+from workbench.errors import BuildError, KernelError, WorkbenchError
+from workbench.runtime.gpu.drivers.direct_calls import FREE_SHARED_BYTES
+from workbench.runtime.gpu.drivers.driver import Device, Driver, DriverError, Extents, Value, plain_address
 from workbench.runtime.gpu.drivers.failures import explained
 from workbench.runtime.kernels.launch_values import Memory, value_of
 
 STATUS_BYTES = 8
-# Above this, dynamic shared memory has to be asked for.
-FREE_SHARED_BYTES = 48 << 10
 MOST_BLOCKS = (2**31 - 1, 65_535, 65_535)
 
 
@@ -29,7 +29,7 @@ class Start:
     block: Extents
     shared_bytes: int
     values: tuple[Value, ...]
-    address: int = 0
+    address: int | ctypes.c_void_p = 0
     size: int = 0
 
 
@@ -70,16 +70,44 @@ def _launch(step: Launch, functions: Mapping[str, Any], memory: Memory) -> Itera
 def begin(driver: Driver, start: Start, stream: int) -> None:
     """Carry it out.  KernelError, named, if the driver refuses."""
     if start.function is None:
-        driver.clear(start.address, start.size, stream)
+        driver.clear(plain_address(start.address), start.size, stream)
         return
     if start.shared_bytes > FREE_SHARED_BYTES:
         driver.allow_shared(start.function, start.shared_bytes)
     try:
         driver.launch(start.function, start.grid, start.block, start.shared_bytes, stream, start.values)
     except DriverError as error:
-        blocks, threads = (" x ".join(map(str, extents)) for extents in (start.grid, start.block))
-        size = f"{blocks} blocks of {threads} threads with {start.shared_bytes:,} bytes of dynamic shared memory"
-        raise explained(error, f"{start.name} ({size}) on {driver.device.name}") from error
+        raise refused(driver, start, error) from error
+
+
+def refused(driver: Driver, start: Start, error: DriverError) -> WorkbenchError:
+    """What the driver said of a launch, with its size."""
+    blocks, threads = (" x ".join(map(str, extents)) for extents in (start.grid, start.block))
+    size = f"{blocks} blocks of {threads} threads with {start.shared_bytes:,} bytes of dynamic shared memory"
+    return explained(error, f"{start.name} ({size}) on {driver.device.name}")
+
+
+def sequence(driver: Driver, steps: Sequence[Start]) -> Callable[[int], None]:
+    """A function of a stream that begins all the steps, with what their values hold by then.
+
+    The context need not be entered.  A driver that is quicker when it knows them beforehand has a method of that name.
+    """
+    own = getattr(driver, "sequence", None)
+    quick: Callable[[int], None] | None = None if own is None else own(steps)
+
+    def begin_quickly(stream: int) -> None:
+        assert quick is not None
+        try:
+            quick(stream)
+        except DriverError as error:
+            raise refused(driver, steps[error.step], error) from error
+
+    def begin_all(stream: int) -> None:
+        with driver.entered():
+            for step in steps:
+                begin(driver, step, stream)
+
+    return begin_all if quick is None else begin_quickly
 
 
 def refuse_too_large(kernel: Kernel, device: Device) -> None:

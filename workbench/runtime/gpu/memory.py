@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.errors import CallError
 from workbench.lang.dtypes import BFLOAT16
-from workbench.runtime.gpu.dlpack import exported
+from workbench.runtime.gpu.dlpack import VERSION, exported
 from workbench.runtime.gpu.drivers.driver import DLPACK_CPU, Driver, DriverError
 from workbench.runtime.gpu.staging import download, upload
 from workbench.runtime.host.locks import Lock
@@ -169,13 +169,31 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.driver.kind, self.driver.device.ordinal
 
-    def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
-        """A capsule; everything that was begun has ended, so that any stream may read it."""
-        self.reachable()
+    def __dlpack__(
+        self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """A capsule, with a version if `max_version` allows; everything that was begun has ended, so that any stream
+        may read it.  BufferError for another device."""
+        here = self.__dlpack_device__()
+        if dl_device is not None and tuple(map(int, dl_device)) != here:
+            raise BufferError(f"the array lies on device {here}, not {tuple(dl_device)}; numpy() copies it to the host")
+        given = self.copied() if copy else self
+        given.reachable()
         if stream != -1:
             with self.driver.entered():
                 self.driver.synchronize(self.driver.stream)
-        return exported(self, self.address, self.shape, self.dtype, self.__dlpack_device__())
+        versioned = max_version is not None and tuple(max_version) >= VERSION
+        return exported(
+            given, given.address, self.shape, self.dtype, here, versioned=versioned, copied=given is not self
+        )
+
+    def copied(self) -> DeviceArray:
+        """Another array with the same values."""
+        made = DeviceArray(self.driver, self.shape, self.dtype)
+        with self.driver.entered():
+            self.driver.copy(made.address, self.address, self.nbytes, self.driver.stream)
+        return made
 
     def __repr__(self) -> str:
         return f"<DeviceArray {self.dtype} {self.shape} on {self.driver.device.name}>"

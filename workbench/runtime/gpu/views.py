@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.errors import CallError
 from workbench.lang.dtypes import BFLOAT16
-from workbench.runtime.gpu.dlpack import Imported, c_steps
+from workbench.runtime.gpu.dlpack import Imported, c_steps, capsule_of
 from workbench.runtime.gpu.drivers.driver import DLPACK_MANAGED, Driver
 from workbench.runtime.gpu.memory import DeviceArray
 
@@ -105,9 +105,9 @@ def _dlpack_view(value: Any, driver: Driver, name: str) -> View:
     if kind == driver.kind:
         _same_device(ordinal, driver, name)
     on_gpu = driver.kind == 2
-    found = Imported(value.__dlpack__(stream=driver.stream) if on_gpu else value.__dlpack__())
+    found = Imported(capsule_of(value, driver.stream if on_gpu else None))
     # DLPack before version 1 does not say; JAX's arrays never change.
-    writable = not type(value).__module__.startswith(("jax", "jaxlib"))
+    writable = not (found.read_only or type(value).__module__.startswith(("jax", "jaxlib")))
     return View(found.address, found.shape, found.strides, found.dtype, value, found, writable)
 
 

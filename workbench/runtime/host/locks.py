@@ -19,5 +19,15 @@ class Lock:
             self._lock, self._process = threading.Lock(), os.getpid()
         self._lock.acquire()
 
+    def taken_now(self) -> bool:
+        """Take it, if nobody holds it; whether that went well.  `give` gives it back."""
+        if self._process != os.getpid():
+            self._lock, self._process = threading.Lock(), os.getpid()
+        return self._lock.acquire(blocking=False)
+
+    def give(self) -> None:
+        """Give back what `taken_now` took."""
+        self._lock.release()
+
     def __exit__(self, *_: object) -> None:
         self._lock.release()

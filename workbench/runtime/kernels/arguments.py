@@ -25,7 +25,7 @@ def named_arguments(
     Integer scalars that shape the program are compiled in; given again, they have to agree.
     """
     inputs = [p.name for p in kernel.signature.inputs]
-    order = inputs if len(arrays) <= len(inputs) else _operator_parameters(kernel)
+    order = positional_names(kernel, len(arrays))
     if len(arrays) > len(order):
         takes = f"{len(inputs)} arguments ({', '.join(inputs)})"
         raise CallError(f"{kernel.name} takes {takes}, not {len(arrays)}")
@@ -39,6 +39,12 @@ def named_arguments(
         raise CallError(f"{kernel.name}: missing {', '.join(missing)}; it takes {', '.join(inputs)}")
     named = {name: given.pop(name) for name in inputs}
     return named, _sizes(kernel, given)
+
+
+def positional_names(kernel: Kernel, count: int) -> list[str]:
+    """The names that `count` arguments by position may have, in order."""
+    inputs = [p.name for p in kernel.signature.inputs]
+    return inputs if count <= len(inputs) else _operator_parameters(kernel)
 
 
 def _operator_parameters(kernel: Kernel) -> list[str]:

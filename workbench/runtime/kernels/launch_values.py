@@ -15,28 +15,36 @@ _WHOLE = {8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: ctypes.c_uint32, 64: ctype
 
 @record(slots=True)
 class Memory:
-    """Where the arguments are: addresses of arrays and workspace, bits of scalars, sizes, the status words."""
+    """Where the arguments are: addresses of arrays and workspace, bits of scalars, sizes, the status words.
 
-    addresses: Mapping[str, int]
-    scalars: Mapping[str, int]
+    A ctypes value in place of a number is what every launch shares: who changes it changes the launches.
+    """
+
+    addresses: Mapping[str, Any]
+    scalars: Mapping[str, Any]
     sizes: dict[str, int]
-    status: int = 0
+    status: Any = 0
 
 
 def value_of(argument: Argument, memory: Memory) -> Any:
     """An argument as a ctypes value."""
     match argument.kind:
         case "array" | "workspace":
-            return ctypes.c_void_p(memory.addresses[argument.name])
+            return _pointer(memory.addresses[argument.name])
         case "size" | "loop":
             return ctypes.c_int64(memory.sizes[argument.name])
         case "status":
-            return ctypes.c_void_p(memory.status)
+            return _pointer(memory.status)
         case "scalar":
-            return _scalar(argument.dtype, memory.scalars[argument.name])
+            bits = memory.scalars[argument.name]
+            return scalar_value(argument.dtype, bits) if isinstance(bits, int) else bits
 
 
-def _scalar(dtype: DType, bits: int) -> Any:
+def _pointer(address: int | ctypes.c_void_p) -> ctypes.c_void_p:
+    return ctypes.c_void_p(address) if isinstance(address, int) else address
+
+
+def scalar_value(dtype: DType, bits: int) -> Any:
     """A scalar as it is stored, from the 64 bits of a call's union (a float is a double there)."""
     if dtype.is_float and not dtype.is_half:
         real = ctypes.c_double.from_buffer(ctypes.c_uint64(bits)).value

@@ -62,8 +62,11 @@ def _has_driver() -> bool:
 def tuned_target(target: str | Target) -> str | Target:
     """What is tuned for: "cuda" is the GPU at hand, where it is one that is known by name."""
     device = gpu_at_hand() if target == "cuda" else None
-    if device is None:
-        return target
+    return target if device is None else named_target(device)
+
+
+def named_target(device: Device) -> Target:
+    """A GPU that is known by name, else CUDA for its architecture."""
     own = device.name.lower().replace(" ", "")
     fits = [n for n, g in GPUS.items() if n in own and g.capability == device.capability]
     known = max(fits, key=len, default="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
@@ -11,6 +11,7 @@ from weakref import finalize
 
 import numpy as np
 
+from workbench.runtime.gpu.drivers.direct_calls import direct_sequence
 from workbench.runtime.gpu.drivers.driver import DLPACK_CUDA, Bytes, Device, DriverError, Extents, Value
 
 
@@ -91,6 +92,14 @@ class BindingsDriver:
     ) -> None:
         pointers = (ctypes.c_void_p * (len(values) + 1))(*map(ctypes.addressof, values))
         self._call("cuLaunchKernel", function, *grid, *block, shared_bytes, stream, ctypes.addressof(pointers), 0)
+
+    def sequence(self, steps: Sequence[Any]) -> Callable[[int], None]:
+        """Launches, and bytes that become 0, as calls of the driver library itself (see `launching.sequence`)."""
+        return direct_sequence(steps, int(self._context), self._failed)
+
+    def _failed(self, code: int, function: str, step: int) -> DriverError:
+        named = self.cuda.CUresult(code)
+        return DriverError(named.name, self._words(named), function, step)
 
     def allocate(self, size: int) -> int:
         return int(self._call("cuMemAlloc", size))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
 from workbench.errors import BuildError, unknown_name
+from workbench.runtime.gpu.drivers.direct_calls import LIBRARY
 from workbench.runtime.gpu.drivers.driver import Driver, DriverError
 from workbench.runtime.gpu.drivers.failures import INSTALL, explained
 from workbench.runtime.host.locks import Lock
 
 VARIABLE = "WORKBENCH_GPU_DRIVER"
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 ELSEWHERE = 'target="cuda-on-cpu" executes the same text on this processor'
 PACKAGES = "pip install 'tensor-workbench[cuda]' (PyCUDA, needs a CUDA toolkit), or cuda-bindings (a wheel)"
 

@@ -23,11 +23,14 @@ DLPACK_CPU, DLPACK_CUDA, DLPACK_MANAGED = 1, 2, 13
 
 
 class DriverError(Exception):
-    """CUDA refused: `code` is its name (`CUDA_ERROR_ILLEGAL_ADDRESS`), `said` its own words, `doing` the function."""
+    """CUDA refused: `code` is its name (`CUDA_ERROR_ILLEGAL_ADDRESS`), `said` its own words, `doing` the function.
 
-    def __init__(self, code: str, said: str, doing: str) -> None:
+    `step` is the number of the launch where there were several.
+    """
+
+    def __init__(self, code: str, said: str, doing: str, step: int = 0) -> None:
         super().__init__(f"{doing}: {code} ({said})")
-        self.code, self.said, self.doing = code, said, doing
+        self.code, self.said, self.doing, self.step = code, said, doing, step
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,11 @@ class Driver(Protocol):
     def seconds(self, begin: Any, end: Any) -> float:
         """Time on the device between two events that were reached."""
         ...
+
+
+def plain_address(address: int | ctypes.c_void_p) -> int:
+    """The address itself, of a place that several launches share."""
+    return address if isinstance(address, int) else address.value or 0
 
 
 DEFAULT_STREAM = 0
