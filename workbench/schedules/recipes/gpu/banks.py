@@ -6,6 +6,7 @@ Chosen from the exact number of turns that the accesses of a warp take, for each
 from __future__ import annotations
 
 from workbench import poly
+from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Padding
 from workbench.poly.programs.tree import path
 from workbench.poly.threads.warp_costs import BANKS
@@ -17,6 +18,9 @@ from workbench.schedules.transform import Transform
 OFFSETS = (1, 2, 4, 8, 16)
 WIDE = 4
 """Elements that one access moves: rows of what is read so must begin on multiples of them."""
+
+MOST_EMPTY, LEAST = 0.5, 4
+"""What of a row may be empty, but so many elements always: a block that takes more memory has fewer beside it."""
 
 
 def padded(schedule: Schedule, buffers: list[str]) -> Schedule:
@@ -35,6 +39,8 @@ def _chosen(schedule: Schedule, buffer: str) -> Transform | None:
     if len(kept) < 2 or kept[-2] < place.array.times:
         return None
     offsets = [o for o in OFFSETS if o % WIDE == 0] if _wide(schedule, buffer) else OFFSETS
+    row = constant(place.kept[-1][2])
+    offsets = [o for o in offsets if row is None or (o - row) % BANKS <= max(LEAST, row * MOST_EMPTY)]
     choices = ((), *((Padding(kept[-2], BANKS, offset),) for offset in offsets))
     found = turns_with(schedule.program, schedule.tree, buffer, choices)
     if found is None or found[0][0] == found[0][1]:
