@@ -34,7 +34,7 @@ Named = tuple[str, str, Decisions]
 
 
 def planned(only: str) -> list[Named]:
-    """(case, variant, decisions): the peer and the default of every case, then the variants, the first of each first."""
+    """(case, variant, decisions): peer and default of every case, then the first variant of each, the second, …"""
     chosen = {case: rows for case, rows in VARIANTS.items() if only in case}
     first = [(case, label, {}) for case in chosen for label in (DEFAULT, PEER)]
     later = sorted(
@@ -224,8 +224,7 @@ def _load() -> None:
     """What every process needs, once, before they are forked; nothing that touches the GPU."""
     import torch  # noqa: F401
 
-    import bench.gpu.one_case
-    import bench.torch_peers
+    import bench.gpu.one_case  # noqa: F401
     import workbench as wb
 
     wb.ops.load("matmul")

@@ -237,11 +237,14 @@ def _work(shape: Structure, plan: Product) -> Work:
 
 
 def can_split(schedule: Schedule, identifier: str, plan: Product) -> bool:
-    """Whether blocks may add up parts of the reduction in memory: a sum of floats over a loop of known length."""
+    """Whether blocks may add up parts of the reduction in memory: a sum of floats over a loop of known length, in one
+    product, whose parts are an axis of the grid.
+    """
     own, shape = schedule.program.statement(identifier), structure(schedule.program, identifier)
     result = schedule.program.arrays[own.targets[0][0]].dtype
     longest = max(plan.reduced, key=lambda d: shape.trip(d) or 0)
-    return own.reduction == "+" and result.name == "float32" and None not in (shape.trip(longest), shape.trip(plan.row))
+    known = None not in (shape.trip(longest), shape.trip(plan.row), shape.trip(plan.column))
+    return own.reduction == "+" and result.name == "float32" and known and not plan.others
 
 
 def _fits(schedule: Schedule, target: Target, blocks: int) -> bool:

@@ -84,5 +84,6 @@ def _divided(schedule: Schedule, buffer: str, position: int, count: int, threads
     if count <= threads:
         return schedule
     names = [f"d{i}" for i in range(rank)]
-    cells = [x for i, x in enumerate(names) for x in ([f"{x} % {threads}", f"{x} / {threads}"] if i == position else [x])]
+    own = [f"{names[position]} % {threads}", f"{names[position]} / {threads}"]
+    cells = [*names[:position], *own, *names[position + 1 :]]
     return transform_layout(buffer, f"({', '.join(names)}) -> ({', '.join(cells)})").on(schedule)
