@@ -38,15 +38,22 @@ def _chosen(schedule: Schedule, buffer: str) -> Transform | None:
     kept = [d for d, *_ in place.kept]
     if len(kept) < 2 or kept[-2] < place.array.times:
         return None
-    offsets = [o for o in OFFSETS if o % WIDE == 0] if _wide(schedule, buffer) else OFFSETS
-    row = constant(place.kept[-1][2])
-    offsets = [o for o in offsets if row is None or (o - row) % BANKS <= max(LEAST, row * MOST_EMPTY)]
+    offsets = _offsets(constant(place.kept[-1][2]), WIDE if _wide(schedule, buffer) else 1)
     choices = ((), *((Padding(kept[-2], BANKS, offset),) for offset in offsets))
     found = turns_with(schedule.program, schedule.tree, buffer, choices)
     if found is None or found[0][0] == found[0][1]:
         return None
     best = min(range(len(choices)), key=lambda i: found[i][0])
     return storage_align(buffer, kept[-2] - place.array.times, BANKS, offsets[best - 1]) if best else None
+
+
+def _offsets(row: int | None, multiple: int) -> list[int]:
+    """Where rows of so many elements may begin beyond multiples of the banks, without much that is empty."""
+    if row is None:
+        return [o for o in OFFSETS if o % multiple == 0]
+    near = dict.fromkeys((*OFFSETS, *((row + o) % BANKS for o in OFFSETS)))
+    most = max(LEAST, row * MOST_EMPTY)
+    return [o for o in near if o % multiple == 0 and (o - row) % BANKS <= most]
 
 
 def _wide(schedule: Schedule, buffer: str) -> bool:

@@ -20,6 +20,7 @@ from workbench.lang.expr import reads as reads_of
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.gpu.banks import padded
 from workbench.schedules.recipes.gpu.fragments import (
+    VALUES,
     Product,
     Tile,
     in_registers,
@@ -72,9 +73,9 @@ SPLITS = (1, 2, 4, 8, 16)
 WORTH_SPLITTING = 0.85
 """Sums of several blocks arrive in any order, and cost a kernel more: for less time than this."""
 
-SHORTEST_SPLIT = 64
+SHORTEST_SPLIT = 128
 
-SHORT, PIECES = 96, 3
+SHORT, PIECES = 96, (3, 2)
 """A reduction so short is in as many pieces as copies run ahead: all of them are on their way at once."""
 
 WINDOW_BYTES = 24 << 10
@@ -158,7 +159,8 @@ def _depth(shape: Structure, plan: Product, size: Tile, *, windows: bool) -> int
     widest = max(v.dtype.bytes for v in shape.statement.values)
     if windows:
         return known if (size.rows + size.columns) * known * widest <= WINDOW_BYTES else Blocking.depth
-    return Blocking.depth if known > SHORT else max(Blocking.depth, -(-known // PIECES // 8) * 8)
+    even = [known // n for n in PIECES if known % (n * VALUES) == 0 and known <= SHORT]
+    return next(iter(even), Blocking.depth)
 
 
 def blocked(
@@ -197,7 +199,7 @@ def _tiles(schedule: Schedule, identifier: str, plan: Product, target: Target) -
     work = _work(shape, plan)
     fits = [t for t in TILES if t.rows <= 2 * power(work.rows, 1 << 20, 8)]
     fits = [t for t in fits if t.columns <= 2 * power(work.columns, 1 << 20, 8)] or [TILES[-1]]
-    fits += _exact(*(shape.trip(d) for d in (plan.row, plan.column)))
+    fits = [*dict.fromkeys((*fits, *_exact(*(shape.trip(d) for d in (plan.row, plan.column)))))]
     splits = SPLITS if can_split(schedule, identifier, plan) else (1,)
 
     def cost(choice: tuple[Tile, int]) -> float:

@@ -16,12 +16,12 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.poly.threads.grid import is_block, on_grid
 from workbench.poly.threads.thread_cells import in_registers
 from workbench.schedules.recipes.gpu.fragments import own_loops, staged
-from workbench.schedules.recipes.gpu.shared import kept, spelled
+from workbench.schedules.recipes.gpu.shared import WARP, kept, spelled
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, reorder, split, transform_layout
 
 MOST_EACH = 32
-"""Elements of one row that a thread keeps: loops over them are written out."""
+"""Elements of one row that a thread keeps."""
 
 MOST_ROWS = 4
 """Arrays whose rows are kept at most."""
@@ -56,14 +56,20 @@ def _in_row(schedule: Schedule, array: str, home: str, threads: int) -> Schedule
         after, buffer = staged(schedule, array, home, f"{array}_row")
         place = next(s for s in poly.storage_of(after.program, after.tree) if s.array.name == buffer)
         long = [(d - place.array.times, constant(extent)) for d, _, extent in place.kept if constant(extent) != 1]
-        if len(long) != 1 or long[0][0] < 0 or long[0][1] is None or long[0][1] > threads * MOST_EACH:
+        position, count = long[0] if len(long) == 1 else (-1, None)
+        if position < 0 or count is None or not _fits(count, threads):
             return None
-        after = _divided(after, buffer, *long[0], threads)
+        after = _divided(after, buffer, position, count, threads)
         tree = on_grid(after.tree)
         place = next(s for s in poly.storage_of(after.program, tree) if s.array.name == buffer)
         return after if in_registers(after.program, tree, place) and kept(schedule, after) else None
     except (ScheduleError, BudgetExceeded):
         return None
+
+
+def _fits(count: int, threads: int) -> bool:
+    """Whether each thread gets equally many elements of a row, and few: loops over them are written out."""
+    return count % (threads if count > threads else WARP) == 0 and count <= threads * MOST_EACH
 
 
 def _divided(schedule: Schedule, buffer: str, position: int, count: int, threads: int) -> Schedule:
