@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,7 +24,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.gpu.cases import CASES, GpuCase
-from bench.gpu.results import RESULTS, Entry
+from bench.gpu.installing import SITE, environment, installed
+from bench.gpu.results import RESULTS, ROOT, Entry
 from bench.gpu.variant_choices import PEER, VARIANTS, Decisions
 
 VARIANT_SECONDS = 60
@@ -47,13 +49,6 @@ def planned(only: str) -> list[Named]:
 def case_named(name: str) -> GpuCase:
     """The case of the benchmark."""
     return next(case for case in CASES if case.name == name)
-
-
-def target_name() -> str:
-    """What schedules are made for: the GPU of this machine; one that has no GPU compiles for an H200."""
-    from bench.gpu.one_case import gpu_target
-
-    return gpu_target()
 
 
 def schedule_of(case: GpuCase, decisions: Decisions, target: str) -> Any:
@@ -94,13 +89,15 @@ def measured(named: Named, lock: Path, *, dry: bool) -> Entry:
         return {} if label == PEER else compiled(case, decisions, "h200")[1]
     import torch
 
+    from bench.gpu.one_case import gpu_target
+
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    schedule, entry = (None, {}) if label == PEER else compiled(case, decisions, target_name())
+    schedule, entry = (None, {}) if label == PEER else compiled(case, decisions, gpu_target())
     given, kernel = _arguments(case), None
     if schedule is not None:
         import workbench as wb
 
-        kernel = wb.build(schedule, target=target_name(), unchecked=True)
+        kernel = wb.build(schedule, target=gpu_target(), unchecked=True)
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         return {**entry, **_on_gpu(case, given, kernel)}
@@ -203,7 +200,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes that build at once")
     parser.add_argument("--dry", action="store_true", help="compile only; no GPU is needed")
     options = parser.parse_args(arguments)
-    os.environ.setdefault("WORKBENCH_GPU_DRIVER", "" if options.dry else "cuda.bindings")
+    if not options.dry:
+        os.environ.setdefault("WORKBENCH_GPU_DRIVER", "cuda.bindings")
     _load()
     file = Path(os.environ.get("OUT") or RESULTS) / f"{time.strftime('%Y%m%dT%H%M%S')}-gpu-variants.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -222,13 +220,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _load() -> None:
     """What every process needs, once, before they are forked; nothing that touches the GPU."""
+    os.environ.update(environment())
+    sys.path[:0] = [str(SITE), str(ROOT)]
+    if not all(map(_there, ("islpy", "lark", "ml_dtypes", "cuda.bindings"))):
+        print(*installed(build=False), sep="\n", flush=True)
     import torch  # noqa: F401
 
     import bench.gpu.one_case  # noqa: F401
     import workbench as wb
 
-    wb.ops.load("matmul")
     wb.autoschedule(wb.ops.load("matmul"), "h200", M=8, N=8, K=8)
+
+
+def _there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _write(file: Path, text: str) -> None:
