@@ -72,7 +72,7 @@ def test_the_name_of_an_operator_decides_nothing():
 
 @pytest.mark.slow
 def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
-    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
+    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=640, N=768, K=128)
     assert {"A_tile", "B_tile", "A_own", "B_own", "C_own"} <= {*schedule.program.arrays}
     turns = {f"{a.statement} {a.kind}": a.efficiency for a in wb.bank_conflicts(schedule).accesses}
     for part in ("prologue", "body"):  # columns become rows, and rows begin where 16 bytes may
@@ -86,7 +86,7 @@ def test_a_product_has_its_operands_in_shared_memory_without_conflicts():
 
 
 def test_sums_stay_in_registers_until_the_end():
-    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=160, N=192, K=64)
+    schedule = wb.autoschedule(wb.ops.matmul, "h200", M=640, N=768, K=128)
     text = wb.generate(schedule, target="h200").source
     assert "float C_own[16];" in text
     assert "__shared__ float C_own" not in text
@@ -95,13 +95,17 @@ def test_sums_stay_in_registers_until_the_end():
         assert line in text
 
 
-@pytest.mark.parametrize(("target", "K", "stages"), [("h200", 64, 3), ("h200", 40, 2), ("h200", 20, 0), ("t4", 64, 0)])
-def test_copies_are_ahead_where_the_gpu_copies_by_itself_and_there_are_pieces(target: str, K: int, stages: int):
+@pytest.mark.parametrize(
+    ("target", "K", "stages", "waits"), [("h200", 128, 3, 1), ("h200", 64, 2, 0), ("h200", 20, 2, 0), ("t4", 64, 0, 2)]
+)
+def test_copies_are_ahead_where_the_gpu_copies_by_itself_and_there_are_pieces(
+    target: str, K: int, stages: int, waits: int
+):
     schedule = wb.autoschedule(wb.ops.matmul, target, M=320, N=192, K=K)
     assert [s.stages for s in schedule.trace if s.name == "pipeline"] == [stages] * bool(stages)
     text = wb.generate(schedule, target=target).source
     loop = text[text.index("for (int64_t k_o = 0;") if stages else text.index("for (int64_t k_o") :]
-    assert loop.count("__syncthreads();") == (1 if stages else 2)
+    assert loop.count("__syncthreads();") == waits
     A, B = (np.random.default_rng(n).standard_normal(s, np.float32) for n, s in enumerate([(320, K), (K, 192)]))
     assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), A, B)
 
@@ -111,6 +115,23 @@ def test_rows_have_a_block_each_in_one_kernel():
     assert len(regions(on_grid(schedule.tree))) == 1
     assert {x.kind for x in loops(schedule.tree)} == {"block.x", "thread.x", "serial", "vector"}
     assert wb.occupancy(schedule, "h200").kernels[0].threads == 256
+
+
+@pytest.mark.parametrize(("name", "passes"), [("softmax", ["X", "Y"]), ("layer_norm", ["X"])])
+def test_a_row_stays_in_registers_between_the_passes_over_it(name: str, passes: list[str]):
+    schedule = wb.autoschedule(wb.ops.load(name), "h200", M=40, N=768)
+    text = wb.generate(schedule, target="h200").source
+    body = text[text.index('extern "C"') :]
+    for array in passes:
+        assert len(re.findall(rf"\b{array}\[", body)) == 1
+        assert f"    float {array}_row[3];" in body
+    agree(name, wb.build(schedule, target="cuda-on-cpu")(*arguments(name, {"M": 40, "N": 768})[0]),
+          wb.ops.load(name).evaluate(*arguments(name, {"M": 40, "N": 768})[0]))  # fmt: skip
+
+
+def test_a_row_that_threads_do_not_divide_evenly_is_read_again():
+    assert "X_row" not in steps("def f(float(M,N) X) -> (top, Y) { top(m) max=! X(m,n) Y(m,n) = X(m,n) - top(m) }",
+                                M=99, N=1000)  # fmt: skip
 
 
 def test_what_threads_found_is_added_up_by_shuffles():
@@ -139,6 +160,34 @@ def test_one_long_row_is_added_up_in_two_passes():
     assert {"block.x", "thread.x", "serial", "vector"} in found
     assert len(found) == 2
     assert prod(len(r.statements) for r in regions(order)) > 1
+
+
+SPLIT = "def sums(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) * B(k,n) }"
+
+
+def test_a_long_reduction_with_few_tiles_is_added_up_by_several_blocks():
+    operator, sizes = wb.operator(SPLIT), {"M": 35, "N": 50, "K": 1100}
+    schedule = wb.autoschedule(operator, "h200", sizes=sizes)
+    assert "atomic('C_own.add')" in schedule.python()
+    assert "bind('C/k_s', 'block.z')" in schedule.python()
+    A, B = (np.random.default_rng(n).standard_normal(s, np.float32) for n, s in enumerate([(35, 1100), (1100, 50)]))
+    assert wb.verify(wb.build(schedule, target="cuda-on-cpu"), A, B)
+
+
+@pytest.mark.parametrize(("sizes", "why"), [
+    ({"M": 4096, "N": 4096, "K": 4096}, "tiles enough for every multiprocessor"),
+    ({"M": 64, "N": 64, "K": 200}, "too short"),
+])  # fmt: skip
+def test_other_reductions_stay_in_their_block(sizes: dict[str, int], why: str):
+    assert "atomic" not in steps(SPLIT, **sizes), why
+
+
+def test_short_sides_are_tiles_in_whole_and_nobody_asks_for_their_ends():
+    sizes = {"B": 400, "M": 26, "K": 72, "N": 26}
+    text = wb.generate(wb.autoschedule(wb.ops.load("batched_matmul"), "h200", sizes=sizes), target="h200").source
+    loop = text[text.index("for (int64_t k_i = 0;") :]
+    assert "__launch_bounds__(169)" in text
+    assert "if (" not in loop[: loop.index("Z_own[")]
 
 
 def test_a_transposition_goes_through_a_padded_tile():

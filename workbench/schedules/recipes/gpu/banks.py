@@ -6,6 +6,7 @@ Chosen from the exact number of turns that the accesses of a warp take, for each
 from __future__ import annotations
 
 from workbench import poly
+from workbench.lang.algebra.normal_form import constant
 from workbench.poly.programs.program import Padding
 from workbench.poly.programs.tree import path
 from workbench.poly.threads.warp_costs import BANKS
@@ -17,6 +18,9 @@ from workbench.schedules.transform import Transform
 OFFSETS = (1, 2, 4, 8, 16)
 WIDE = 4
 """Elements that one access moves: rows of what is read so must begin on multiples of them."""
+
+MOST_EMPTY, LEAST = 0.5, 4
+"""What of a row may be empty, but so many elements always: a block that takes more memory has fewer beside it."""
 
 
 def padded(schedule: Schedule, buffers: list[str]) -> Schedule:
@@ -34,13 +38,22 @@ def _chosen(schedule: Schedule, buffer: str) -> Transform | None:
     kept = [d for d, *_ in place.kept]
     if len(kept) < 2 or kept[-2] < place.array.times:
         return None
-    offsets = [o for o in OFFSETS if o % WIDE == 0] if _wide(schedule, buffer) else OFFSETS
+    offsets = _offsets(constant(place.kept[-1][2]), WIDE if _wide(schedule, buffer) else 1)
     choices = ((), *((Padding(kept[-2], BANKS, offset),) for offset in offsets))
     found = turns_with(schedule.program, schedule.tree, buffer, choices)
     if found is None or found[0][0] == found[0][1]:
         return None
     best = min(range(len(choices)), key=lambda i: found[i][0])
     return storage_align(buffer, kept[-2] - place.array.times, BANKS, offsets[best - 1]) if best else None
+
+
+def _offsets(row: int | None, multiple: int) -> list[int]:
+    """Where rows of so many elements may begin beyond multiples of the banks, without much that is empty."""
+    if row is None:
+        return [o for o in OFFSETS if o % multiple == 0]
+    near = dict.fromkeys((*OFFSETS, *((row + o) % BANKS for o in OFFSETS)))
+    most = max(LEAST, row * MOST_EMPTY)
+    return [o for o in near if o % multiple == 0 and (o - row) % BANKS <= most]
 
 
 def _wide(schedule: Schedule, buffer: str) -> bool:

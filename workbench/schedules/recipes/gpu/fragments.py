@@ -9,7 +9,7 @@ thread `m / values % threads`.
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 
 from workbench.errors import ScheduleError
 from workbench.lang.expr import Binary, Expr, Index, index_names
@@ -181,7 +181,7 @@ def copied(
 ) -> Schedule:
     """The copy of a tile of so many cells divided among the threads of a block, neighbours in memory by neighbours.
 
-    `axes` are the threads of a block, `most` neighbours move at once.
+    `axes` are the threads of a block, `most` neighbours move at once, or as many of them as rows are multiples of.
     """
     loops = own_loops(schedule, next(s.id for s in schedule.program.statements if s.name == name))
     inside: list[str] = []
@@ -190,7 +190,8 @@ def copied(
             schedule = split(f"{name}/{loop}", length, names=(f"{loop}_z", f"{loop}_r")).on(schedule)
             inside.append(f"{loop}_r")
     around = [f"{x}_z" if c > 1 else x for x, c in zip(loops, cells, strict=True)]
-    many = most > 1 and bool(inside) and cells[loops.index(inside[-1][:-2])] % most == 0
+    most = gcd(most, cells[loops.index(inside[-1][:-2])]) if inside else 1
+    many = most > 1
     values = [f"{inside[-1][:-2]}_v"] if many else []
     if many:
         last = inside.pop()

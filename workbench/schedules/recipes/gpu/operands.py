@@ -32,7 +32,8 @@ from workbench.schedules.steps import bind, fuse, pipeline, split
 class Blocking:
     """How a product is cut: the tile of a block, the places of each operand's tile (more than one: copies run ahead),
     contributions between two copies, elements that a copy moves at once; whether rows of shared memory are padded,
-    copies that run ahead asynchronous, operands held in registers, and the innermost loop written out.
+    copies that run ahead asynchronous, operands held in registers, and the innermost loop written out; in how many
+    splits the reduction is added up at once, each by blocks of its own.
     """
 
     size: Tile
@@ -43,6 +44,7 @@ class Blocking:
     asynchronous: bool = True
     held: bool = True
     unrolled: bool = False
+    splits: int = 1
 
 
 def with_operands(

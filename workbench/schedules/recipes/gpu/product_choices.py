@@ -18,7 +18,7 @@ from workbench.schedules.recipes.decisions import decide, undecided
 from workbench.schedules.recipes.gpu.fragments import VALUES, Product, Tile
 from workbench.schedules.recipes.gpu.lanes import ROWS, WarpTile
 from workbench.schedules.recipes.gpu.operands import Blocking
-from workbench.schedules.recipes.gpu.products import blocked, first_blocking, product_of
+from workbench.schedules.recipes.gpu.products import SPLITS, blocked, can_split, first_blocking, product_of
 from workbench.schedules.recipes.gpu.shared import WARP, power
 from workbench.schedules.recipes.gpu.tensor_core_products import depth_of, first_fragments, fragmented, stages_fit
 from workbench.schedules.recipes.loops.tiling import simple
@@ -32,7 +32,10 @@ TENSOR, TILES, LOOPS = "tensor cores", "tiles", "loops"
 
 SIDES = (16, 32, 64, 128, 256)
 CELLS = (1, 2, 4, 8, 16)
-DEPTHS = (4, 8, 16, 32, 64)
+DEPTHS = (4, 8, 16, 32, 64, 128, 256)
+DEEPEST = 64
+"""Contributions of a tile that fragments are taken from, at most."""
+
 STAGES = (1, 2, 3, 4)
 WARPS = (1, 2, 4, 8)
 SUMS = 128
@@ -96,6 +99,7 @@ def _blocked(schedule: Schedule, identifier: str, plan: Product, usual: Blocking
         decide(f"{name}_asynchronous", True, (True, False)),
         decide(f"{name}_in_registers", True, (True, False)),
         decide(f"{name}_unrolled", False, (False, True)),
+        decide(f"{name}_splits", usual.splits, SPLITS) if can_split(schedule, identifier, plan) else 1,
     )
     lower = [replace(wanted, stages=n) for n in range(wanted.stages - 1, 0, -1)]
     for blocking in (wanted, *lower, usual):
@@ -144,7 +148,7 @@ def _fragmented(
         _side(name, plan.row, own.rows, shape.trip(plan.row)),
         _side(name, plan.column, own.columns, shape.trip(plan.column)),
         decide(f"{name}_warps", own.warps, WARPS),
-        decide(f"{name}_depth", own.depth, [n for n in DEPTHS if n >= ROWS]),
+        decide(f"{name}_depth", own.depth, [n for n in DEPTHS if ROWS <= n <= DEEPEST]),
     )
     wanted = decide(f"{name}_stages", max(1, stages), STAGES)
     depth = depth_of(schedule, identifier, plan) or ""

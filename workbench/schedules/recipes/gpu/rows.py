@@ -11,6 +11,7 @@ from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.gpu.grids import THREADS, outermost
+from workbench.schedules.recipes.gpu.row_registers import kept_in_registers
 from workbench.schedules.recipes.gpu.shared import (
     WARP,
     around,
@@ -65,7 +66,11 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
         return None
     most = min(most, target.device.block_threads // abreast)
     divided = [after := threads_inside(after, s, most) for s in ids]
-    return after if divided and any(_threaded(after, s) for s in ids) else None
+    if not divided or not any(_threaded(after, s) for s in ids):
+        return None
+    if abreast > 1 or not decide(f"{name_of(schedule, ids)}_kept", True, (True, False)):
+        return after
+    return kept_in_registers(after, ids[0], most)
 
 
 def worth(schedule: Schedule, free: list[Loop], inner: list[Loop]) -> bool:

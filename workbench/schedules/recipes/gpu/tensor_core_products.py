@@ -184,6 +184,7 @@ def _scheduled(
         buffers[buffer] = _cells(schedule, identifier, buffer, lengths)
     if stages:
         schedule = pipeline(f"{name}/{outer[-1]}", stages, async_=True).on(schedule)
+    schedule = padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
     for own in filter(None, (first, name)):
         schedule = in_fragments(schedule, own, plan, size)
         schedule = _ordered(schedule, own, [*threads, *values, *([f"{depth}_i"] if own == name else [])])
@@ -197,8 +198,7 @@ def _scheduled(
         schedule = unroll(f"{first}/{loop}").on(schedule)
     for loop, axis in ((blocks[-1], "x"), (blocks[-2], "y"), *((o.rpartition("/")[2], "z") for o in others)):
         schedule = bind(f"{name}/{loop}", f"block.{axis}").on(schedule)
-    schedule = replace(f"{name}/{values[0]}", kernel.name).on(schedule)
-    return padded_for_fragments(schedule, identifier, buffers, kernel, depth, size)
+    return replace(f"{name}/{values[0]}", kernel.name).on(schedule)
 
 
 def _ordered(schedule: Schedule, statement: str, loops: list[str]) -> Schedule:
