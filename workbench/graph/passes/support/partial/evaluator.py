@@ -1,0 +1,351 @@
+"""The evaluator: blocks of nodes in their order, as the interpreter takes them; what is not known is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.graph.forms.rebinding import hint
+from workbench.graph.forms.scopes import Scopes, scopes, value_of
+from workbench.graph.models import Model
+from workbench.graph.passes.fold_constants import computed
+from workbench.graph.passes.support.copying import renewed
+from workbench.graph.passes.support.partial.calling import Scope, entering
+from workbench.graph.passes.support.partial.values import (
+    Activation,
+    Block,
+    Built,
+    Cell,
+    Closure,
+    Entered,
+    Escapes,
+    Residual,
+    Tupled,
+    Undecided,
+    Value,
+    fits,
+)
+from workbench.graph.terms.dimensions import replaced
+from workbench.graph.terms.nodes import (
+    ATOMS,
+    Call,
+    Clause,
+    Constant,
+    Constructor,
+    Function,
+    Global,
+    If,
+    Let,
+    Match,
+    NewReference,
+    Primitive,
+    Projection,
+    ReadReference,
+    Term,
+    Tuple,
+    Variable,
+    WriteReference,
+    bound_by,
+)
+from workbench.graph.terms.types import TensorType
+from workbench.graph.terms.walking import Steps
+from workbench.graph.typing.schemes import Meaning
+
+Making = Callable[[], Steps[Value]]
+
+
+class Evaluator:
+    """Evaluates the functions of a model one by one; `calls` is how many calls it may still enter."""
+
+    def __init__(self, model: Model, calls: int) -> None:
+        self.model, self.types, self.calls = model, model.typing.types, calls
+        self.codes: dict[str, Scopes] = {}
+        self.active: list[Entered] = []
+        self.block = Block()
+        self.scope = Scope(model)
+
+    def code(self, name: str) -> Scopes:
+        """The blocks of a function of the model."""
+        if name not in self.codes:
+            self.codes[name] = scopes(self.model.functions[name])
+        return self.codes[name]
+
+    def function(self, name: str) -> Steps[Function]:
+        """The function of a name, with what is known in it computed."""
+        function, self.block = self.model.functions[name], Block(is_function=True)
+        self.active = [Entered(function, 0, is_written=True)]
+        values: dict[Term, Value] = {each: Residual(each) for each in function.parameters}
+        names = frozenset(each.name for each in self.model.scheme_of(name).variables)
+        around = Activation(values, None, Meaning(), names)
+        code = self.code(name)
+        result = yield self.body(function, code, around)
+        body = self.block.term((yield self.written(result)))
+        return Function(function.parameters, body, function.result, function.quantified, function.span)
+
+    # --- blocks
+
+    def body(self, node: Term, code: Scopes, around: Activation, at: int = 0) -> Steps[Value]:
+        """The value of a block of a node: the body of a function, a branch or a case."""
+        for each in code.blocks[code.inner[node, at]]:
+            around.values[each] = yield self.node(each, code, around)
+            if isinstance(each, Let):
+                around.values[each.variable] = self.value(each.value, around)
+        match node:
+            case If(_, then, otherwise):
+                return self.value(then if at == 1 else otherwise, around)
+            case Match(_, clauses):
+                return self.value(clauses[at - 1].body, around)
+            case _:
+                assert isinstance(node, Function)
+                return self.value(node.body, around)
+
+    def value(self, term: Term, around: Activation) -> Value:
+        """The value that a term has by now."""
+        term = value_of(term)
+        found = around.find(term)
+        if found is not None:
+            return found
+        assert isinstance(term, ATOMS), term
+        return Residual(term)
+
+    def node(self, node: Term, code: Scopes, around: Activation) -> Steps[Value]:
+        """The value of one node of a block."""
+        match node:
+            case Function():
+                return Closure(node, around, code)
+            case Let():
+                return Tupled(())
+            case Tuple(items):
+                return Tupled(tuple(self.value(each, around) for each in items))
+            case Projection(of, index):
+                found = self.value(of, around)
+                if isinstance(found, Tupled):
+                    return found.items[index]
+                return self.emitted(node, Projection((yield self.written(found)), index))
+            case If():
+                return (yield self._if(node, code, around))
+            case Match():
+                return (yield self._match(node, code, around))
+            case Call():
+                return (yield self._call(node, around))
+            case _:
+                return (yield self._cell(node, around))
+
+    def emitted(self, node: Term, new: Term) -> Value:
+        """A value that the new program computes."""
+        return Residual(self.block.emit(hint(node), new))
+
+    # --- choices
+
+    def _if(self, node: If, code: Scopes, around: Activation) -> Steps[Value]:
+        condition = self.value(node.condition, around)
+        assert isinstance(condition, Residual)
+        if isinstance(condition.term, Constant):
+            return (yield self.body(node, code, around, 1 if condition.term.array else 2))
+        then = yield self.inside(lambda: self.body(node, code, around, 1))
+        otherwise = yield self.inside(lambda: self.body(node, code, around, 2))
+        return self.emitted(node, If(condition.term, then, otherwise, node.span))
+
+    def _match(self, node: Match, code: Scopes, around: Activation) -> Steps[Value]:
+        value = self.value(node.value, around)
+        for at, clause in enumerate(node.clauses):
+            bound: dict[Term, Value] = {}
+            found = fits(clause.pattern, value, bound)
+            if found:
+                around.values.update(bound)
+                return (yield self.body(node, code, around, at + 1))
+            if found is None:
+                break
+        # All cases stay, even one that cannot fit: together they must cover every value of the type.
+        term = yield self.written(value)
+        clauses: list[Clause] = []
+        for at in range(len(node.clauses)):
+            clauses.append((yield self._clause(node, code, around, at)))
+        return self.emitted(node, Match(term, tuple(clauses), node.span))
+
+    def _clause(self, node: Match, code: Scopes, around: Activation, at: int) -> Steps[Clause]:
+        clause = node.clauses[at]
+        known: dict[Variable, Term] = {each: Variable(each.name) for each in bound_by(clause.pattern)}
+        around.values.update({each: Residual(new) for each, new in known.items()})
+        body = yield self.inside(lambda: self.body(node, code, around, at + 1))
+        return Clause(renewed(clause.pattern, known), body, clause.span)
+
+    def inside(self, make: Making, *, is_function: bool = False) -> Steps[Term]:
+        """A block of the new program; a cell of the block around that it does more than read becomes a real one."""
+        around, active = self.block, list(self.active)
+        while True:
+            self.block = Block(around, is_function)
+            try:
+                result = yield make()
+                return self.block.term((yield self.written(result)))
+            except Escapes as escaping:
+                if escaping.cell.block is not around:
+                    raise
+                self.block, self.active = around, list(active)
+                yield self._made_real(escaping.cell)
+            finally:
+                self.block = around
+
+    # --- cells
+
+    def _cell(self, node: Term, around: Activation) -> Steps[Value]:
+        match node:
+            case NewReference(value):
+                cell = Cell(self.block)
+                self.block.contents[cell] = self.value(value, around)
+                return cell
+            case ReadReference(reference):
+                return (yield self._read(node, self.value(reference, around)))
+            case WriteReference(reference, value):
+                return (yield self._write(node, self.value(reference, around), self.value(value, around)))
+            case _:
+                raise AssertionError(node)
+
+    def _read(self, node: Term, cell: Value) -> Steps[Value]:
+        if isinstance(cell, Cell) and self.block.name_of(cell) is None:
+            found = self.block.reads(cell)
+            if found is None:
+                raise Escapes(cell)
+            return found
+        return self.emitted(node, ReadReference((yield self.written(cell))))
+
+    def _write(self, node: Term, cell: Value, value: Value) -> Steps[Value]:
+        if isinstance(cell, Cell) and self.block.name_of(cell) is None:
+            if cell.block is not self.block:
+                raise Escapes(cell)
+            self.block.contents[cell] = value
+            return Tupled(())
+        term = yield self.written(value)
+        return self.emitted(node, WriteReference((yield self.written(cell)), term))
+
+    def _made_real(self, cell: Cell) -> Steps[Variable]:
+        """A cell of this block as one that the new program makes here, with what it holds by now."""
+        known = self.block.name_of(cell)
+        if known is not None:
+            return known
+        if cell.block is not self.block:
+            raise Escapes(cell)
+        # It may hold itself, or a function that writes to it: then it needs its name before its contents.
+        contents = yield self.written(self.block.contents[cell])
+        known = self.block.name_of(cell)
+        if known is None:
+            known = self.block.real[cell] = self.block.emit("cell", NewReference(contents))
+            del self.block.contents[cell]
+        return known
+
+    # --- values as terms of the new program
+
+    def written(self, value: Value) -> Steps[Term]:
+        """An atom of the new program that has the value."""
+        match value:
+            case Residual(term):
+                return term
+            case Built(constructor, ()):
+                return Call(Constructor(constructor), ())
+            case Cell():
+                return (yield self._made_real(value))
+        known = self.block.find(value)
+        if known is not None:
+            return known
+        match value:
+            case Tupled(items):
+                terms: list[Term] = []
+                for each in items:
+                    terms.append((yield self.written(each)))
+                made = self.block.emit("pair", Tuple(tuple(terms)))
+            case Built(constructor, fields):
+                terms = []
+                for each in fields:
+                    terms.append((yield self.written(each)))
+                made = self.block.emit(constructor.lower(), Call(Constructor(constructor), tuple(terms)))
+            case Closure():
+                made = yield self._function(value)
+        self.block.written[value] = made
+        return made
+
+    def _function(self, closure: Closure) -> Steps[Variable]:
+        """A function of the new program, under a name by which it may call itself."""
+        function, block = closure.function, self.block
+        own = self.scope.declared(closure)
+        variables = tuple(Variable(each.name, own.of(each.type)) for each in function.parameters)
+        name = Variable("f")
+        block.written[closure] = name
+        values: dict[Term, Value] = {
+            each: Residual(new) for each, new in zip(function.parameters, variables, strict=True)
+        }
+        around = Activation(values, closure.around, own.meaning, own.names)
+        self.active.append(Entered(function, block.depth, is_written=True))
+        try:
+            body = yield self.inside(lambda: self.body(function, closure.code, around), is_function=True)
+        finally:
+            block.written.pop(closure, None)
+        self.active.pop()
+        block.bound.append((name, Function(variables, body, own.of(function.result), own.quantified)))
+        return name
+
+    # --- calls
+
+    def _call(self, node: Call, around: Activation) -> Steps[Value]:
+        callee = self.value(node.function, around)
+        arguments = tuple(self.value(each, around) for each in node.arguments)
+        match callee:
+            case Residual(Constructor(name)):
+                return Built(name, arguments)
+            case Residual(Global(name)):
+                function = self.model.functions[name]
+                entered = entering(self.scope, node, around, name)
+                code, outer = self.code(name), None
+            case Closure(function, outer, code):
+                entered = entering(self.scope, node, around, callee)
+            case _:
+                return (yield self._computed(node, callee, arguments, around))
+        if entered is None or self._stays(function):
+            return (yield self._computed(node, callee, arguments, around))
+        values: dict[Term, Value] = dict(zip(function.parameters, arguments, strict=True))
+        inner = Activation(values, outer, entered.meaning, entered.names)
+        return (yield self._entered(node, callee, arguments, around, function, code, inner))
+
+    def _stays(self, function: Function) -> bool:
+        """Whether a call stays one; Undecided if that of a call around has to."""
+        last = next((each for each in reversed(self.active) if each.function is function), None)
+        if last is not None and last.depth < self.block.depth:
+            if not last.is_written:
+                raise Undecided(last)
+            return True
+        self.calls -= 1
+        return self.calls < 0
+
+    def _entered(
+        self, node: Call, callee: Value, arguments: tuple[Value, ...], around: Activation, function: Function,
+        code: Scopes, inner: Activation,
+    ) -> Steps[Value]:  # fmt: skip
+        """The body of a function in place of its call, unless it turns out to go on for as long as only a run tells."""
+        block, state, active = self.block, self.block.state(), list(self.active)
+        entry = Entered(function, block.depth)
+        self.active.append(entry)
+        try:
+            found = yield self.body(function, code, inner)
+            self.active = active
+            return found
+        except Undecided as undecided:
+            if undecided.entered is not entry:
+                raise
+            self.block, self.active = block, active
+            block.restore(state)
+        return (yield self._computed(node, callee, arguments, around))
+
+    def _computed(
+        self, node: Call, callee: Value, arguments: tuple[Value, ...], around: Activation
+    ) -> Steps[Value]:  # fmt: skip
+        """A call that the new program makes; of an operator on constants that gives a number, the number."""
+        function = yield self.written(callee)
+        terms: list[Term] = []
+        for each in arguments:
+            terms.append((yield self.written(each)))
+        sizes = tuple((name, replaced(size, around.meaning.dims)) for name, size in node.sizes)
+        new = Call(function, tuple(terms), sizes, node.label, node.span)
+        of = self.types[node]
+        if isinstance(function, Primitive) and all(isinstance(each, Constant) for each in terms):
+            value = computed(new) if isinstance(of, TensorType) and not of.dims else None
+            if value is not None:
+                return Residual(Constant(value))
+        return self.emitted(node, new)
