@@ -18,6 +18,7 @@ from workbench.graph.passes.support.partial.values import (
     Closure,
     Entered,
     Escapes,
+    Knot,
     Residual,
     Tupled,
     Undecided,
@@ -62,6 +63,9 @@ class Evaluator:
         self.active: list[Entered] = []
         self.block = Block()
         self.scope = Scope(model)
+        self.real: set[Term] = set()
+        self.writing: dict[Closure, Block] = {}
+        self.emptying: list[Cell] = []
 
     def code(self, name: str) -> Scopes:
         """The blocks of a function of the model."""
@@ -71,6 +75,14 @@ class Evaluator:
 
     def function(self, name: str) -> Steps[Function]:
         """The function of a name, with what is known in it computed."""
+        while True:
+            try:
+                return (yield self._function_of(name))
+            except Knot as knot:
+                self.real.add(knot.made_by)
+                self.writing = {}
+
+    def _function_of(self, name: str) -> Steps[Function]:
         function, self.block = self.model.functions[name], Block(is_function=True)
         self.active = [Entered(function, 0, is_written=True)]
         values: dict[Term, Value] = {each: Residual(each) for each in function.parameters}
@@ -190,7 +202,9 @@ class Evaluator:
     def _cell(self, node: Term, around: Activation) -> Steps[Value]:
         match node:
             case NewReference(value):
-                cell = Cell(self.block)
+                if node in self.real:
+                    return self.emitted(node, NewReference((yield self.written(self.value(value, around)))))
+                cell = Cell(self.block, node)
                 self.block.contents[cell] = self.value(value, around)
                 return cell
             case ReadReference(reference):
@@ -224,12 +238,15 @@ class Evaluator:
             return known
         if cell.block is not self.block:
             raise Escapes(cell)
-        # It may hold itself, or a function that writes to it: then it needs its name before its contents.
-        contents = yield self.written(self.block.contents[cell])
-        known = self.block.name_of(cell)
-        if known is None:
-            known = self.block.real[cell] = self.block.emit("cell", NewReference(contents))
-            del self.block.contents[cell]
+        if cell in self.emptying:
+            raise Knot(cell.made_by)
+        self.emptying.append(cell)
+        try:
+            contents = yield self.written(self.block.contents[cell])
+        finally:
+            self.emptying.pop()
+        known = self.block.real[cell] = self.block.emit("cell", NewReference(contents))
+        del self.block.contents[cell]
         return known
 
     # --- values as terms of the new program
@@ -244,6 +261,8 @@ class Evaluator:
             case Cell():
                 return (yield self._made_real(value))
         known = self.block.find(value)
+        if isinstance(value, Closure) and self.writing.get(value) is self.block:
+            raise Knot(self.emptying[-1].made_by)
         if known is not None:
             return known
         match value:
@@ -274,10 +293,12 @@ class Evaluator:
         }
         around = Activation(values, closure.around, own.meaning, own.names)
         self.active.append(Entered(function, block.depth, is_written=True))
+        self.writing[closure] = block
         try:
             body = yield self.inside(lambda: self.body(function, closure.code, around), is_function=True)
         finally:
             block.written.pop(closure, None)
+            self.writing.pop(closure, None)
         self.active.pop()
         block.bound.append((name, Function(variables, body, own.of(function.result), own.quantified)))
         return name

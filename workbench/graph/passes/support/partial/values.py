@@ -43,9 +43,10 @@ class Closure:
 
 @dataclass(eq=False)
 class Cell:
-    """A cell whose contents the evaluator keeps track of, in the block where it was made."""
+    """A cell whose contents the evaluator keeps track of, in the block where it was made, and the node that did."""
 
     block: Block
+    made_by: Term
 
 
 Value = Residual | Tupled | Built | Closure | Cell
@@ -170,6 +171,14 @@ class Escapes(Exception):  # noqa: N818
     def __init__(self, cell: Cell) -> None:
         super().__init__()
         self.cell = cell
+
+
+class Knot(Exception):  # noqa: N818
+    """A cell holds a function that uses the cell: the new program must have it from the beginning."""
+
+    def __init__(self, made_by: Term) -> None:
+        super().__init__()
+        self.made_by = made_by
 
 
 def fits(pattern: Any, value: Value, bound: dict[Term, Value]) -> bool | None:
