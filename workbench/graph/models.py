@@ -150,7 +150,8 @@ class Model:
         return self._each(basic_blocks)
 
     def _each(self, change: Callable[[Function], Function]) -> Model:
-        return self.with_functions({name: change(function) for name, function in self.functions.items()})
+        made = {name: change(function) for name, function in self.functions.items()}
+        return self if all(made[name] is each for name, each in self.functions.items()) else self.with_functions(made)
 
     # --- passes
 

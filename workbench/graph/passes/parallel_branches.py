@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 
 import numpy as np
 
@@ -141,6 +142,7 @@ def _fit(known: list[dict[str, Array]], follows: dict[str, int]) -> bool:
     return True
 
 
+@cache
 def sliced(rank: int, axis: int) -> Operator:
     """`y[..., i, ...] = x[..., start + i, ...]` for `count` cells of one axis of so many."""
     sizes = ", ".join(f"N{at}" for at in range(rank))

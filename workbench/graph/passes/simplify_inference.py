@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -117,14 +118,16 @@ def _merged(call: Call, op: Operator, at: int, before: Call, channels: Channels)
     assert isinstance(before.function, Primitive)
     own, names = before.function.operator, inputs_of(before.function.operator)
     weights = {name: each for name, each in zip(names, before.arguments, strict=True) if isinstance(each, Constant)}
+    bias = shift_of(own, channels)
+    if bias is None and op == shifted(own.tensors[own.outputs[0]].rank, channels.axis):
+        return None  # a sum remains in any case
     first, axis = channels.follows[0]
     found = _coefficients(call, op, at, channels.axis, weights[first].array.shape[axis])
     if found is None or not all(np.all(np.isfinite(each)) for each in found):
         return None
     scale, shift = found
-    bias = shift_of(own, channels)
     if bias is None and np.all(scale == 1):
-        return None  # a sum remains in any case
+        return None
     new = {name: _scaled(weights[name].array, scale, d) for name, d in channels.follows}
     if bias is not None:
         new[bias] = (weights[bias].array * scale + shift).astype(weights[bias].array.dtype)
@@ -143,6 +146,7 @@ def _scaled(weight: Any, scale: Any, axis: int) -> Any:
     return (weight.astype(np.float64) * scale.reshape(shape)).astype(weight.dtype)
 
 
+@cache
 def shifted(rank: int, axis: int) -> Operator:
     """`y[...] = x[...] + b[i]` along one axis of so many."""
     sizes, every = ", ".join(f"N{at}" for at in range(rank)), ", ".join(f"i{at}" for at in range(rank))
