@@ -8,8 +8,9 @@ from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.copying import copied, is_told, meaning_at, names_used
 from workbench.graph.passes.support.rewriting import each_function, recursive, rewritten
+from workbench.graph.terms.dimensions import symbols
 from workbench.graph.terms.nodes import ATOMS, Call, Function, Global, Let, Term, Variable
-from workbench.graph.terms.types import FunctionType, Quantified, Type, variables_of
+from workbench.graph.terms.types import ElementVariable, FunctionType, Quantified, variables_of
 from workbench.graph.terms.walking import postorder, with_operands
 from workbench.graph.typing.schemes import Meaning, own_dimensions
 from workbench.records import record
@@ -58,21 +59,16 @@ def _without_calls(model: Model, name: str) -> Model:
         new = with_operands(node, inside)
         if not (isinstance(new, Call) and isinstance(new.function, Global) and new.function.name == name):
             return new
-        assert isinstance(node, Call) and isinstance(scheme.type, FunctionType)
-        given = (*(type_of(types, each) for each in node.arguments), types[node])
-        if None in given:
-            return new
-        meaning = meaning_at(scheme.variables, (*scheme.type.parameters, scheme.type.result), given)  # type: ignore
+        assert isinstance(node, Call)
+        assert isinstance(scheme.type, FunctionType)
+        pairs = zip((*scheme.type.parameters, scheme.type.result), (*node.arguments, node), strict=True)
+        told = [(of, types[term]) for of, term in pairs if term in types]
+        meaning = meaning_at(scheme.variables, [of for of, _ in told], [of for _, of in told])
         if not is_told(scheme.variables, meaning, used) or own & _names(meaning):
             return new
         return bound(target, new.arguments, meaning)
 
     return each_function(model, lambda function: function if function is target else rewritten(function, change))
-
-
-def type_of(types: dict[Term, Type], term: Term) -> Type | None:
-    """The type of a node; of one that is only called by name, None."""
-    return types.get(term)
 
 
 def bound(function: Function, arguments: Iterable[Term], meaning: Meaning) -> Term:
@@ -96,9 +92,6 @@ def own_names(function: Function, outer: Iterable[Quantified]) -> set[str]:
 
 def _names(meaning: Meaning) -> set[str]:
     """Names of the place where a function is called that its meaning mentions."""
-    from workbench.graph.terms.dimensions import symbols
-    from workbench.graph.terms.types import ElementVariable
-
     found = {name for of in meaning.types.values() for name in variables_of(of)}
     found |= {of.name for of in meaning.elements.values() if isinstance(of, ElementVariable)}
     return found | {name for of in meaning.dims.values() for name in symbols(of)}

@@ -87,7 +87,7 @@ def _key(call: Call, op: Operator, home: Scope) -> Hashable:
 
 @record(eq=False)
 class _Together:
-    """Calls that become one: the axis of the result, the weights side by side, where each slice begins and its cells."""
+    """Calls that become one: the axis of the result, the weights side by side, where each slice begins, its cells."""
 
     operator: Operator
     channels: Channels

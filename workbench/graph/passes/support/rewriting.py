@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import Function, Global, Term
-from workbench.graph.terms.walking import operands, postorder, with_operands
+from workbench.graph.terms.walking import operands, postorder
 
 
 def each_function(model: Model, change: Callable[[Function], Function]) -> Model:
@@ -25,11 +25,6 @@ def rewritten(function: Function, change: Callable[[Term, tuple[Term, ...]], Ter
     made = found[function]
     assert isinstance(made, Function)
     return made
-
-
-def kept(node: Term, inside: tuple[Term, ...]) -> Term:
-    """The node itself, over the operands it has by then."""
-    return with_operands(node, inside)
 
 
 def reached(model: Model) -> set[str]:

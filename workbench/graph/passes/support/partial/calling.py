@@ -8,7 +8,7 @@ from workbench.graph.models import Model
 from workbench.graph.passes.support.copying import is_told, meaning_at, names_used
 from workbench.graph.passes.support.partial.values import Activation, Closure
 from workbench.graph.terms.dimensions import dimension, is_unknown, symbols
-from workbench.graph.terms.nodes import Call, Function, Global, Term
+from workbench.graph.terms.nodes import Call, Function
 from workbench.graph.terms.types import (
     ElementVariable,
     FunctionType,
@@ -17,7 +17,6 @@ from workbench.graph.terms.types import (
     TypeVariable,
     variables_of,
 )
-from workbench.graph.terms.walking import postorder
 from workbench.graph.typing.schemes import Meaning, declared
 
 
@@ -124,8 +123,3 @@ def _speakable(of: Meaning) -> Meaning:
         {name: e for name, e in of.elements.items() if not (isinstance(e, ElementVariable) and is_unknown(e.name))},
         {name: each for name, each in of.dims.items() if not any(map(is_unknown, symbols(each)))},
     )
-
-
-def mentioned(terms: Term) -> set[str]:
-    """The functions of the model that a term mentions."""
-    return {node.name for node in postorder(terms) if isinstance(node, Global)}

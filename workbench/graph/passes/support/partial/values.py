@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.errors import WorkbenchError
 from workbench.graph.forms.scopes import Scopes
-from workbench.graph.terms.nodes import Function, Let, Term, Variable
+from workbench.graph.terms.nodes import Binder, Construction, Function, Items, Let, Pattern, Term, Variable
 from workbench.graph.typing.schemes import Meaning
 
 
@@ -157,34 +158,32 @@ class Entered:
     is_written: bool = False
 
 
-class Undecided(Exception):  # noqa: N818 (not an error: control flow of the evaluator)
-    """A function would call itself where only a run decides whether: its call stays a call."""
+class Undecided(WorkbenchError):
+    """No mistake: a function would call itself where only a run decides whether, so its call stays a call."""
 
     def __init__(self, entered: Entered) -> None:
         super().__init__()
         self.entered = entered
 
 
-class Escapes(Exception):  # noqa: N818
-    """A cell is used in a way the evaluator cannot keep track of: the new program must have it."""
+class Escapes(WorkbenchError):
+    """No mistake: a cell is used in a way the evaluator cannot keep track of, so the new program must have it."""
 
     def __init__(self, cell: Cell) -> None:
         super().__init__()
         self.cell = cell
 
 
-class Knot(Exception):  # noqa: N818
-    """A cell holds a function that uses the cell: the new program must have it from the beginning."""
+class Knot(WorkbenchError):
+    """No mistake: a cell holds a function that uses the cell, so the new program has it from the beginning."""
 
     def __init__(self, made_by: Term) -> None:
         super().__init__()
         self.made_by = made_by
 
 
-def fits(pattern: Any, value: Value, bound: dict[Term, Value]) -> bool | None:
+def fits(pattern: Pattern, value: Value, bound: dict[Term, Value]) -> bool | None:
     """Whether a pattern fits a value, None if only a run tells; what it binds is put among the `bound`."""
-    from workbench.graph.terms.nodes import Binder, Construction, Items
-
     match pattern, value:
         case Binder(variable), _:
             bound[variable] = value
@@ -201,6 +200,6 @@ def fits(pattern: Any, value: Value, bound: dict[Term, Value]) -> bool | None:
             return True
 
 
-def _all_fit(patterns: tuple[Any, ...], parts: tuple[Value, ...], bound: dict[Term, Value]) -> bool | None:
+def _all_fit(patterns: tuple[Pattern, ...], parts: tuple[Value, ...], bound: dict[Term, Value]) -> bool | None:
     found = [fits(pattern, part, bound) for pattern, part in zip(patterns, parts, strict=True)]
     return False if False in found else None if None in found else True
