@@ -12,7 +12,7 @@ from tests.support import examples
 from workbench.graph.evaluation.values import same
 
 
-@pytest.mark.parametrize("seed", range(examples(quick=30, ci=60, full=2000)))
+@pytest.mark.parametrize("seed", range(examples(quick=12, ci=60, full=2000)))
 def test_a_random_model_computes_the_same_after_random_passes(seed):
     check(seed, random_line(seed))
 

@@ -55,9 +55,12 @@ def fold_constants(*, most_bytes: int = 1 << 26) -> FoldConstants:
 
 def _folded(function: Function, types: dict[Term, Type], most_bytes: int) -> Function:
     known: dict[Variable, Term] = {}
+    types = dict(types)
 
     def change(node: Term, inside: tuple[Term, ...]) -> Term:
         new = with_operands(node, inside)
+        if node in types:
+            types[new] = types[node]
         match new:
             case Variable():
                 return known.get(new, new)
