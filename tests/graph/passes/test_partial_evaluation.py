@@ -34,7 +34,8 @@ def flow(model) -> list[str]:
         ("fn main(x: int32) { let f = fn(y) { y + x }; f(f(1)) }", (3,)),
         ("fn main(x: int32) { let r = ref(x); let _ = r := !r + 1; !r * 2 }", (3,)),
         ("fn main(x: int32) { match Some(x) { None => 0  Some(y) => y + 1 } }", (3,)),
-        ("fn main(x: int32, y: int32) { match (x, Cons(y, Nil)) {\n(a, Cons(b, _)) => a - b\n(a, Nil) => a } }", (7, 2)),
+        ("fn main(x: int32, y: int32) { match (x, Cons(y, Nil)) {\n(a, Cons(b, _)) => a - b\n(a, Nil) => a } }",
+         (7, 2)),
         (FOLD + "fn main(x: int32, y: int32) { fold(fn(s, e) { s * e }, 2, Cons(x, Cons(y, Nil))) }", (7, 2)),
         ("fn pow(n: int32, x: int32) -> int32 { if n == 0 { 1 } else { x * pow(n - 1, x) } }"
          "fn main(x: int32) { pow(5, x) }", (3,)),

@@ -202,3 +202,53 @@ def test_the_terms_of_a_product_are_read_off_the_definition():
     assert terms_of(ODD) == {("A", "B"), ("c",)}
     assert terms_of(RESCALED) is None
     assert terms_of(wb.ops.load("conv2d")) == {("I", "K")}
+
+
+# --- quantize
+
+
+def small_network():
+    b = wb.graph.Builder()
+    rectify = wb.operator("def rectify4<T>(T(A,B,C,D) x) -> (y) { y(a,b,c,d) = max(x(a,b,c,d), 0) }")
+    pooled = wb.operator("def pooled<T>(T(A,B,C,D) x) -> (y) { y(a,b) +=! x(a,b,c,d) }")
+    x = b.parameter("x", "float32[n, 3, 8, 8]")
+    y = b.call("conv2d", x, array(6, 3, 3, 3), stride=1, pad=1, dilation=1, label="first")
+    y = b.call(rectify, normalised(b, y, 6))
+    y = b.call("conv2d", y, array(8, 6, 3, 3), stride=2, pad=1, dilation=1, label="second")
+    return b.model(b.call("matmul", b.call(pooled, b.call(rectify, y)), array(8, 10), label="last"))
+
+
+def test_a_network_in_integers_decides_as_the_one_in_floats():
+    before = small_network() | p.simplify_inference()
+    batches = [(array(40, 3, 8, 8, seed=1),)]
+    after = before | p.quantize(batches)
+    assert [each for each in names(after) if each.endswith("_int8")] == ["conv2d_int8", "matmul_int8"]
+    assert all(each.dtype == np.int8 for each in after.constants if each.ndim > 1)
+    x = array(200, 3, 8, 8, seed=2)
+    a, b = before.evaluate(x), after.evaluate(x)
+    assert np.abs(a - b).max() < 0.03 * np.abs(a).max()
+    assert np.mean(a.argmax(1) == b.argmax(1)) >= 0.97
+
+
+def test_what_is_kept_stays_in_floats():
+    after = small_network() | p.quantize([(array(4, 3, 8, 8),)], keep=["first", "last"])
+    assert sorted(each.name for each in after.operators if "int8" in each.name) == ["conv2d_int8"]
+    assert "conv2d" in names(after)
+    assert "matmul" in names(after)
+
+
+def test_integers_are_exact_where_numbers_are_whole():
+    b = wb.graph.Builder()
+    x = b.parameter("x", "float32[n, 3]")
+    w = np.array([[127, -127], [3, 5], [-9, 0]], "float32")
+    before = b.model(b.call("matmul", x, w))
+    given = np.array([[127, 4, -3], [1, 2, 3]], "float32")
+    assert np.array_equal((before | p.quantize([given])).evaluate(given), before.evaluate(given))
+
+
+def test_what_cannot_be_quantised_is_left():
+    b = wb.graph.Builder()
+    before = b.model(b.call(ODD, b.parameter("x", "float32[n, 4]"), array(4, 5), array(5)))
+    assert not (before | p.quantize([array(2, 4)])).trace[0].changed
+    with pytest.raises(ModelError, match="at least one batch"):
+        p.quantize([])
