@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
-from workbench.graph.passes.support.effects import Quiet, acts
+from workbench.graph.passes.support.effects import Quiet, acts, is_detached, users_of
 from workbench.graph.passes.support.rewriting import each_function, reached
-from workbench.graph.terms.nodes import Function, Let, Projection, ReadReference, Term, Tuple, Variable
-from workbench.graph.terms.walking import binders, operands, postorder, with_operands
+from workbench.graph.terms.nodes import Function, Let, Projection, ReadReference, Term, Tuple
+from workbench.graph.terms.walking import operands, postorder, with_operands
 from workbench.records import record
 
 
@@ -49,11 +49,9 @@ class _Round:
     def __init__(self, function: Function, quiet: Quiet) -> None:
         self.function, self.quiet = function, quiet
         self.acting: dict[Term, bool] = {}
-        self.users: dict[Term, list[Term]] = {}
+        self.users = users_of(function)
         for node in postorder(function):
             self.acting[node] = acts(node, quiet) or any(self._evaluated(node))
-            for each in operands(node):
-                self.users.setdefault(each, []).append(node)
 
     def _evaluated(self, node: Term) -> list[bool]:
         """Whether what is computed together with a node acts; the body of a function is not."""
@@ -85,16 +83,7 @@ class _Round:
 
     def _goes(self, value: Term) -> bool:
         """Whether nobody can tell that a value is no longer computed, its reads of cells being nobody else's."""
-        return not self.acting[value] and not (self._reads(value) and self._read_again(value))
+        return not self.acting[value] and is_detached(value, self.users)
 
     def _reads(self, value: Term) -> bool:
         return any(isinstance(node, ReadReference) for node in postorder(value))
-
-    def _read_again(self, value: Term) -> bool:
-        """Whether some node below a value is used outside it, variables left out."""
-        inside = set(postorder(value))
-        return any(
-            not isinstance(node, Variable) and any(user not in inside for user in self.users.get(node, ()))
-            for node in inside
-            if node is not value and (binders(node) or operands(node))
-        ) or len(self.users.get(value, ())) > 1

@@ -11,6 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.effects import is_detached, users_of
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import (
     Call,
@@ -55,6 +56,7 @@ def fold_constants(*, most_bytes: int = 1 << 26) -> FoldConstants:
 
 def _folded(function: Function, types: dict[Term, Type], most_bytes: int) -> Function:
     known: dict[Variable, Term] = {}
+    users: dict[Term, list[Term]] = {}
     types = dict(types)
 
     def change(node: Term, inside: tuple[Term, ...]) -> Term:
@@ -69,14 +71,16 @@ def _folded(function: Function, types: dict[Term, Type], most_bytes: int) -> Fun
             case Projection(Tuple(items), index) if all(isinstance(each, Constant) for each in items):
                 return items[index]
             case If(Constant(condition), then, otherwise):
-                return then if condition else otherwise
+                assert isinstance(node, If)
+                gone = node.otherwise if condition else node.then
+                return (then if condition else otherwise) if is_detached(gone, users) else new
             case Let(variable, Constant(), body) if variable in known:
                 return body
             case _:
                 return new
 
     while True:
-        known = {**known, **_named(function)}
+        known, users = {**known, **_named(function)}, users_of(function)
         found = rewritten(function, change)
         if found is function:
             return function

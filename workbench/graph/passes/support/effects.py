@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
@@ -27,7 +27,7 @@ from workbench.graph.terms.types import (
     TypeVariable,
     walk_type,
 )
-from workbench.graph.terms.walking import postorder
+from workbench.graph.terms.walking import operands, postorder
 
 CELLS = (NewReference, ReadReference, WriteReference)
 
@@ -131,3 +131,30 @@ def _named_functions(term: Term) -> set[Variable]:
 def acts(node: Term, quiet: Quiet) -> bool:
     """Whether a node writes, or calls what might: it must be computed whether or not somebody asks for its value."""
     return isinstance(node, WriteReference) or (isinstance(node, Call) and not quiet.node(node))
+
+
+def users_of(function: Function) -> dict[Term, list[Term]]:
+    """The nodes that use each node of a function."""
+    found: dict[Term, list[Term]] = {}
+    for node in postorder(function):
+        for each in operands(node):
+            found.setdefault(each, []).append(node)
+    return found
+
+
+def is_detached(term: Term, users: Mapping[Term, list[Term]]) -> bool:
+    """Whether a term can go without anything being computed later for it.
+
+    What reads or writes a cell, and is used elsewhere too, would be computed only there.
+    """
+    inside = set(postorder(term))
+    if not any(_is_ordered(node) for node in inside):
+        return True
+    shared = (node for node in inside if node is not term and operands(node))
+    return len(users.get(term, ())) < 2 and all(user in inside for node in shared for user in users.get(node, ()))
+
+
+def _is_ordered(node: Term) -> bool:
+    if isinstance(node, Call):
+        return not isinstance(node.function, Primitive | Constructor)
+    return isinstance(node, ReadReference | WriteReference)

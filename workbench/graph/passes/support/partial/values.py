@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.errors import WorkbenchError
 from workbench.graph.forms.scopes import Scopes
 from workbench.graph.terms.nodes import Binder, Construction, Function, Items, Let, Pattern, Term, Variable
 from workbench.graph.typing.schemes import Meaning
@@ -158,24 +157,24 @@ class Entered:
     is_written: bool = False
 
 
-class Undecided(WorkbenchError):
-    """No mistake: a function would call itself where only a run decides whether, so its call stays a call."""
+class Undecided(Exception):
+    """Never leaves the evaluator: a function would call itself where only a run decides whether, so its call stays a call."""
 
     def __init__(self, entered: Entered) -> None:
         super().__init__()
         self.entered = entered
 
 
-class Escapes(WorkbenchError):
-    """No mistake: a cell is used in a way the evaluator cannot keep track of, so the new program must have it."""
+class Escapes(Exception):
+    """Never leaves the evaluator: a cell is used in a way the evaluator cannot keep track of, so the new program must have it."""
 
     def __init__(self, cell: Cell) -> None:
         super().__init__()
         self.cell = cell
 
 
-class Knot(WorkbenchError):
-    """No mistake: a cell holds a function that uses the cell, so the new program has it from the beginning."""
+class Knot(Exception):
+    """Never leaves the evaluator: a cell holds a function that uses the cell, so the new program has it from the beginning."""
 
     def __init__(self, made_by: Term) -> None:
         super().__init__()
