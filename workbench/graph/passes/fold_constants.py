@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from workbench.errors import WorkbenchError
-from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.computing import computed
 from workbench.graph.passes.support.effects import is_detached, users_of
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import (
@@ -28,7 +26,6 @@ from workbench.graph.terms.nodes import (
 from workbench.graph.terms.types import TensorType, TupleType, Type
 from workbench.graph.terms.walking import postorder, with_operands
 from workbench.lang.dtypes import DType
-from workbench.lang.oracle.evaluation import evaluate
 from workbench.records import record
 
 
@@ -95,22 +92,6 @@ def _named(function: Function) -> dict[Variable, Term]:
 
 def _is_scalar(of: Type) -> bool:
     return isinstance(of, TensorType) and not of.dims
-
-
-def computed(call: Call) -> Any:
-    """The value of an operator's call on constants, by its oracle; None where it fails or a size is not known."""
-    assert isinstance(call.function, Primitive)
-    op, arguments = call.function.operator, [each.array for each in call.arguments if isinstance(each, Constant)]
-    sizes = {name: size.constant for name, size in call.sizes}
-    if None in sizes.values():
-        return None
-    names = inputs_of(op)
-    given = dict(zip(names, arguments, strict=False))
-    out = in_order(op, tuple(arguments[len(names) :])) if len(arguments) > len(names) else None
-    try:
-        return evaluate(typed(op, tuple(arguments)), **given, **sizes, out=out)
-    except WorkbenchError:
-        return None
 
 
 def _computed(call: Call, of: Type, most_bytes: int) -> Term | None:

@@ -158,7 +158,9 @@ class Entered:
 
 
 class Undecided(Exception):
-    """Never leaves the evaluator: a function would call itself where only a run decides whether, so its call stays a call."""
+    """Never leaves the evaluator: a function would call itself where only a run decides
+    whether, so its call stays a call.
+    """
 
     def __init__(self, entered: Entered) -> None:
         super().__init__()
@@ -166,7 +168,9 @@ class Undecided(Exception):
 
 
 class Escapes(Exception):
-    """Never leaves the evaluator: a cell is used in a way the evaluator cannot keep track of, so the new program must have it."""
+    """Never leaves the evaluator: a cell is used in a way it cannot keep track of, so the new program
+    must have it.
+    """
 
     def __init__(self, cell: Cell) -> None:
         super().__init__()
@@ -174,7 +178,9 @@ class Escapes(Exception):
 
 
 class Knot(Exception):
-    """Never leaves the evaluator: a cell holds a function that uses the cell, so the new program has it from the beginning."""
+    """Never leaves the evaluator: a cell holds a function that uses the cell, so the new program has it
+    from the beginning.
+    """
 
     def __init__(self, made_by: Term) -> None:
         super().__init__()
