@@ -120,7 +120,7 @@ def _constant(
 
 
 def coefficients(
-    op: Operator, argument: str, axis: int, length: int, others: Mapping[str, Any], sizes: Mapping[str, int]
+    op: Operator, argument: str, axis: int, length: int, others: Mapping[str, Any], sizes: Mapping[str, Any]
 ) -> tuple[Any, Any] | None:
     """(a, b) along an axis of so many cells, as float64 vectors; None where the operator refuses.
 

@@ -14,7 +14,7 @@ def computed(call: Call) -> Any:
     """The value of an operator's call on constants, by its oracle; None where it fails or a size is not known."""
     assert isinstance(call.function, Primitive)
     op, arguments = call.function.operator, [each.array for each in call.arguments if isinstance(each, Constant)]
-    sizes = {name: size.constant for name, size in call.sizes}
+    sizes: dict[str, Any] = {name: size.constant for name, size in call.sizes}
     if None in sizes.values():
         return None
     names = inputs_of(op)

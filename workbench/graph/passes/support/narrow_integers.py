@@ -69,7 +69,6 @@ def _widened(term: Term, names: set[str]) -> Term:
         case Infix(op, left, right):
             return Infix(op, _widened(left, names), _widened(right, names))
         case Ternary(condition, then, otherwise):
-            parts = (_widened(each, names) for each in (condition, then, otherwise))
-            return Ternary(*parts)
+            return Ternary(_widened(condition, names), _widened(then, names), _widened(otherwise, names))
         case _:
             return term
