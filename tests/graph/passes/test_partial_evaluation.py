@@ -112,3 +112,59 @@ fn main(r: ref(int32), x: int32) {
     found = evaluated(text)
     assert "Function" not in flow(found)
     assert found.evaluate(Cell(np.int32(5)), 2) == (5, 7, 8)
+
+
+def test_a_gradient_of_closures_and_cells_becomes_calls_of_operators():
+    """Reverse mode as a macro makes it: every value has a cell for its adjoint, and a closure that goes back."""
+    pairs = {"fn(a, b)": "fn(a: (float32[n, p], ref(float32[n, p])), b: (float32[p, q], ref(float32[p, q])))",
+             "fn(a)": "fn(a: (float32[n, 3], ref(float32[n, 3])))"}  # fmt: skip
+    text = """
+def zeros<T>(T(N,M) like) -> (z) { z(i,j) = 0.0 * like(i,j) }
+def sum2<T>(T(N,M) a, T(N,M) b) -> (c) { c(i,j) = a(i,j) + b(i,j) }
+def nt<T>(T(M,N) d, T(K,N) w) -> (g) { g(m,k) +=! d(m,n) * w(k,n) }
+def tn<T>(T(M,K) x, T(M,N) d) -> (g) { g(k,n) +=! x(m,k) * d(m,n) }
+def through<T>(T(M,N) d, T(M,N) y) -> (g) { g(m,n) = y(m,n) > 0 ? d(m,n) : 0 }
+def rectified<T>(T(M,N) x) -> (y) { y(m,n) = max(x(m,n), 0) }
+
+fn main(x: float32[n, 4], v: float32[4, 3], w: float32[3, 2], seed: float32[n, 2]) {
+    let back = ref(fn() { () })
+    let product = fn(a, b) {
+        let z = matmul(a.0, b.0)
+        let dz = ref(zeros(z))
+        let before = !back
+        let _ = back := fn() {
+            let _ = a.1 := sum2(!(a.1), nt(!dz, b.0))
+            let _ = b.1 := sum2(!(b.1), tn(a.0, !dz))
+            before()
+        }
+        (z, dz)
+    }
+    let rectify = fn(a) {
+        let y = rectified(a.0)
+        let dy = ref(zeros(y))
+        let before = !back
+        let _ = back := fn() {
+            let _ = a.1 := sum2(!(a.1), through(!dy, y))
+            before()
+        }
+        (y, dy)
+    }
+    let xs = (x, ref(zeros(x)))
+    let vs = (v, ref(zeros(v)))
+    let ws = (w, ref(zeros(w)))
+    let result = product(rectify(product(xs, vs)), ws)
+    let _ = result.1 := seed
+    let _ = (!back)()
+    (result.0, !(xs.1), !(vs.1), !(ws.1))
+}
+"""
+    for short, whole in pairs.items():
+        text = text.replace(short, whole)
+    found = evaluated(text)
+    assert flow(found) == []
+    random, shapes = np.random.default_rng(0), ((5, 4), (4, 3), (3, 2), (5, 2))
+    x, v, w, seed = (random.standard_normal(shape).astype("float32") for shape in shapes)
+    y = np.maximum(x @ v, 0)
+    dz = (seed @ w.T) * (y > 0)
+    for got, expected in zip(found.evaluate(x, v, w, seed), (y @ w, dz @ v.T, x.T @ dz, y.T @ seed), strict=True):
+        assert np.allclose(got, expected, rtol=1e-5, atol=1e-5)

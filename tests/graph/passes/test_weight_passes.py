@@ -65,6 +65,16 @@ def test_scales_of_own_operators_go_into_own_operators():
     agrees(before, after, array(3, 4))
 
 
+def test_a_normalisation_with_nothing_before_it_becomes_a_scale_and_a_shift():
+    b = wb.graph.Builder()
+    x = b.parameter("x", "float32[n, 4, h, w]")
+    before = b.model(normalised(b, normalised(b, x, 4), 4, seed=8))
+    after = before | p.simplify_inference()
+    assert names(after) == ["scale_and_shift_4d_axis_1"]
+    assert len(after.constants) == 2
+    agrees(before, after, array(2, 4, 7, 5))
+
+
 def test_what_does_nothing_vanishes():
     same = wb.operator("def same<T>(T(M,N) A) -> (C) { C(m,n) = A(m,n) * 1.0 }")
     b = wb.graph.Builder()
@@ -189,6 +199,18 @@ def test_the_error_of_narrower_numbers_is_within_its_bound(element, name):
     assert error.max() > 0
 
 
+def test_definitions_over_float_are_written_over_the_narrower_type():
+    op = wb.operator("def product(float(M,K) A, float(N,K) B) -> (float(M,N) C) { C(m,n) +=! A(m,k) * B(n,k) }")
+    b = wb.graph.Builder()
+    before = b.model(b.call(op, b.parameter("x", "float32[n, 4]"), array(5, 4)))
+    after = before | p.mixed_precision()
+    assert names(after) == ["product_in_bfloat16", "to_bfloat16_2d"]
+    x = array(3, 4)
+    error = np.abs(before.evaluate(x) - after.evaluate(x))
+    assert np.all(error <= 1.001 * p.mixed_precision().bound(op) * (np.abs(x) @ np.abs(array(5, 4)).T))
+    assert error.max() > 0
+
+
 def test_what_is_no_sum_of_products_keeps_its_types():
     before = wb.model("fn main(x: float32[n, m]) { softmax(x) }")
     assert not (before | p.mixed_precision()).trace[0].changed
@@ -243,7 +265,7 @@ def test_a_network_in_integers_loses_at_most_a_point_of_accuracy():
     before = classifier() | p.simplify_inference()
     seen, _ = pictures(100, 1)
     after = before | p.quantize([(seen,)])
-    assert [each for each in names(after) if each.endswith("_int8")] == ["conv2d_int8", "matmul_int8"]
+    assert [each for each in names(after) if each.endswith("_int8")] == ["conv2d_in_int8", "matmul_in_int8"]
     assert all(each.dtype == np.int8 for each in after.constants if each.ndim > 1)
     unseen, which = pictures(1000, 2)
     accuracy = [np.mean(each.evaluate(unseen).argmax(1) == which) for each in (before, after)]
@@ -253,7 +275,7 @@ def test_a_network_in_integers_loses_at_most_a_point_of_accuracy():
 
 def test_what_is_kept_stays_in_floats():
     after = small_network() | p.quantize([(array(4, 3, 8, 8),)], keep=["first", "last"])
-    assert sorted(each.name for each in after.operators if "int8" in each.name) == ["conv2d_int8"]
+    assert sorted(each.name for each in after.operators if "int8" in each.name) == ["conv2d_in_int8"]
     assert "conv2d" in names(after)
     assert "matmul" in names(after)
 
@@ -267,9 +289,29 @@ def test_integers_are_exact_where_numbers_are_whole():
     assert np.array_equal((before | p.quantize([given])).evaluate(given), before.evaluate(given))
 
 
+def test_a_bias_is_rounded_to_the_scale_of_the_sums():
+    b = wb.graph.Builder()
+    x = b.parameter("x", "float32[n, 4]")
+    op = wb.operator("""
+def layer(float(M,K) A, float(N,K) B, float(N) c) -> (C) {
+    C(m,n) +=! A(m,k) * B(n,k)
+    C(m,n) = C(m,n) + c(n)
+}""")
+    before = b.model(b.call(op, x, array(5, 4), array(5)))
+    given = array(30, 4, seed=3)
+    after = before | p.quantize([given])
+    assert names(after) == ["layer_in_int8", "quantise_2d", "scale_2d_axis_1"]
+    assert sorted(each.dtype.name for each in after.constants if each.ndim) == ["float32", "int32", "int8"]
+    a, c = before.evaluate(given), after.evaluate(given)
+    assert 0 < np.abs(a - c).max() < 0.03 * np.abs(a).max()
+
+
 def test_what_cannot_be_quantised_is_left():
     b = wb.graph.Builder()
-    before = b.model(b.call(ODD, b.parameter("x", "float32[n, 4]"), array(4, 5), array(5)))
+    x = b.parameter("x", "float32[n, 4]")
+    before = b.model(b.tuple(b.call(ODD, x, array(4, 5), array(5)), b.call("softmax", x)))
     assert not (before | p.quantize([array(2, 4)])).trace[0].changed
     with pytest.raises(ModelError, match="at least one batch"):
         p.quantize([])
+    with pytest.raises(ModelError, match="infinite or no number"):
+        b.model(b.call("matmul", x, array(4, 5))) | p.quantize([np.full((2, 4), np.nan, "float32")])

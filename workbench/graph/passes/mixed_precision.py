@@ -10,6 +10,7 @@ from workbench.errors import ModelError, OperatorError, unknown_name
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
+from workbench.graph.passes.support.narrowed import narrowed
 from workbench.graph.passes.support.products import sums_products, terms_of
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
@@ -73,34 +74,41 @@ def _narrowed(function: Function, types: dict[Term, Type], element: str) -> Func
         if not (isinstance(new, Call) and isinstance(new.function, Primitive)):
             return new
         assert isinstance(node, Call)
-        op = new.function.operator
-        if not takes(op, element) or not all(_is_float32(each, types) for each in node.arguments):
+        op = narrow_form(new.function.operator, element)
+        if op is None or not all(_is_float32(each, types) for each in node.arguments):
             return new
         for each in new.arguments:
             if each not in narrow:
                 narrow[each] = _cast(each, op.tensors[inputs_of(op)[new.arguments.index(each)]].rank, element)
-        return Call(new.function, tuple(narrow[each] for each in new.arguments), new.sizes, new.label, new.span)
+        return Call(Primitive(op), tuple(narrow[each] for each in new.arguments), new.sizes, new.label, new.span)
 
     return rewritten(function, change)
 
 
 @cache
-def takes(op: Operator, element: str) -> bool:
-    """Whether an operator sums products of numbers of a narrower type in float32, as its definition says."""
-    if not sums_products(op) or len(op.generic) != 1 or not _all_narrow(op):
+def narrow_form(op: Operator, element: str) -> Operator | None:
+    """The operator that takes numbers of a narrower type and sums in float32, itself if its definition says so already.
+
+    None if it is no sum of products.
+    """
+    if not sums_products(op) or any(op.tensors[name].dtype != FLOAT32 for name in inputs_of(op)):
+        return None
+    if op.generic:
+        return op if _takes(op, element) else None
+    return narrowed(op, tuple((name, element) for name in inputs_of(op)), "float")
+
+
+def _takes(op: Operator, element: str) -> bool:
+    if len(op.generic) > 1:
         return False
     try:
         made = instantiate(op, {op.generic[0]: _ELEMENTS[element]})
     except OperatorError:
         return False
-    kept = [made.tensors[s.targets[0].tensor].dtype == FLOAT32 for s in made.statements() if s.reduction]
-    return all(kept) and made.tensors[op.outputs[0]].dtype == FLOAT32
-
-
-def _all_narrow(op: Operator) -> bool:
-    """Whether all arguments have the element type that varies."""
-    wide = instantiate(op, {op.generic[0]: BFLOAT16})
-    return all(wide.tensors[name].dtype == BFLOAT16 for name in inputs_of(op))
+    if any(made.tensors[name].dtype != _ELEMENTS[element] for name in inputs_of(op)):
+        return False
+    summed = [made.tensors[s.targets[0].tensor].dtype for s in made.statements() if s.reduction]
+    return all(each == FLOAT32 for each in (*summed, made.tensors[op.outputs[0]].dtype))
 
 
 def _is_float32(term: Term, types: dict[Term, Type]) -> bool:

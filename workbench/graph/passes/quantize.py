@@ -13,8 +13,8 @@ from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.forms.scopes import scopes
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
-from workbench.graph.passes.support.channels import scaled_by
-from workbench.graph.passes.support.narrow_integers import in_integers
+from workbench.graph.passes.support.channels import scaled_by, shift_of
+from workbench.graph.passes.support.narrowed import in_integers
 from workbench.graph.passes.support.rewriting import rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term, Tuple
 from workbench.graph.terms.types import TensorType
@@ -24,7 +24,7 @@ from workbench.lang.dtypes import FLOAT32
 from workbench.lang.operator import Operator
 from workbench.records import record
 
-_LARGEST = 127
+_LARGEST, _LARGEST_SUM = 127, 2**30
 
 
 @record(eq=False)
@@ -36,8 +36,8 @@ class Quantize(ModelPass):
     Annotate: the calls of the entry that are sums of products of an input and of weights, as their definitions say.
     Calibrate: the model is evaluated on the batches, and s is the largest absolute value of each input by 127; t is
     that of the weights, for each index of the axis of the result that they follow (Jacob et al., 2018).  Realise: the
-    operator is written anew over int8.  Values beyond what the batches showed are cut off.  What has a label in `keep`
-    stays; so does what is computed in branches and functions.
+    operator is written anew over int8, with its bias in int32.  Values beyond what the batches showed are cut off.
+    What has a label in `keep` stays; so does what is computed in branches and functions.
     """
 
     batches: tuple[tuple[Any, ...], ...]
@@ -91,16 +91,44 @@ def _annotated(model: Model) -> list[tuple[Call, int]]:
 
 
 def _input_of(model: Model, call: Call, op: Operator) -> int | None:
-    names = inputs_of(op)
-    if len(call.arguments) != 2 or len(names) != 2:
-        return None
     known = [isinstance(each, Constant) for each in call.arguments]
-    if sum(known) != 1 or in_integers(op, *names) is None:
-        return None
     types = [model.type_of(each) for each in (*call.arguments, call)]
+    if known.count(False) != 1 or len(inputs_of(op)) != len(known):
+        return None
     if any(not isinstance(of, TensorType) or of.element != FLOAT32 for of in types):
         return None
-    return known.index(False)
+    at = known.index(False)
+    return None if _product(op, inputs_of(op)[at]) is None else at
+
+
+@record(eq=False)
+class _Product:
+    """An operator over integers: the names of weights and bias, and the axes (result, weights, bias) of scales."""
+
+    operator: Operator
+    weights: str
+    bias: str | None
+    axes: tuple[int, int, int] | None
+
+
+@cache
+def _product(op: Operator, given: str) -> _Product | None:
+    """The operator over integers, if it is a sum of products of an input and of weights, perhaps with a bias."""
+    others = tuple(name for name in inputs_of(op) if name != given)
+    if len(others) == 1:
+        integers = in_integers(op, given, *others)
+        found = next(iter(scaled_by(op, others)), None)
+        axes = None if found is None else (found.axis, found.follows[0][1], 0)
+        return None if integers is None else _Product(integers, others[0], None, axes)
+    for channels in scaled_by(op, others) if len(others) == 2 else ():
+        bias, follows = shift_of(op, channels), dict(channels.follows)
+        if bias is None or len(follows) != 2:
+            continue
+        weights = next(name for name in others if name != bias)
+        integers = in_integers(op, given, weights, bias)
+        if integers is not None:
+            return _Product(integers, weights, bias, (channels.axis, follows[weights], follows[bias]))
+    return None
 
 
 # --- calibrate
@@ -126,25 +154,20 @@ def _calibrated(model: Model, inputs: list[Term], batches: tuple[tuple[Any, ...]
 def _realised(call: Call, at: int, largest: float) -> Call:
     assert isinstance(call.function, Primitive)
     op, names = call.function.operator, inputs_of(call.function.operator)
-    weights = call.arguments[1 - at]
-    assert isinstance(weights, Constant)
+    product = _product(op, names[at])
+    assert product is not None
+    arrays = {name: each.array for name, each in zip(names, call.arguments, strict=True) if isinstance(each, Constant)}
     scale = np.float32(largest / _LARGEST or 1.0)
-    result_axis, axis = _axes(op, names[1 - at])
-    steps, narrow = _rounded(weights.array, axis)
+    steps, narrow = _rounded(arrays[product.weights], product.axes[1] if product.axes else None)
+    given: dict[str, Term] = {product.weights: Constant(narrow)}
+    if product.bias is not None:
+        whole = np.round(arrays[product.bias] / (scale * steps))
+        given[product.bias] = Constant(np.clip(whole, -_LARGEST_SUM, _LARGEST_SUM).astype(np.int32))
     rank = op.tensors[names[at]].rank
-    quantised = Call(Primitive(quantiser(rank)), (call.arguments[at], Constant(np.array(scale))))
-    arguments = (quantised, Constant(narrow)) if at == 0 else (Constant(narrow), quantised)
-    integers = in_integers(op, *names)
-    assert integers is not None
-    sums = Call(Primitive(integers), arguments, call.sizes, call.label, call.span)
-    back = scaler(op.tensors[op.outputs[0]].rank, result_axis)
+    given[names[at]] = Call(Primitive(quantiser(rank)), (call.arguments[at], Constant(np.array(scale))))
+    sums = Call(Primitive(product.operator), tuple(given[name] for name in names), call.sizes, call.label, call.span)
+    back = scaler(op.tensors[op.outputs[0]].rank, product.axes[0] if product.axes else None)
     return Call(Primitive(back), (sums, Constant((scale * steps).astype(np.float32))), (), call.label)
-
-
-def _axes(op: Operator, weights: str) -> tuple[int | None, int | None]:
-    """The axis of the result along which scales of the weights vary, and that of the weights; None for one scale."""
-    found = next(iter(scaled_by(op, (weights,))), None)
-    return (None, None) if found is None else (found.axis, found.follows[0][1])
 
 
 def _rounded(array: Any, axis: int | None) -> tuple[Any, Any]:

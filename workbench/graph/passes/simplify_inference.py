@@ -17,6 +17,7 @@ from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
 from workbench.graph.terms.walking import operands, postorder, with_operands
 from workbench.lang.definitions import operator
+from workbench.lang.dtypes import FLOAT32
 from workbench.lang.operator import Operator
 from workbench.records import record
 
@@ -29,8 +30,9 @@ class SimplifyInference(ModelPass):
 
     Both conditions are proved from the definitions: that the operator behind is `a · y + b` along one axis of its
     argument, with all that a and b are made of known; that the one before is linear in known weights which follow that
-    axis of its result.  Where it adds a bias of its own, b goes there; otherwise a sum remains.  An operator that is
-    `1 · y + 0` vanishes.  Results differ by rounding: a and b are found in double precision.
+    axis of its result.  Where it adds a bias of its own, b goes there; otherwise a sum remains.  What cannot go
+    anywhere becomes `a · y + b` with a and b known, and an operator that is `1 · y + 0` vanishes.  Results differ by
+    rounding: a and b are found in double precision.
     """
 
     def apply(self, model: Model) -> Model:
@@ -75,12 +77,29 @@ def _without_scale(call: Call, op: Operator, only: list[int]) -> Term | None:
     if not call.sizes and not axes and _is_identity(call, op, at):
         return call.arguments[at]
     before = call.arguments[at]
-    if at not in only or not (isinstance(before, Call) and isinstance(before.function, Primitive)):
+    if at in only and isinstance(before, Call) and isinstance(before.function, Primitive):
+        for channels in _scalings(before, before.function.operator):
+            if axes <= {channels.axis} and (found := _merged(call, op, at, before, channels)) is not None:
+                return found
+    return _scale_and_shift(call, op, at, *axes) if axes else None
+
+
+def _scale_and_shift(call: Call, op: Operator, at: int, axis: int) -> Term | None:
+    """A call that takes more than a scale and a shift, as one that takes only these."""
+    names = inputs_of(op)
+    known = [
+        (op.tensors[name].extent, each.array)
+        for name, each in zip(names, call.arguments, strict=True)
+        if isinstance(each, Constant)
+    ]
+    lengths = [array.shape[0] for extent, array in known if extent == (op.tensors[names[at]].extent[axis],)]
+    element = op.tensors[op.outputs[0]].dtype
+    found = _coefficients(call, op, at, axis, lengths[0]) if len(known) > 2 and lengths else None
+    if found is None or element != FLOAT32 or not all(np.all(np.isfinite(each)) for each in found):
         return None
-    for channels in _scalings(before, before.function.operator):
-        if axes <= {channels.axis} and (found := _merged(call, op, at, before, channels)) is not None:
-            return found
-    return None
+    scale, shift = (Constant(each.astype(known[0][1].dtype)) for each in found)
+    made = Primitive(scaled(op.tensors[op.outputs[0]].rank, axis))
+    return Call(made, (call.arguments[at], scale, shift), (), call.label, call.span)
 
 
 def _is_identity(call: Call, op: Operator, at: int) -> bool:
@@ -144,6 +163,14 @@ def _merged(call: Call, op: Operator, at: int, before: Call, channels: Channels)
 def _scaled(weight: Any, scale: Any, axis: int) -> Any:
     shape = [-1 if at == axis else 1 for at in range(weight.ndim)]
     return (weight.astype(np.float64) * scale.reshape(shape)).astype(weight.dtype)
+
+
+@cache
+def scaled(rank: int, axis: int) -> Operator:
+    """`y[...] = a[i] · x[...] + b[i]` along one axis of so many."""
+    sizes, every = ", ".join(f"N{at}" for at in range(rank)), ", ".join(f"i{at}" for at in range(rank))
+    head = f"def scale_and_shift_{rank}d_axis_{axis}<T>(T({sizes}) x, T(N{axis}) a, T(N{axis}) b) -> (y)"
+    return operator(f"{head} {{ y({every}) = a(i{axis}) * x({every}) + b(i{axis}) }}")
 
 
 @cache

@@ -55,8 +55,7 @@ def shift_of(op: Operator, channels: Channels) -> str | None:
 def _adds(statement: Statement, name: str) -> bool:
     match statement.values[0]:
         case Binary("+", left, right):
-            own = Read(statement.targets[0].tensor, statement.targets[0].subscripts, left.dtype)
-            return (left == own and _is_read(right, name)) or (right == own and _is_read(left, name))
+            return _is_read(left, name) or _is_read(right, name)
         case _:
             return False
 
