@@ -49,8 +49,9 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving gradients importing"
-    " memory",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation tracing models building saving gradients"
+    " importing memory passes.model_pass passes.support passes.support.partial.values passes.support.partial.calling"
+    " passes.support.partial.writing passes.support.partial.evaluator passes optimizing",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }

@@ -24,6 +24,8 @@ from workbench.graph import Model as Model
 from workbench.graph import model as model
 from workbench.graph.importing.from_onnx_models import from_onnx as from_onnx
 from workbench.graph.importing.from_torch_modules import from_torch as from_torch
+from workbench.graph.optimizing import optimize as optimize
+from workbench.graph.passes.support.vocabulary import passes as passes
 from workbench.lang import einsum as einsum
 from workbench.lang import grad as grad
 from workbench.lang import jvp as jvp

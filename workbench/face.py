@@ -16,6 +16,8 @@ NAMES: dict[str, str] = {
     "vmap": "workbench.lang:vmap",
     "Model": "workbench.graph:Model",
     "model": "workbench.graph:model",
+    "passes": "workbench.graph.passes.support.vocabulary:passes",
+    "optimize": "workbench.graph.optimizing:optimize",
     "from_onnx": "workbench.graph.importing.from_onnx_models:from_onnx",
     "from_torch": "workbench.graph.importing.from_torch_modules:from_torch",
     "from_c": "workbench.fromc.program:from_c",

@@ -18,6 +18,7 @@ from workbench.graph.terms.types import Scheme, Type
 from workbench.graph.text.printing_models import operators_of, print_model
 from workbench.graph.text.printing_types import print_type
 from workbench.graph.text.reading_models import Constants, read
+from workbench.graph.tracing import Applied, applied, difference, history, script
 from workbench.graph.typing.programs import Typing, infer
 from workbench.graph.typing.state import Check
 from workbench.lang.operator import Operator
@@ -29,12 +30,14 @@ class Model:
     """A model: its functions by name, and the data types that it defines itself.
 
     It is checked when it is made: ModelError says what is wrong, at its place in `source` if that is the text it came
-    from.  Models are equal if they differ only in names of variables, dimensions and labels.
+    from.  Models are equal if they differ only in names of variables, dimensions and labels.  `trace` holds the passes
+    that made it, if any did; it is no part of what is compared, saved or sent to another process.
     """
 
     functions: Mapping[str, Function]
     definitions: tuple[DataDefinition, ...] = ()
     source: str = field(default="", compare=False)
+    trace: tuple[Applied, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.functions:
@@ -147,7 +150,46 @@ class Model:
         return self._each(basic_blocks)
 
     def _each(self, change: Callable[[Function], Function]) -> Model:
-        return self.with_functions({name: change(function) for name, function in self.functions.items()})
+        made = {name: change(function) for name, function in self.functions.items()}
+        return self if all(made[name] is each for name, each in self.functions.items()) else self.with_functions(made)
+
+    # --- passes
+
+    def __or__(self, step: Any) -> Model:
+        """The model after a pass, or a line of passes; one that finds nothing to do is noted in the trace as well.
+
+        >>> text = "fn main(x: float32[n]) { (x, softplus(x)).0 }"
+        >>> import workbench as wb
+        >>> print(model(text) | wb.passes.dead_code())
+        fn main(x: float32[n]) {
+            x
+        }
+        """
+        return applied(self, step)
+
+    @property
+    def start(self) -> Model:
+        """The model before the first pass of its trace."""
+        return self.trace[0].before if self.trace else self
+
+    def undo(self, count: int = 1) -> Model:
+        """The model before its last pass, or the last few; ModelError if there are not so many."""
+        if not 0 <= count <= len(self.trace):
+            raise ModelError(f"undo({count}): {len(self.trace)} passes were applied; print(model.history) lists them")
+        return self.trace[-count].before if count else self
+
+    @property
+    def history(self) -> str:
+        """A table of the passes that were applied: what each did, and the time it took."""
+        return history(self.trace)
+
+    def diff(self, before: Model | None = None, /) -> str:
+        """The lines of its text that differ from those of another model: if none is given, of `start`."""
+        return difference(before or self.start, self, ("start" if before is None else "given", "model"))
+
+    def to_python(self) -> str:
+        """A script that makes an equal model: text, constants and the passes that changed something."""
+        return script(self.start, self.trace)
 
     def evaluate(self, /, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, by a plain interpreter on the oracles of its operators; see `evaluation.machine`."""

@@ -12,6 +12,7 @@ from workbench.graph import Builder, model
 from workbench.graph.terms.types import TensorType, TupleType
 from workbench.graph.text.printing_types import print_type
 from workbench.graph.typing.signatures import signature
+from workbench.lang.dtypes import BFLOAT16
 
 
 def arguments(op: wb.Operator, sizes: dict[str, int]) -> list[np.ndarray]:
@@ -52,7 +53,7 @@ def test_the_inferred_type_of_a_result_is_that_of_the_oracles_array(name):
         ("fn main(x: float32[n, c, h, w], k: float32[f, c, 3, 3]) { conv2d(x, k, stride=2, pad=1, dilation=1) }",
          "float32[n, f, (h + 1) / 2, (w + 1) / 2]"),
         ("fn main(x: int64[n, k]) { softmax(x) }", "float32[n, k]"),
-        ("fn main(x: bfloat16[n, k]) { softmax(x) }", "bfloat16[n, k]"),
+        ("fn main(x: bfloat16[n, k]) { softmax(x) }", "float32[n, k]"),
         ("fn main(x: float64[n, k]) { argmax(x) }", "(float64[n], int32[n])"),
         ("fn main(a: int8[n, k], b: int8[k, m]) { matmul_int8(a, b) }", "int32[n, m]"),
         ("fn main(x: float32[n, c, h, w]) { max_pool2d(x, k=h, stride=1, pad=0) }", "float32[n, c, 1, w - h + 1]"),
@@ -85,3 +86,13 @@ def test_what_means_nothing_for_a_type_is_said_where_it_is_called():
     text = "def root<T>(T(N) x) -> (y) { y(i) = x(i) && true }\nfn main(x: float32[n]) { root(x) }"
     with pytest.raises(ModelError):
         model(text)
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv2d_bias"])
+def test_sums_of_narrow_numbers_have_the_type_in_which_they_are_summed(name):
+    b = wb.graph.Builder()
+    shapes = {"matmul": ["2, 3", "3, 4"], "conv2d_bias": ["1, 2, 5, 5", "3, 2, 2, 2", "3"]}[name]
+    arguments = [b.parameter(f"x{at}", f"bfloat16[{shape}]") for at, shape in enumerate(shapes)]
+    model = b.model(b.call(name, *arguments))
+    given = [np.ones(tuple(map(int, shape.split(","))), BFLOAT16.numpy) for shape in shapes]
+    assert model.type_of("main").result.element.numpy == model.evaluate(*given).dtype == np.float32

@@ -141,7 +141,8 @@ def _notes(state: State, op: Operator, found: Signature, meaning: Meaning) -> tu
 
 def _result(state: State, node: Term, op: Operator, found: Signature, meaning: Meaning) -> Type:
     elements = {name: state.unifier.resolved_element(of) for name, of in meaning.elements.items()}
-    usual = all(isinstance(of, DType) and of.is_float for of in elements.values())
+    # What sums numbers of a 16-bit type may give float32: the operator is asked, as it is for integers.
+    usual = all(isinstance(of, DType) and of.is_float and not of.is_half for of in elements.values())
     results, unknown = [], []
     for at, result in enumerate(found.results):
         of = meaning.of(result)
