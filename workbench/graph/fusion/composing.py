@@ -61,6 +61,8 @@ def why_alone(call: Call, graph: CallGraph, types: Types) -> str:
         return f"{op.name} was read from C"
     if any(op.tensors[name].role == "inout" for name in op.outputs):
         return f"{op.name} accumulates into its argument"
+    if call in graph.ordered:
+        return f"what {op.name} takes is read in order"
     values = [*graph.arguments[call], *graph.results(call)]
     if not all(isinstance(of := type_of(each, types), TensorType) and isinstance(of.element, DType) for each in values):
         return f"the element types of {op.name} vary"

@@ -15,8 +15,8 @@ from workbench.graph.fusion.legal_groups import legal_groups
 from workbench.graph.fusion.relay_groups import relay_groups
 from workbench.graph.fusion.results import Cut, FusionResult, Group, bytes_saved
 from workbench.graph.models import Model
-from workbench.graph.terms.nodes import Call, Function, Primitive, Projection, Term, Tuple
-from workbench.graph.terms.walking import Steps, operands, run, with_operands
+from workbench.graph.terms.nodes import Call, Function, Primitive, Projection, Term, Tuple, WriteReference
+from workbench.graph.terms.walking import Steps, operands, postorder, run, with_operands
 from workbench.ops.catalogue import ENTRIES
 from workbench.target import Target
 
@@ -66,11 +66,12 @@ class _Fusing:
         self.calls = 0
         self.taken = {*ENTRIES, *model.functions, *(op.name for op in model.operators), *model.datatypes.constructors}
         self.named: dict[str, str] = {}
+        self.effects = any(isinstance(node, WriteReference) for node in postorder(*model.functions.values()))
 
     def function(self, function: Function) -> Function:
         """The function with its groups as calls."""
         made: dict[Call, Composition] = {}
-        for graph in call_graphs(function):
+        for graph in call_graphs(function, effects=self.effects):
             self.calls += len(graph.calls)
             grouping = self._grouping(graph)
             self.cuts += [Cut(r.producer, r.consumer, r.reason) for r in grouping.refusals]
@@ -135,7 +136,7 @@ class _Rewriting:
         meant = value(term)
         if isinstance(meant, tuple) and meant[0] in self.made:
             return (yield self._result(meant))
-        if isinstance(term, Call) and term in self.made:  # all results of it
+        if isinstance(term, Call) and term in self.made:  # all results of it at once
             slots = [(term, at) for at in range(len(operator_of(term).outputs))]
             items = []
             for slot in slots:

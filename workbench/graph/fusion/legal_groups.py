@@ -7,7 +7,7 @@ two groups are merged if that saves bytes, and if no way leads out of the new gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from workbench.graph.fusion.call_graph import CallGraph, Slot, operator_of
@@ -108,7 +108,7 @@ class _Greedy:
         if len(calls) > MOST_CALLS or sum(len(self.facts[call].dims) for call in calls) > MOST_STATEMENTS:
             raise _Refused("together they are too long for one kernel")
         if between := self._leads_back(a, b):
-            raise _Refused(f"{operator_of(between).name} stands between them, and belongs to another group")
+            raise _Refused(f"{between} stands between them, and is not part of the group")
         group = self._judged(calls, self._slot(producer, consumer))
         if group.saved <= a.saved + b.saved:
             raise _Refused(f"{self._name(self._slot(producer, consumer))} saves less than other values would cost")
@@ -120,22 +120,26 @@ class _Greedy:
     def _name(self, slot: Slot) -> str:
         return f"the result of {operator_of(slot[0]).name}"
 
-    def _leads_back(self, a: Group, b: Group) -> Call | None:
-        """A call outside through which a way leads from the one into the other group, groups taken as a whole."""
+    def _leads_back(self, a: Group, b: Group) -> str:
+        """What stands between two groups: a way that leads out of them and back, groups taken as a whole."""
         own, last = {a, b}, max(self.place[call] for group in (a, b) for call in group.calls)
+        members = {call for group in own for call in group.calls}
+        if any(not members.isdisjoint(self.graph.beyond.get(call, ())) for call in members):
+            return "something that is no operator"
         seen: set[Group] = set()
         waiting = [(home, user) for g in own for home, user in self._following(g) if home not in own]
         while waiting:
             group, first = waiting.pop()
             if group in own:
-                return first
+                return operator_of(first).name
             if group not in seen and min(self.place[call] for call in group.calls) < last:
                 seen.add(group)
                 waiting += [(home, first) for home, _ in self._following(group)]
-        return None
+        return ""
 
     def _following(self, group: Group) -> list[tuple[Group, Call]]:
-        users = (user for call in group.calls for user in self.graph.consumers(call))
+        users = [user for call in group.calls for user in self.graph.consumers(call)]
+        users += [user for call in group.calls for user in self.graph.beyond.get(call, ())]
         return [(self.home[user], user) for user in users if self.home[user] is not group]
 
     # --- what is saved
@@ -238,7 +242,3 @@ def _why(name: str, user: Operator, of: TensorType, shared: Shared) -> str:
     axes = ", ".join(map(str, lost))
     return f"{user.name} reads {name} as a whole (axis {axes}) before it gives a cell"
 
-
-def sizes_taken(graph: CallGraph, types: Types, machine: Machine) -> Mapping[str, int]:
-    """The sizes that decisions took for the named dimensions."""
-    return machine.sizes
