@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from workbench.errors import OperatorError
@@ -32,6 +32,10 @@ class NotComposable(Exception):  # noqa: N818 - never leaves this folder
     """Why some calls cannot be one definition, in words."""
 
 
+Naming = Callable[[str, set[str]], str]
+"""A name for the definition of some calls, given what it says without one and the words that occur in it."""
+
+
 @record(eq=False)
 class Composition:
     """One operator that computes what several calls do.
@@ -45,13 +49,13 @@ class Composition:
     sizes: tuple[tuple[str, Dimension], ...]
 
 
-def composed(name: str, calls: Sequence[Call], graph: CallGraph, types: Types) -> Composition:
-    """The calls, which stand in an order in which they can be computed, as one operator of that name.
+def composed(naming: Naming, calls: Sequence[Call], graph: CallGraph, types: Types) -> Composition:
+    """The calls, which stand in an order in which they can be computed, as one operator with the name that it is given.
 
     Raises NotComposable where some operator accumulates into its argument, an element type is not known, or two
     definitions they use have the same name.
     """
-    return _Composing(name, calls, graph, types).composition()
+    return _Composing(calls, graph, types).composition(naming)
 
 
 def why_alone(call: Call, graph: CallGraph, types: Types) -> str:
@@ -80,13 +84,13 @@ def type_of(value: Value, types: Types) -> Type:
 class _Composing:
     """Writes one definition."""
 
-    def __init__(self, name: str, calls: Sequence[Call], graph: CallGraph, types: Types) -> None:
-        self.name, self.calls, self.graph, self.types = name, tuple(calls), graph, types
+    def __init__(self, calls: Sequence[Call], graph: CallGraph, types: Types) -> None:
+        self.calls, self.graph, self.types = tuple(calls), graph, types
         for call in self.calls:
             if why := why_alone(call, graph, types):
                 raise NotComposable(why)
         self.items = _items(dict.fromkeys(operator_of(call) for call in self.calls))
-        self.names = Names({*_RESERVED, *self.items, name})
+        self.names = Names({*_RESERVED, *self.items})
         own = set(self.calls)
         inputs = [each for call in self.calls for each in graph.arguments[call]]
         self.inputs = list(dict.fromkeys(v for v in inputs if not (isinstance(v, tuple) and v[0] in own)))
@@ -97,7 +101,7 @@ class _Composing:
         self._name_dimensions()
         self.words: dict[Value, str] = {}
 
-    def composition(self) -> Composition:
+    def composition(self, naming: Naming) -> Composition:
         """The definition, read, with what is read once written where it is read."""
         parameters = [self._parameter(value) for value in self.inputs]
         for call in self.calls:
@@ -106,9 +110,10 @@ class _Composing:
         lines = [self._line(call) for call in self.calls]
         parameters += [f"int32 {name}" for name in self.scalars]
         outputs = ", ".join(self.words[slot] for slot in self.results)
-        body = "\n".join(lines)
-        define = f"def {self.name}({', '.join(parameters)}) -> ({outputs}) {{\n{body}\n}}"
-        op = _read("\n".join([*self.items.values(), define]), self.name)
+        says = f"({', '.join(parameters)}) -> ({outputs}) {{\n" + "\n".join(lines) + "\n}"
+        used = "\n".join(self.items.values())
+        name = naming(f"{used}\n{says}", self.names.taken)
+        op = _read(f"{used}\ndef {name}{says}", name)
         self._check(op)
         return Composition(op, tuple(self.inputs), tuple(self.results), tuple(self.scalars.items()))
 
@@ -193,11 +198,15 @@ def _items(ops: Iterable[Operator]) -> dict[str, str]:
     """The definitions that operators are made of, by name."""
     found: dict[str, str] = {}
     for op in ops:
-        for item in parse(op.text).items:
-            text = print_unit(Unit((item,)))
-            if found.setdefault(item.name.name, text) != text:
-                raise NotComposable(f"two definitions are named {item.name.name}")
+        for name, text in _definitions(op.text):
+            if found.setdefault(name, text) != text:
+                raise NotComposable(f"two definitions are named {name}")
     return found
+
+
+@lru_cache(maxsize=1024)
+def _definitions(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((item.name.name, print_unit(Unit((item,)))) for item in parse(text).items)
 
 
 @lru_cache(maxsize=1024)

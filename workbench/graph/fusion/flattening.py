@@ -29,7 +29,7 @@ def flattened(op: Operator) -> Operator:
         Source(op, op), op.name, op.parameters, op.outputs, dict(op.tensors), body, frozenset(), op.promises, kind=None
     )
     try:
-        flat = derived.operator()
+        flat = derived.briefly() or derived.operator()
     except OperatorError:
         return op
     return flat if _says(flat) == _says(op, set(flat.tensors)) else op

@@ -17,6 +17,7 @@ from workbench.graph.fusion.results import Cut, FusionResult, Group, bytes_saved
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import Call, Function, Primitive, Projection, Term, Tuple, WriteReference
 from workbench.graph.terms.walking import Steps, operands, postorder, run, with_operands
+from workbench.lang.scopes.scope import free_name
 from workbench.ops.catalogue import ENTRIES
 from workbench.target import Target
 
@@ -97,14 +98,14 @@ class _Fusing:
     def _composed(self, graph: CallGraph, calls: Sequence[Call]) -> Composition:
         """The composition under a name that no other definition has; the same definition gets the same name."""
         base = _base_name(calls)
-        for count in range(1, len(self.named) + len(self.taken) + 2):
-            name = base if count == 1 else f"{base}_{count}"
-            if name in self.taken:
-                continue
-            found = composed(name, calls, graph, self.types)
-            if self.named.setdefault(name, found.operator.text) == found.operator.text:
-                return found
-        raise AssertionError(base)
+
+        def naming(says: str, words: set[str]) -> str:
+            if says not in self.named:
+                self.named[says] = free_name(base, self.taken | words)
+                self.taken.add(self.named[says])
+            return self.named[says]
+
+        return composed(naming, calls, graph, self.types)
 
 
 def _base_name(calls: Sequence[Call]) -> str:

@@ -225,8 +225,9 @@ class _Greedy:
             if touch.statement in self.facts[call].sums:
                 raise _Refused(f"{operator_of(call).name} sums over cells that lie in different blocks of the product")
         rank = len(self._tensor(shared.slot).dims)
-        same = all(len(self.facts[call].dims[touch.statement]) == rank for call, touch in users)
-        if len(shared.axes) < rank or not same:
+        walked = [(self.facts[call].dims[touch.statement], (call, touch.statement)) for call, touch in users]
+        whole = len(shared.axes) == rank
+        if not whole or any(dims != tuple(shared.axes[a][node] for a in range(rank)) for dims, node in walked):
             raise _Refused(
                 f"{operator_of(users[0][0]).name} does not take {self._name(shared.slot)} cell by cell, as blocks of a "
                 "product give it"

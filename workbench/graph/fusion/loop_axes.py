@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from workbench.errors import LoweringError
 from workbench.graph.fusion.patterns import is_product
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Expr, Index, reads
 from workbench.lang.operator import For, Operator, Statement
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.lowering import lower
-from workbench.poly.programs.program import Program, ProgramStatement
+from workbench.poly.programs.program import Access, Program, ProgramStatement
 from workbench.poly.sets import isl
 from workbench.records import record
 
@@ -25,7 +26,7 @@ Pairs = frozenset[tuple[str, str]]
 
 @record(slots=True)
 class Touch:
-    """A statement reads or writes a tensor: each axis along one of its dimensions, or in another way (None).
+    """A statement reads or writes a tensor: each axis from end to end along one dimension, or in another way (None).
 
     `once` says that no cell is touched twice.
     """
@@ -90,11 +91,12 @@ def _reads_itself(statement: Statement) -> bool:
 def _of_one(op: Operator, statement: Statement, sizes: tuple[tuple[str, int], ...]) -> LoopAxes:
     name, dims = statement.name, statement.indices()
     taken: dict[str, list[Touch]] = {}
+    walks = _Walks(op)
     for read in dict.fromkeys(reads(*statement.values)):
-        axes = _axes(read.subscripts)
-        once = set(axes) >= set(dims) or (None in axes and _is_injective(op, sizes, read.tensor))
-        taken.setdefault(read.tensor, []).append(Touch(name, axes, once))
-    written = {t.tensor: (Touch(name, _axes(t.subscripts), True),) for t in statement.targets}
+        plain = _plain(read.subscripts)
+        once = set(plain) >= set(dims) or (None in plain and _is_injective(op, sizes, read.tensor))
+        taken.setdefault(read.tensor, []).append(Touch(name, walks.axes(name, read.tensor, read.subscripts), once))
+    written = {t.tensor: (Touch(name, walks.axes(name, t.tensor, t.subscripts), True),) for t in statement.targets}
     found = frozenset({name})
     return LoopAxes(
         {name: dims}, (), {name: tuple(each) for name, each in taken.items()}, written,
@@ -103,8 +105,31 @@ def _of_one(op: Operator, statement: Statement, sizes: tuple[tuple[str, int], ..
     )  # fmt: skip
 
 
-def _axes(subscripts: Iterable[Expr]) -> Axes:
+def _plain(subscripts: Iterable[Expr]) -> Axes:
+    """The dimensions that subscripts are."""
     return tuple(s.name if isinstance(s, Index) else None for s in subscripts)
+
+
+class _Walks:
+    """Which dimensions of the statements run along whole axes of tensors."""
+
+    def __init__(self, op: Operator) -> None:
+        self.op = op
+        self.ranges = {(s.name, r.index): r for s in op.statements() for r in s.ranges}
+
+    def axes(self, statement: str, tensor: str, subscripts: tuple[Expr, ...]) -> Axes:
+        """The dimension along each axis, None where it is another subscript or does not reach both ends."""
+        name = statement.removesuffix(".init")
+        found = enumerate(_plain(subscripts))
+        return tuple(dim if dim is not None and self._whole(name, dim, tensor, axis) else None for axis, dim in found)
+
+    def _whole(self, statement: str, dim: str, tensor: str, axis: int) -> bool:
+        walked, of = self.ranges.get((statement, dim)), self.op.tensors[tensor]
+        if walked is None:
+            return True  # the dimension of an initialisation, which is that of its cells
+        lower = polynomial(of.lower[axis])
+        same = (polynomial(walked.lower) - lower, polynomial(walked.upper) - lower - polynomial(of.extent[axis]))
+        return not any(same)
 
 
 def _is_injective(op: Operator, sizes: tuple[tuple[str, int], ...], tensor: str) -> bool:
@@ -126,13 +151,14 @@ def _meets_once(relation: str) -> bool:
 def _of_program(op: Operator, program: Program) -> LoopAxes:
     read: dict[str, list[Touch]] = {}
     written: dict[str, list[Touch]] = {}
+    walks = _Walks(op)
     for statement in program.statements:
         for access in statement.accesses:
+            axes = walks.axes(statement.name, access.array, access.subscripts)
             if access.kind == "write":
-                touch = Touch(statement.id, _axes(access.subscripts), True)
-                written.setdefault(access.array, []).append(touch)
+                written.setdefault(access.array, []).append(Touch(statement.id, axes, True))
             elif not access.accumulates:
-                touch = _read(statement, access.subscripts, access.relation, exact=access.exact)
+                touch = Touch(statement.id, axes, _meets_each_once(statement, access))
                 read.setdefault(access.array, []).append(touch)
     for name, tensor in op.tensors.items():
         if tensor.rank == 0 and tensor.role == "input":
@@ -150,10 +176,9 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
     )
 
 
-def _read(statement: ProgramStatement, subscripts: tuple[Expr, ...], relation: str, *, exact: bool) -> Touch:
-    axes = _axes(subscripts)
-    once = set(axes) >= set(statement.dims) or (exact and None in axes and _meets_once(relation))
-    return Touch(statement.id, axes, once)
+def _meets_each_once(statement: ProgramStatement, access: Access) -> bool:
+    plain = _plain(access.subscripts)
+    return set(plain) >= set(statement.dims) or (None in plain and access.exact and _meets_once(access.relation))
 
 
 def _pure(program: Program, written: Mapping[str, list[Touch]]) -> Iterable[str]:
