@@ -211,8 +211,11 @@ def _definitions(text: str) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)
 def _read(text: str, name: str) -> Operator:
-    """The operator of that name in a text, flat where that says the same."""
+    """The operator of that name in a text, without calls."""
     try:
-        return flattened(operators(text)[name])
+        found = flattened(operators(text)[name])
     except OperatorError as error:
         raise NotComposable(str(error).splitlines()[0]) from None
+    if found is None:
+        raise NotComposable("their definitions cannot be written as one without calls")
+    return found

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.errors import OperatorError
+from workbench.lang.algebra.normal_form import bound, polynomial
+from workbench.lang.derived.forward.stepping import written
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.writing import Derived
-from workbench.lang.operator import Operator, Tensor
+from workbench.lang.expr import Const, Index
+from workbench.lang.operator import Operator, Range, Statement, Step, Target, Tensor
 
 
-def flattened(op: Operator) -> Operator:
-    """The operator without calls; the operator itself where that would not say the same.
+def flattened(op: Operator) -> Operator | None:
+    """The operator without calls; None where that would not say the same.
 
-    A temporary that one later statement reads once is written there, if each of its cells is written; a monoid stays.
+    A temporary that one later statement reads once is written there, if each of its cells is set; others are filled with
+    0 first.  A monoid stays.
 
     >>> from workbench.lang import operators
     >>> text = "def a(float(N) x) -> (y) { y(i) = x(i) + 1 }  def b(float(N) x) -> (z) { t = a(x)  z = a(t) }"
@@ -21,22 +27,47 @@ def flattened(op: Operator) -> Operator:
         z(i) = x(i) + 1.0 + 1.0
     }
     """
-    if op.generic or op.language != "operator":
-        return op
-    partial = {name for name, tensor in op.tensors.items() if tensor.partial}
-    body = tuple(inlined(list(op.body), {*op.outputs, *partial}))
+    body = tuple(inlined(_filled(op), {*op.outputs, *_partial(op)}))
+    shaped = frozenset(name for name in op.outputs if op.tensors[name].partial)
     derived = Derived(
-        Source(op, op), op.name, op.parameters, op.outputs, dict(op.tensors), body, frozenset(), op.promises, kind=None
-    )
+        Source(op, op), op.name, op.parameters, op.outputs, dict(op.tensors), body, frozenset(), op.promises,
+        annotated=shaped, kind=None,
+    )  # fmt: skip
     try:
         flat = derived.briefly() or derived.operator()
     except OperatorError:
-        return op
-    return flat if _says(flat) == _says(op, set(flat.tensors)) else op
+        return None
+    return flat if _says(flat) == _says(op, set(flat.tensors)) else None
+
+
+def _partial(op: Operator) -> list[str]:
+    """The temporaries of which some cell may not be written: it is 0."""
+    return [name for name, tensor in op.tensors.items() if tensor.partial and tensor.role == "temporary"]
+
+
+def _filled(op: Operator) -> list[Step]:
+    """The steps, those temporaries set to 0 first: without calls nothing else tells how large they are."""
+    steps: list[Step] = list(op.body)
+    for name in _partial(op):
+        first = next(at for at, step in enumerate(steps) if name in written(step))
+        steps.insert(first, _zeros(op.tensors[name]))
+    return steps
+
+
+def _zeros(tensor: Tensor) -> Statement:
+    names = [f"i{axis}" for axis in range(tensor.rank)]
+    ranges = tuple(
+        Range(name, lower, bound(polynomial(lower) + polynomial(extent)), "free")
+        for name, lower, extent in zip(names, tensor.lower, tensor.extent, strict=True)
+    )
+    target = Target(tensor.name, tuple(map(Index, names)))
+    zero = Const(0.0 if tensor.dtype.is_float else tensor.dtype.kind != "bool" and 0, tensor.dtype)
+    return Statement(tensor.name, (target,), None, False, (zero,), ranges)
 
 
 def _says(op: Operator, among: set[str] | None = None) -> tuple[object, ...]:
     """What a caller sees, and the boxes of temporaries; both must stay."""
-    tensors: dict[str, Tensor] = {name: t for name, t in op.tensors.items() if among is None or name in among}
+    among = among or {*op.tensors}
+    tensors = {n: replace(t, partial=t.partial and n in op.outputs) for n, t in op.tensors.items() if n in among}
     conditions = {condition.expr for condition in op.conditions}
     return op.parameters, op.outputs, op.size_names, op.scalars, tensors, conditions, op.promises

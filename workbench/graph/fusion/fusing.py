@@ -122,6 +122,7 @@ class _Rewriting:
         self.made = made
         self.calls: dict[Composition, Call] = {}
         self.found: dict[Term, Term] = {}
+        self.projections: dict[tuple[Term, int], Term] = {}
 
     def function(self, function: Function) -> Function:
         """The function with the groups' calls."""
@@ -137,6 +138,8 @@ class _Rewriting:
         meant = value(term)
         if isinstance(meant, tuple) and meant[0] in self.made:
             return (yield self._result(meant))
+        if isinstance(meant, tuple) and isinstance(term, Projection):
+            return self._projected((yield self._new(meant[0])), term.index)
         if isinstance(term, Call) and term in self.made:  # all results of it at once
             slots = [(term, at) for at in range(len(operator_of(term).outputs))]
             items = []
@@ -161,9 +164,9 @@ class _Rewriting:
         call, at = self.calls[composition], composition.results.index(slot)
         return call if len(composition.results) == 1 else self._projected(call, at)
 
-    def _projected(self, call: Call, at: int) -> Term:
-        found = next((t for t in self.found.values() if isinstance(t, Projection) and (t.tuple, t.index) == (call, at)), None)
-        return found or Projection(call, at)
+    def _projected(self, call: Term, at: int) -> Term:
+        """One node for each result."""
+        return self.projections.setdefault((call, at), Projection(call, at))
 
     def _argument(self, of: Value) -> Steps[Term]:
         if not isinstance(of, tuple):

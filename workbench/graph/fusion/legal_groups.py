@@ -150,6 +150,7 @@ class _Greedy:
         slots = [slot for call in calls for slot in self.graph.results(call) if statements.reads_of(slot)]
         slots.sort(key=lambda slot: -bytes_at(self._tensor(slot), self.machine))
         products = [call for call in calls if self.facts[call].products]
+        self._check_across(calls)
         chains: dict[Node, list[frozenset[str]]] = {}
         kept = []
         for slot in slots:
@@ -159,6 +160,13 @@ class _Greedy:
                 if slot == asked or products:
                     raise
         return Group(list(calls), kept, sum(self._saved(each, statements) for each in kept))
+
+    def _check_across(self, calls: Sequence[Call]) -> None:
+        """A transposition walks through blocks; beside it only what can take any order."""
+        across = next((call for call in calls if self.facts[call].across), None)
+        sums = next((call for call in calls if self.facts[call].sums), None)
+        if across is not None and sums is not None and len(calls) > 1:
+            raise _Refused(f"{operator_of(across).name} walks across memory, {operator_of(sums).name} along rows of it")
 
     def _tensor(self, slot: Slot) -> TensorType:
         of = type_of(slot, self.types)
@@ -189,9 +197,12 @@ class _Greedy:
                 return Kept(shared.slot, bytes_of(of), f"rows of {elements_at(of, depth)}")
             depth -= 1
             wide = [d for d in range(depth) if of.dims[d].constant != 1]
-        if bytes_at(of, self.machine) <= self.machine.small_bytes:
+        if all(bytes_at(self._tensor(each), self.machine) <= self.machine.small_bytes for each in self._results(statements)):
             return Kept(shared.slot, bytes_of(of), "cache")
         raise _Refused(_why(self._name(shared.slot), operator_of(users[0][0]), of, shared))
+
+    def _results(self, statements: StatementGraph) -> list[Slot]:
+        return [slot for call in statements.calls for slot in self.graph.results(call)]
 
     def _row_fits(self, of: TensorType, depth: int) -> bool:
         return bytes_at(TensorType(of.element, of.dims[depth:]), self.machine) <= self.machine.row_bytes

@@ -12,7 +12,7 @@ from functools import lru_cache
 from workbench.errors import LoweringError
 from workbench.graph.fusion.patterns import is_product
 from workbench.lang.algebra.normal_form import polynomial
-from workbench.lang.expr import Expr, Index, reads
+from workbench.lang.expr import Expr, Index, index_names, reads
 from workbench.lang.operator import For, Operator, Statement
 from workbench.poly.dependence.flow import dependences
 from workbench.poly.lowering import lower
@@ -60,6 +60,7 @@ class LoopAxes:
     pure: frozenset[str]
     products: frozenset[str]
     sums: frozenset[str]
+    across: frozenset[str]
 
 
 @lru_cache(maxsize=1024)
@@ -84,6 +85,21 @@ def _program(op: Operator, sizes: tuple[tuple[str, int], ...]) -> Program | None
 # --- one statement has no dependences but on itself
 
 
+def _is_across(statement: Statement) -> bool:
+    """Whether neighbours in the memory of something read or written are no neighbours in that of another."""
+    if statement.reduction is not None:
+        return False
+    touched = [t.subscripts for t in statement.targets] + [r.subscripts for r in reads(*statement.values)]
+    inner = {_innermost(subscripts) for subscripts in touched if len(subscripts) > 1}
+    return len(inner - {None}) > 1
+
+
+def _innermost(subscripts: tuple[Expr, ...]) -> str | None:
+    """The dimension along which neighbours in memory are met; None if several do, or none."""
+    names = index_names(subscripts[-1])
+    return names.pop() if len(names) == 1 else None
+
+
 def _reads_itself(statement: Statement) -> bool:
     return bool({t.tensor for t in statement.targets} & {r.tensor for r in reads(*statement.values)})
 
@@ -101,7 +117,7 @@ def _of_one(op: Operator, statement: Statement, sizes: tuple[tuple[str, int], ..
     return LoopAxes(
         {name: dims}, (), {name: tuple(each) for name, each in taken.items()}, written,
         frozenset() if statement.reduction else found, found if is_product(statement) else frozenset(),
-        found if statement.reduction else frozenset(),
+        found if statement.reduction else frozenset(), found if _is_across(statement) else frozenset(),
     )  # fmt: skip
 
 
@@ -165,6 +181,7 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
             scalars = [s.id for s in program.statements if any(r.tensor == name for r in reads(*s.values))]
             read[name] = [Touch(s, (), not program.statement(s).dims) for s in scalars]
     products = {s.name for s in op.statements() if is_product(s)}
+    across = {s.name for s in op.statements() if _is_across(s)}
     return LoopAxes(
         {s.id: s.dims for s in program.statements},
         tuple(_links(program)),
@@ -173,6 +190,7 @@ def _of_program(op: Operator, program: Program) -> LoopAxes:
         frozenset(_pure(program, written)),
         frozenset(s.id for s in program.statements if s.kind == "update" and s.name in products),
         frozenset(s.id for s in program.statements if s.kind == "update"),
+        frozenset(s.id for s in program.statements if s.name in across),
     )
 
 
