@@ -49,7 +49,7 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory fusion.call_graph fusion.patterns fusion.loop_axes fusion.flattening fusion.composing fusion.footprints fusion.groups fusion.sharing fusion",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory fusion.call_graph fusion.patterns fusion.loop_axes fusion.flattening fusion.composing fusion.footprints fusion.groups fusion.sharing fusion.relay_groups fusion.legal_groups fusion.results fusion passes",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }

@@ -55,6 +55,8 @@ def repeated(float(M,N) x, int32 step) -> (float(M,N) y) { y(i,j) = x(i,(j / ste
 def flat(float(M,N) x) -> (float(M*N) y) { y(a) = x(a / N, a % N) where a in 0:M*N }
 """)
 
+MAKERS = {"turned": "turned", "row": "row_total", "column": "column_most", "scalar": "mean", "half": "halved"}
+
 
 def random_calls(seed: int, size: int = 14) -> Model:
     """A graph of so many calls over two matrices of `n` rows and four columns; the same for the same seed."""
@@ -90,8 +92,7 @@ class _Random:
     def take(self, kind: str) -> Term:
         """A value of a kind, rather a late one; one is made if there is none."""
         if kind not in self.pool:
-            makers = {"turned": "turned", "row": "row_total", "column": "column_most", "scalar": "mean", "half": "halved"}
-            self.call(makers[kind], "matrix", gives=kind) if kind != "index" else self.two("best", "row", "index")
+            self.two("best", "row", "index") if kind == "index" else self.call(MAKERS[kind], "matrix", gives=kind)
         values = self.pool[kind]
         return values[max(0, len(values) - 1 - int(self.random.exponential(1.5)))]
 
@@ -109,15 +110,17 @@ class _Random:
     def more(self) -> None:
         """One more call."""
         ways = (
-            ("plus", "matrix", "matrix", "matrix"), ("gated", "matrix", "matrix", "matrix"), ("clip", "matrix", "matrix"),
+            ("plus", "matrix", "matrix", "matrix"), ("gated", "matrix", "matrix", "matrix"),
+            ("clip", "matrix", "matrix"),
             ("turned", "matrix", "turned"), ("turned", "turned", "matrix"), ("row_total", "matrix", "row"),
             ("column_most", "matrix", "column"), ("mean", "matrix", "scalar"), ("less_rows", "matrix", "row", "matrix"),
             ("times_columns", "matrix", "column", "matrix"), ("scaled", "matrix", "scalar", "matrix"),
-            ("outer", "row", "column", "matrix"), ("softmax_rows", "matrix", "matrix"), ("plus", "turned", "turned", "turned"),
+            ("outer", "row", "column", "matrix"), ("softmax_rows", "matrix", "matrix"),
+            ("plus", "turned", "turned", "turned"),
             ("shifted", "matrix", "matrix"), ("halved", "matrix", "half"),
             ("widened", "half", "matrix"), ("running", "matrix", "matrix"), ("counted", "index", "row"),
-            ("picked", "matrix", "index", "row"), ("framed", "matrix", "framed"), ("product", "gram", "matrix", "matrix"),
-            ("flat", "matrix", "flat"),
+            ("picked", "matrix", "index", "row"), ("framed", "matrix", "framed"),
+            ("product", "gram", "matrix", "matrix"), ("flat", "matrix", "flat"),
         )  # fmt: skip
         name, *kinds = ways[int(self.random.integers(len(ways)))]
         match name:

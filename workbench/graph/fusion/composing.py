@@ -10,7 +10,7 @@ from workbench.errors import OperatorError
 from workbench.graph.fusion.call_graph import CallGraph, Slot, Value, operator_of
 from workbench.graph.fusion.flattening import flattened
 from workbench.graph.terms.dimensions import Dimension, dimension, is_unknown, replaced, shown, symbols
-from workbench.graph.terms.nodes import Call, Term, Variable
+from workbench.graph.terms.nodes import Call, Term
 from workbench.graph.terms.types import TensorType, TupleType, Type
 from workbench.graph.typing.signatures import signature
 from workbench.lang.builtins import BUILTINS
@@ -28,7 +28,7 @@ Types = dict[Term, Type]
 _RESERVED = frozenset({*WORDS, *KEYWORDS, *BUILTINS, *DTYPES, *ALIASES})
 
 
-class NotComposable(Exception):  # noqa: N818 - never leaves this folder
+class NotComposable(Exception):
     """Why some calls cannot be one definition, in words."""
 
 
@@ -155,9 +155,7 @@ class _Composing:
         return f"{type_name(of.element)}{f'({dims})' if of.dims else ''} {word}"
 
     def _wanted(self, value: Value) -> str:
-        """The name of a variable, or what the first operator that takes the value calls it."""
-        if isinstance(value, Variable):
-            return _word(value.name, "x")
+        """What the first operator that takes the value calls it, so that calls of other values are of one definition."""
         for call in self.calls:
             for name, given in zip(signature(operator_of(call)).parameters, self.graph.arguments[call], strict=True):
                 if given == value:

@@ -10,8 +10,11 @@ from workbench.lang.derived.forward.stepping import written
 from workbench.lang.derived.inlining import inlined
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.writing import Derived
-from workbench.lang.expr import Const, Index
+from workbench.lang.expr import Const, Expr, Index, children, reads
 from workbench.lang.operator import Operator, Range, Statement, Step, Target, Tensor
+
+DEEPEST = 40
+"""Levels of an expression, about: the language reads 200."""
 
 
 def flattened(op: Operator) -> Operator | None:
@@ -27,7 +30,7 @@ def flattened(op: Operator) -> Operator | None:
         z(i) = x(i) + 1.0 + 1.0
     }
     """
-    body = tuple(inlined(_filled(op), {*op.outputs, *_partial(op)}))
+    body = tuple(inlined(_filled(op), {*op.outputs, *_partial(op), *_deep(op)}))
     shaped = frozenset(name for name in op.outputs if op.tensors[name].partial)
     derived = Derived(
         Source(op, op), op.name, op.parameters, op.outputs, dict(op.tensors), body, frozenset(), op.promises,
@@ -38,6 +41,22 @@ def flattened(op: Operator) -> Operator | None:
     except OperatorError:
         return None
     return flat if _says(flat) == _says(op, set(flat.tensors)) else None
+
+
+def _deep(op: Operator) -> set[str]:
+    """Temporaries that are to stay, so that no expression nests deeper than one can read."""
+    depths: dict[str, int] = {}
+    kept: set[str] = set()
+    for statement in op.statements():
+        depth = max(map(_nesting, statement.values)) + max((depths.get(r.tensor, 0) for r in reads(*statement.values)), default=0)
+        for target in statement.targets:
+            depths[target.tensor] = depth if depth <= DEEPEST else 0
+            kept |= {target.tensor} if depth > DEEPEST else set()
+    return kept
+
+
+def _nesting(value: Expr) -> int:
+    return 1 + max(map(_nesting, children(value)), default=0)
 
 
 def _partial(op: Operator) -> list[str]:

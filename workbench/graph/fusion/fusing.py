@@ -38,8 +38,8 @@ def fused(
     >>> from workbench.graph.models import model
     >>> result = fused(model("fn main(x: float32[n, 8], w: float32[8, 4], b: float32[4]) { bias_relu(matmul(x, w), b) }"))
     >>> print(result.model)
-    def fused_matmul_bias_relu(float(n, 8) x, float(8, 4) w, float(4) b) -> (Y) {
-        C(m, n_2) +=! x(m, k) * w(k, n_2)
+    def fused_matmul_bias_relu(float(n, 8) A, float(8, 4) B, float(4) b) -> (Y) {
+        C(m, n_2) +=! A(m, k) * B(k, n_2)
         Y(m, n_2) = max(C(m, n_2) + b(n_2), 0.0)
     }
     <BLANKLINE>

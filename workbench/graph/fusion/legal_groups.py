@@ -40,7 +40,7 @@ def legal_groups(graph: CallGraph, types: Types, machine: Machine) -> Grouping:
     return _Greedy(graph, types, machine).grouping()
 
 
-class _Refused(Exception):  # noqa: N818 - never leaves this file
+class _Refused(Exception):
     """Why two groups stay apart."""
 
 
