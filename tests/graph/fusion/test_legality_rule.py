@@ -55,7 +55,7 @@ GRAPHS = {
 }  # fmt: skip
 # Graph → words of the reason why its two calls stay apart.
 CUTS = {
-    "a sum over columns, then its rows": ("bias2(x, columns(turn(w)))", ("cannot stand outside", "as a whole", "no row")),
+    "sums over columns, then rows": ("bias2(x, columns(turn(w)))", ("cannot stand outside", "as a whole", "no row")),
     "two products": ("matmul(matmul(x, w), x)", ("product too",)),
     "rows of a product": ("softmax(matmul(x, w))", ("different blocks",)),
     "what a product reads": ("matmul(relu2(x), w)", ("again and again",)),

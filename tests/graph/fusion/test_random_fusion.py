@@ -13,9 +13,9 @@ from workbench.graph import model
 from workbench.graph.evaluation.values import Data
 from workbench.graph.fusion.fusing import RULES, fused
 
-CALLS = range(examples(quick=6, ci=30, full=400))
-PROGRAMS = range(examples(quick=6, ci=40, full=1000))
-KERNELS = range(examples(quick=2, ci=6, full=60))
+CALLS = range(examples(quick=4, ci=12, full=400))
+PROGRAMS = range(examples(quick=4, ci=16, full=1000))
+KERNELS = range(examples(quick=1, ci=3, full=60))
 
 
 def near(a, b) -> bool:

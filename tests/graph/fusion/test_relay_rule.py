@@ -17,7 +17,10 @@ def bias2(float(M,N) x, float(N) b) -> (y) { y(i,j) = x(i,j) + b(j) }
 def turn(float(M,N) x) -> (y) { y(j,i) = x(i,j) }
 def rows(float(M,N) x) -> (y) { y(i) +=! x(i,j) }
 def root(float(M) x) -> (y) { y(i) = sqrt(x(i)) }
-def joined(float(M,N) a, float(M,N) b) -> (float(M,2*N) y) { y(i,j) = a(i,j) where j in 0:N  y(i,j) = b(i,j-N) where j in N:2*N }
+def joined(float(M,N) a, float(M,N) b) -> (float(M,2*N) y) {
+    y(i,j) = a(i,j) where j in 0:N
+    y(i,j) = b(i,j-N) where j in N:2*N
+}
 def scan(float(M,N) x) -> (float(M,N) y) { y(i,j) = x(i,j) for t in 1:M { y(t,j) = y(t-1,j) + x(t,j) } }
 def put(float(M) x, int32(M) at, float(N) like) -> (float(N) y) { y(k) = 0.0 * like(k)  y(at(i)) += x(i) }
 """

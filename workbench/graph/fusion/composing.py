@@ -155,7 +155,7 @@ class _Composing:
         return f"{type_name(of.element)}{f'({dims})' if of.dims else ''} {word}"
 
     def _wanted(self, value: Value) -> str:
-        """What the first operator that takes the value calls it, so that calls of other values are of one definition."""
+        """What the first operator that takes the value calls it: calls of other values are of the same definition."""
         for call in self.calls:
             for name, given in zip(signature(operator_of(call)).parameters, self.graph.arguments[call], strict=True):
                 if given == value:
@@ -164,7 +164,8 @@ class _Composing:
 
     def _line(self, call: Call) -> str:
         op = operator_of(call)
-        given = {p.name: self.words[v] for p, v in zip(signature(op).parameters, self.graph.arguments[call], strict=True)}
+        pairs = zip(signature(op).parameters, self.graph.arguments[call], strict=True)
+        given = {parameter.name: self.words[value] for parameter, value in pairs}
         given |= {name: shown(self._dimension(size)) for name, size in call.sizes}
         results = [self.words[slot] for slot in self.graph.results(call)]
         left = results[0] if len(results) == 1 else f"({', '.join(results)})"

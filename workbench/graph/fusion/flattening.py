@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.errors import OperatorError
+from workbench.graph.fusion.patterns import is_product
 from workbench.lang.algebra.normal_form import bound, polynomial
-from workbench.lang.derived.forward.stepping import written
+from workbench.lang.derived.forward.stepping import read, written
 from workbench.lang.derived.inlining import inlined
-from workbench.lang.derived.text.source import Source
+from workbench.lang.derived.text.source import Source, walked
 from workbench.lang.derived.text.writing import Derived
 from workbench.lang.expr import Const, Expr, Index, children, reads
 from workbench.lang.operator import Operator, Range, Statement, Step, Target, Tensor
@@ -20,8 +21,8 @@ DEEPEST = 40
 def flattened(op: Operator) -> Operator | None:
     """The operator without calls; None where that would not say the same.
 
-    A temporary that one later statement reads once is written there, if each of its cells is set; others are filled with
-    0 first.  A monoid stays.
+    A temporary that one later statement reads once is written there, if each of its cells is set; others are filled
+    with 0 first.  A monoid stays.
 
     >>> from workbench.lang import operators
     >>> text = "def a(float(N) x) -> (y) { y(i) = x(i) + 1 }  def b(float(N) x) -> (z) { t = a(x)  z = a(t) }"
@@ -30,7 +31,7 @@ def flattened(op: Operator) -> Operator | None:
         z(i) = x(i) + 1.0 + 1.0
     }
     """
-    body = tuple(inlined(_filled(op), {*op.outputs, *_partial(op), *_deep(op)}))
+    body = tuple(_products_last(inlined(_filled(op), {*op.outputs, *_partial(op), *_deep(op)})))
     shaped = frozenset(name for name in op.outputs if op.tensors[name].partial)
     derived = Derived(
         Source(op, op), op.name, op.parameters, op.outputs, dict(op.tensors), body, frozenset(), op.promises,
@@ -43,12 +44,32 @@ def flattened(op: Operator) -> Operator | None:
     return flat if _says(flat) == _says(op, set(flat.tensors)) else None
 
 
+def _products_last(steps: list[Step]) -> list[Step]:
+    """What does not wait for a product stands before it, so that what does follows it at once."""
+    first = next((at for at, step in enumerate(steps) if isinstance(step, Statement) and is_product(step)), len(steps))
+    early, late = steps[:first], steps[first:]
+    for step in steps[first + 1 :]:
+        jumped = late[: late.index(step)]
+        touched = {name for each in jumped for name in _read_by(each) | written(each)}
+        changed = {name for each in jumped for name in written(each)}
+        if not (written(step) & touched or _read_by(step) & changed):
+            early.append(step)
+            late.remove(step)
+    return [*early, *late]
+
+
+def _read_by(step: Step) -> set[str]:
+    """The tensors that the statements of a step read."""
+    return {name for statement, _ in walked((step,)) for name in read(statement)}
+
+
 def _deep(op: Operator) -> set[str]:
     """Temporaries that are to stay, so that no expression nests deeper than one can read."""
     depths: dict[str, int] = {}
     kept: set[str] = set()
     for statement in op.statements():
-        depth = max(map(_nesting, statement.values)) + max((depths.get(r.tensor, 0) for r in reads(*statement.values)), default=0)
+        inside = (depths.get(r.tensor, 0) for r in reads(*statement.values))
+        depth = max(map(_nesting, statement.values)) + max(inside, default=0)
         for target in statement.targets:
             depths[target.tensor] = depth if depth <= DEEPEST else 0
             kept |= {target.tensor} if depth > DEEPEST else set()

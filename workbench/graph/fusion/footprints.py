@@ -18,7 +18,7 @@ USUAL = 128
 
 @record
 class Machine:
-    """What decides whether a value may stay near: a row in half of the second cache, a small value in half of the first.
+    """What decides whether a value may stay near: a row in a part of the second cache, a small one in one of the first.
 
     `sizes` are what named dimensions are taken to be.
     """

@@ -36,8 +36,8 @@ def fused(
     right.  ModelError for an unknown rule.
 
     >>> from workbench.graph.models import model
-    >>> result = fused(model("fn main(x: float32[n, 8], w: float32[8, 4], b: float32[4]) { bias_relu(matmul(x, w), b) }"))
-    >>> print(result.model)
+    >>> text = "fn main(x: float32[n, 8], w: float32[8, 4], b: float32[4]) { bias_relu(matmul(x, w), b) }"
+    >>> print(fused(model(text)).model)
     def fused_matmul_bias_relu(float(n, 8) A, float(8, 4) B, float(4) b) -> (Y) {
         C(m, n_2) +=! A(m, k) * B(k, n_2)
         Y(m, n_2) = max(C(m, n_2) + b(n_2), 0.0)
@@ -53,7 +53,7 @@ def fused(
     making = _Fusing(flat, rule, Machine(target or Target(), dict(sizes or {})))
     functions = {name: making.function(function) for name, function in flat.functions.items()}
     changed = flat.with_functions(functions) if making.groups else flat
-    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), making.calls)
+    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before))
 
 
 class _Fusing:
@@ -64,7 +64,7 @@ class _Fusing:
         self.rule, self.machine = rule, machine
         self.groups: list[Group] = []
         self.cuts: list[Cut] = []
-        self.calls = 0
+        self.before: list[Call] = []
         self.taken = {*ENTRIES, *model.functions, *(op.name for op in model.operators), *model.datatypes.constructors}
         self.named: dict[str, str] = {}
         self.effects = any(isinstance(node, WriteReference) for node in postorder(*model.functions.values()))
@@ -73,7 +73,7 @@ class _Fusing:
         """The function with its groups as calls."""
         made: dict[Call, Composition] = {}
         for graph in call_graphs(function, effects=self.effects):
-            self.calls += len(graph.calls)
+            self.before += graph.calls
             grouping = self._grouping(graph)
             self.cuts += [Cut(r.producer, r.consumer, r.reason) for r in grouping.refusals]
             for at, calls in enumerate(grouping.groups):
@@ -93,7 +93,8 @@ class _Fusing:
             self.cuts += [Cut(a, b, str(why)) for a in calls for b in graph.consumers(a) if b in calls]
             return
         made |= dict.fromkeys(calls, found)
-        self.groups.append(Group(found.operator, tuple(calls), tuple(kept), bytes_saved(graph, calls, self.types, kept)))
+        saved = bytes_saved(graph, calls, self.types, kept)
+        self.groups.append(Group(found.operator, tuple(calls), tuple(kept), saved))
 
     def _composed(self, graph: CallGraph, calls: Sequence[Call]) -> Composition:
         """The composition under a name that no other definition has; the same definition gets the same name."""

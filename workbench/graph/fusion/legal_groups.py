@@ -23,7 +23,7 @@ from workbench.lang.operator import Operator
 
 MOST_CALLS = 24
 MOST_STATEMENTS = 32
-"""Of one group: judging and scheduling a longer program takes long, and its loops need more registers than there are."""
+"""Of one group: judging and scheduling a longer program takes long, and its loops need too many registers."""
 
 
 @dataclass(eq=False)
@@ -145,7 +145,7 @@ class _Greedy:
     # --- what is saved
 
     def _judged(self, calls: Sequence[Call], asked: Slot) -> Group:
-        """The group with what it saves; _Refused if the value that was asked for would go through memory all the same."""
+        """The group with what it saves; _Refused if the value that was asked for would go through memory even so."""
         statements = StatementGraph(self.graph, calls, self.facts)
         slots = [slot for call in calls for slot in self.graph.results(call) if statements.reads_of(slot)]
         slots.sort(key=lambda slot: -bytes_at(self._tensor(slot), self.machine))
@@ -197,7 +197,8 @@ class _Greedy:
                 return Kept(shared.slot, bytes_of(of), f"rows of {elements_at(of, depth)}")
             depth -= 1
             wide = [d for d in range(depth) if of.dims[d].constant != 1]
-        if all(bytes_at(self._tensor(each), self.machine) <= self.machine.small_bytes for each in self._results(statements)):
+        sizes = [bytes_at(self._tensor(each), self.machine) for each in self._results(statements)]
+        if max(sizes) <= self.machine.small_bytes:
             return Kept(shared.slot, bytes_of(of), "cache")
         raise _Refused(_why(self._name(shared.slot), operator_of(users[0][0]), of, shared))
 

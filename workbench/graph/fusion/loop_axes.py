@@ -1,7 +1,7 @@
 """What the loops of one operator have to do with the axes of its arguments and results, as its program says it.
 
-Two statements can share a loop only where every dependence between them stays within one iteration of it: the facts here
-are which dimensions of two statements are equal along each dependence, and along which dimension each axis is walked.
+Two statements can share a loop only where every dependence between them stays within one iteration of it: the facts
+here are which dimensions of two statements are equal along each dependence, and along which one each axis is walked.
 """
 
 from __future__ import annotations
@@ -86,18 +86,14 @@ def _program(op: Operator, sizes: tuple[tuple[str, int], ...]) -> Program | None
 
 
 def _is_across(statement: Statement) -> bool:
-    """Whether neighbours in the memory of something read or written are no neighbours in that of another."""
-    if statement.reduction is not None:
+    """Whether what it reads jumps where what it writes goes from neighbour to neighbour (a transposition)."""
+    target = statement.targets[0].subscripts
+    if statement.reduction is not None or not target:
         return False
-    touched = [t.subscripts for t in statement.targets] + [r.subscripts for r in reads(*statement.values)]
-    inner = {_innermost(subscripts) for subscripts in touched if len(subscripts) > 1}
-    return len(inner - {None}) > 1
-
-
-def _innermost(subscripts: tuple[Expr, ...]) -> str | None:
-    """The dimension along which neighbours in memory are met; None if several do, or none."""
-    names = index_names(subscripts[-1])
-    return names.pop() if len(names) == 1 else None
+    inner = index_names(target[-1])
+    return any(inner & index_names(s) for r in reads(*statement.values) for s in r.subscripts[:-1]) and any(
+        not inner & index_names(r.subscripts[-1]) for r in reads(*statement.values) if len(r.subscripts) > 1
+    )
 
 
 def _reads_itself(statement: Statement) -> bool:

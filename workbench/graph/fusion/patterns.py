@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from workbench.lang.algebra.folding import fold
-from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Index, Read, Unary, index_names, reads, walk
+from workbench.lang.expr import Binary, Cast, Const, Expr, Index, Read, Unary, index_names, reads
 from workbench.lang.operator import For, Operator, Statement
 
 
@@ -25,7 +26,7 @@ class OpPattern(IntEnum):
     REDUCTION = 3
     """On whole axes, which the result no longer has."""
     OUT_FUSABLE = 4
-    """On many, in a way of its own (products, windows, rows that are normalised); it may be followed by the like of 0."""
+    """On many, in a way of its own (products, windows, rows that are normalised); the like of 0 may follow it."""
     OPAQUE = 8
     """In no way that is known."""
 
@@ -108,7 +109,7 @@ def _moved(read: Read, target: tuple[Expr, ...]) -> OpPattern:
         return OpPattern.ELEMENTWISE
     places = [target.index(s) for s in read.subscripts if s in target]
     others = [s for s in read.subscripts if s not in target]
-    in_order = all(a < b for a, b in zip(places, places[1:], strict=False))
+    in_order = all(a < b for a, b in pairwise(places))
     if in_order and all(isinstance(s, Const) and fold(s, {}) == 0 for s in others):
         return OpPattern.BROADCAST
     return OpPattern.INJECTIVE
@@ -126,9 +127,3 @@ def _is_windowed(statement: Statement) -> bool:
     subscripts = (s for r in reads(*statement.values) for s in r.subscripts)
     return any(index_names(s) & free and index_names(s) & summed for s in subscripts)
 
-
-def calls_of(op: Operator) -> int:
-    """How many functions that take long (exponentials and the like) it evaluates for a cell, at most."""
-    cheap = {"min", "max", "abs", "relu", "floor", "ceil"}
-    found = [sum(isinstance(n, Call) and n.function not in cheap for v in s.values for n in walk(v)) for s in op.statements()]
-    return max(found, default=0)

@@ -1,6 +1,6 @@
-"""Relay's groups, exactly: post-dominators, three phases, one anchor a group (`FuseOps` of TVM 0.14; Roesch et al. 2019).
+"""Relay's groups, exactly: post-dominators, phases, one anchor a group (`FuseOps` of TVM 0.14; Roesch et al. 2019).
 
-Arguments of a call are not wrapped into tuples here, so the class of a tuple does not occur, and phase 2 has nothing to do.
+Arguments of a call are not wrapped into tuples here: their class does not occur, and phase 2 has nothing to do.
 """
 
 from __future__ import annotations

@@ -55,13 +55,18 @@ class Cut:
 
 @record(eq=False, repr=False)
 class FusionResult:
-    """A model whose groups are calls, by one of the rules; `calls` counts those of operators before."""
+    """A model whose groups are calls, by one of the rules; `before` are the calls of operators that it had, in order."""
 
     rule: str
     model: Model
     groups: tuple[Group, ...]
     cuts: tuple[Cut, ...]
-    calls: int
+    before: tuple[Call, ...]
+
+    @property
+    def calls(self) -> int:
+        """How many calls of operators there were."""
+        return len(self.before)
 
     @property
     def kernels(self) -> int:
@@ -93,7 +98,7 @@ def named(call: Call) -> str:
 
 
 def bytes_saved(graph: CallGraph, calls: Sequence[Call], types: Types, kept: Iterable[Kept]) -> Bytes:
-    """Bytes that a group neither writes nor reads: of the values kept near, or of all within where the rule is silent."""
+    """Bytes that a group neither writes nor reads: of the values kept near, or of all where the rule is silent."""
     own, kept = set(calls), list(kept)
     slots = [each.slot for each in kept] or [slot for call in calls for slot in graph.results(call)]
     total: Bytes = 0
@@ -108,21 +113,15 @@ def bytes_saved(graph: CallGraph, calls: Sequence[Call], types: Types, kept: Ite
 
 def side_by_side(results: Sequence[FusionResult]) -> str:
     """Every call of one model with the group it is in by each rule, as a table; `.` is a kernel of its own."""
-    calls = list(dict.fromkeys(call for result in results for call in _calls(result)))
-    columns = [_group_names(result, calls) for result in results]
-    names = [named(call) for call in calls]
-    widths = [max(map(len, ["call", *names])), *(max(map(len, [r.rule, *c])) for r, c in zip(results, columns, strict=True))]
-    rows = [["call", *(result.rule for result in results)], *map(list, zip(names, *columns, strict=True))]
+    names = [named(call) for call in results[0].before]
+    table = [["call", *names], *([result.rule, *_group_names(result)] for result in results)]
+    widths = [max(map(len, column)) for column in table]
+    rows = zip(*table, strict=True)
     lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     totals = [f"{r.rule}: {r.kernels} kernels, {text(r.bytes_saved)} bytes less" for r in results]
     return "\n".join([*lines, *totals])
 
 
-def _calls(result: FusionResult) -> Iterable[Call]:
-    yield from (call for group in result.groups for call in group.calls)
-    yield from (call for cut in result.cuts for call in (cut.producer, cut.consumer))
-
-
-def _group_names(result: FusionResult, calls: Sequence[Call]) -> list[str]:
+def _group_names(result: FusionResult) -> list[str]:
     home = {call: str(number) for number, group in enumerate(result.groups, 1) for call in group.calls}
-    return [home.get(call, ".") for call in calls]
+    return [home.get(call, ".") for call in result.before]

@@ -83,7 +83,8 @@ class Derived:
 
 
 def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
-    return sorted(((r.index, polynomial(r.lower), polynomial(r.upper)) for r in statement.ranges), key=lambda each: each[0])
+    ranges = sorted(statement.ranges, key=lambda each: each.index)
+    return [(each.index, polynomial(each.lower), polynomial(each.upper)) for each in ranges]
 
 
 def _read(derived: Derived, trimmed: Trimmed) -> Operator:
