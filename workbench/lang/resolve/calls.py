@@ -43,7 +43,15 @@ def resolve_call(
     context.used_items.add(define.name.name)
     steps = resolve_steps(context, inner, define.body)
     context.calls.pop()
+    _box_results(inner, outputs)
     return steps
+
+
+def _box_results(inner: Scope, outputs: list[TensorState]) -> None:
+    """A result that the def annotates has the annotated box from now on, whatever cells were written."""
+    for output, state in zip(inner.define.outputs, outputs, strict=True):
+        if output.type is not None and state.box is not None and state.declared is not None:
+            state.box = list(state.declared)
 
 
 def _callee(context: Context, callee: Name) -> Define:

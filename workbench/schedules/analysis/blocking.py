@@ -141,7 +141,7 @@ def _row(shape: Structure, vector: str) -> str | None:
     """The dim whose iterations share the vectors read: the longest one."""
     shared = [
         d for d in shape.free
-        if d != vector and any(r.along(d) == 0 and r.along(vector) != 0 for r in shape.reads)
+        if d != vector and any(r.stays(d) and r.along(vector) != 0 for r in shape.reads)
     ]  # fmt: skip
     shared = [d for d in shared if at_least(shape.trip(d), 2)]
     return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)

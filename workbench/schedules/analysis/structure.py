@@ -7,7 +7,7 @@ from functools import lru_cache
 from workbench import poly
 from workbench.lang.algebra.normal_form import constant, depends, growth
 from workbench.lang.algebra.polynomial import Polynomial
-from workbench.lang.expr import Binary, Expr, Select, walk
+from workbench.lang.expr import Binary, Expr, Index, Select, walk
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.accumulating import added, contribution, written_in_c
 from workbench.poly.programs.addresses import step_of
@@ -17,13 +17,21 @@ from workbench.records import record
 
 @record
 class Touch:
-    """One access: elements moved per step of each dim; None where that is not constant, 0 where it stays."""
+    """One access: elements moved per step of each dim; None where that is not constant, 0 where it stays.
+
+    `own` are the dims whose every iteration has a buffer of its own: it stays where it is, and holds other values.
+    """
 
     array: str
     strides: tuple[tuple[str, int | None], ...]
+    own: frozenset[str] = frozenset()
 
     def along(self, dim: str) -> int | None:
         return dict(self.strides)[dim]
+
+    def stays(self, dim: str) -> bool:
+        """Whether the same value is meant all along the dim."""
+        return self.along(dim) == 0 and dim not in self.own
 
 
 @record
@@ -69,11 +77,12 @@ class Structure:
     def strides_little(self, dim: str) -> bool:
         """Whether every read stays or moves by a few elements along the dim (a strided convolution), and some moves."""
         strides = [r.along(dim) for r in self.reads]
-        return all(s is not None and 0 <= s <= 8 for s in strides) and any(strides)
+        near = all(s is not None and 0 <= s <= 8 for s in strides) and any(strides)
+        return near and not any(dim in r.own for r in self.reads)
 
     def reuses(self, dim: str) -> bool:
         """Whether some value read stays the same along the dim."""
-        return any(r.along(dim) == 0 for r in self.reads)
+        return any(r.stays(dim) for r in self.reads)
 
 
 WALKS: dict[int | None, int] = {1: 2, -1: 1, 0: 0}
@@ -95,16 +104,27 @@ def structure(program: Program, statement: str) -> Structure:
 
 def _touch(program: Program, statement: ProgramStatement, array: str, subscripts: tuple[Expr, ...]) -> Touch:
     own = program.arrays[array]
-    if own.times and written_in_c(program) and all(constant(e) == 0 for e in own.strides):
+    placed_later = own.times and all(constant(e) == 0 for e in own.strides)
+    if placed_later and written_in_c(program):
         return Touch(array, tuple(_in_buffer(program, statement, subscripts).items()))
+    if placed_later and _is_row(program, array):
+        mine = frozenset(d for d in statement.dims for s in subscripts[: own.times] if depends(s, d))
+        return Touch(array, tuple(_in_buffer(program, statement, subscripts[own.times :]).items()), mine)
     steps = {d: step_of(program.arrays[array], subscripts, d) for d in statement.dims}
     return Touch(array, tuple((d, None if s is None else _elements(s)) for d, s in steps.items()))
+
+
+@lru_cache(maxsize=1024)
+def _is_row(program: Program, array: str) -> bool:
+    """Whether a buffer is a row that each iteration makes and walks from end to end, and no copy of something."""
+    known = [(s, a) for s in program.statements for a in s.accesses if a.array == array]
+    return all(s.part == "computes" and all(isinstance(c, Index) for c in a.subscripts) for s, a in known)
 
 
 def _in_buffer(program: Program, own: ProgramStatement, subscripts: tuple[Expr, ...]) -> dict[str, int | None]:
     """The same in a buffer, whose places are given out later: as if it held what this statement touches, row by row.
 
-    (In the operator language temporaries have places of their own, and buffers are copies.)
+    (In the operator language temporaries have places of their own, and buffers are copies, or rows of them.)
     """
     found: dict[str, int | None] = dict.fromkeys(own.dims, 0)
     cells = 1

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import replace
 
 from workbench.errors import OperatorError
+from workbench.lang.algebra.normal_form import polynomial
+from workbench.lang.algebra.polynomial import Polynomial
 from workbench.lang.definitions import operators
 from workbench.lang.derived.text.source import Source
 from workbench.lang.derived.text.spelling import natural, spelled
@@ -63,6 +65,26 @@ class Derived:
         whole = _read(self, frozenset())
         spare = _spare_ranges(self, whole)
         return replace(_read(self, spare) if spare else whole, doc=self.doc)
+
+
+    def briefly(self) -> Operator | None:
+        """The text without any range, read again; None where the language infers others than the program has.
+
+        That takes one reading where `operator` takes several.
+        """
+        statements = [statement for statement, _ in _all(self.body)]
+        every = frozenset((at, r.index) for at, s in enumerate(statements) for r in s.ranges if r.kind != "sequential")
+        try:
+            found = _read(self, every)
+        except OperatorError:
+            return None
+        same = [_bounds(a) == _bounds(b) for a, b in zip(statements, found.statements(), strict=True)]
+        return replace(found, doc=self.doc) if all(same) else None
+
+
+def _bounds(statement: Statement) -> list[tuple[str, Polynomial, Polynomial]]:
+    ranges = sorted(statement.ranges, key=lambda each: each.index)
+    return [(each.index, polynomial(each.lower), polynomial(each.upper)) for each in ranges]
 
 
 def _read(derived: Derived, trimmed: Trimmed) -> Operator:

@@ -1,0 +1,28 @@
+"""`fuse`: groups of calls become one call each."""
+
+from __future__ import annotations
+
+from workbench.graph.fusion.fusing import Rule, fused
+from workbench.graph.models import Model
+from workbench.records import record
+
+
+@record
+class Fuse:
+    """Calls whose values need not go through memory become one call, of an operator made of theirs.
+
+    before → after:  relu(bias(matmul(a, b), c))   →   fused_matmul_bias_relu(a, b, c)
+
+    What the groups are and why no more is in them, `wb.graph.fused(model)` tells.
+    """
+
+    rule: Rule = "legality"
+
+    def apply(self, model: Model) -> Model:
+        """The model with its groups."""
+        return fused(model, rule=self.rule).model
+
+
+def fuse(*, rule: Rule = "legality") -> Fuse:
+    """Groups of calls become one call each, by `rule`: "legality", or "relay" for the groups of Relay."""
+    return Fuse(rule)
