@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from workbench.errors import CallError
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.evaluation.sizes import solved
@@ -48,6 +50,7 @@ from workbench.lang.oracle.evaluation import evaluate
 
 Values = dict[Term, Any]
 Run = Callable[..., Any]
+_NOTHING = Constant(np.zeros((), np.bool_))
 
 
 @dataclass(eq=False)
@@ -118,6 +121,14 @@ class Machine:
         target = closure.function
         stack: list[_Frame] = []
         self._enter(stack, closure, arguments, into, target, sizes)
+        self._run(stack)
+        return into[target]
+
+    def compute(self, code: Scopes, nodes: list[Term], activation: Activation) -> None:
+        """Compute some nodes of a block, in their order; their values go among those of the activation."""
+        self._run([_Frame(code, nodes, _NOTHING, activation, {}, _NOTHING)])
+
+    def _run(self, stack: list[_Frame]) -> None:
         while stack:
             frame = stack[-1]
             if frame.at < len(frame.block):
@@ -127,7 +138,6 @@ class Machine:
             else:
                 stack.pop()
                 frame.into[frame.target] = self.value(frame.activation, frame.result, frame.code)
-        return into[target]
 
     # --- steps
 
