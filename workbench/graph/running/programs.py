@@ -21,7 +21,6 @@ from workbench.runtime.arrays.memory import result_maker
 from workbench.runtime.host.machine import thread_count
 
 ALIGNMENT = 128
-COPIED, GIVEN, COMPUTED = range(3)
 
 
 @record(eq=False)
@@ -133,26 +132,21 @@ class Program:
 
     def _finisher(self) -> Callable[[list[Array], list[Array]], list[Array]]:
         """What makes the outputs of a run of its inputs and results; no two of them share memory."""
-        ways: list[tuple[int, int, Value]] = []
-        taken: set[int] = set()
+        count, made = len(self.recording.inputs), len(self.storage.results)
+        constants = {self.slot[value]: value.array for value in self.constants}
+        ways: list[tuple[bool, int, Value]] = []
         for value in flat(self.recording.outputs):
             at = self._at(value)
-            count = len(self.recording.inputs)
-            computed = count <= at < count + len(self.storage.results)
-            ways.append((COPIED if not computed or at in taken else COMPUTED, at - count if computed else at, value))
-            taken.add(at)
-        constants = {self.slot[value]: value.array for value in self.constants}
-        count = len(self.recording.inputs)
+            is_own = count <= at < count + made and all(at != other for _, other, _ in ways)
+            ways.append((is_own, at, value))
 
         def finish(inputs: list[Array], results: list[Array]) -> list[Array]:
             found = []
-            for way, at, value in ways:
-                if way == COMPUTED:
-                    found.append(results[at].reshape(value.shape))
-                    continue
-                given = inputs[at] if at < count else constants.get(at)
-                array = results[at - count] if given is None else given
-                found.append(array.reshape(value.shape).copy())
+            for is_own, at, value in ways:
+                array = constants.get(at)
+                if array is None:
+                    array = inputs[at] if at < count else results[at - count]
+                found.append(array.reshape(value.shape) if is_own else array.reshape(value.shape).copy())
             return found
 
         return finish
