@@ -13,20 +13,30 @@ if TYPE_CHECKING:
     from workbench.graph.building import Builder
     from workbench.graph.evaluation.values import Data, data, to_list
     from workbench.graph.models import Model, model
+    from workbench.graph.running.built_models import BuiltModel, build_model
+    from workbench.graph.running.memory_plans import plan_memory
+    from workbench.graph.running.profiles import Profile
     from workbench.graph.saving import load, save
 
 # Public name → the submodule that has it.
 NAMES = {
     "Builder": "building",
+    "BuiltModel": "running.built_models",
     "Data": "evaluation.values",
     "Model": "models",
+    "Profile": "running.profiles",
+    "build_model": "running.built_models",
     "data": "evaluation.values",
     "load": "saving",
     "model": "models",
+    "plan_memory": "running.memory_plans",
     "save": "saving",
     "to_list": "evaluation.values",
 }
 
-__all__ = ["Builder", "Data", "Model", "data", "load", "model", "save", "to_list"]
+__all__ = [
+    "Builder", "BuiltModel", "Data", "Model", "Profile", "build_model", "data", "load", "model", "plan_memory", "save",
+    "to_list",
+]  # fmt: skip
 
 __getattr__ = deferred(__name__, NAMES)

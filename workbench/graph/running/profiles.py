@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from workbench.records import record
 
 @record(slots=True)
 class NodeTime:
-    """Milliseconds of one node in one run (mean), with what it computes and moves: `flops` None where not counted."""
+    """Milliseconds of one node (the least of all runs), with what it computes and moves: `flops` None where not counted."""
 
     name: str
     operator: str
@@ -45,7 +44,7 @@ class Profile:
 
     @property
     def inside(self) -> float:
-        """Milliseconds of all nodes together (mean)."""
+        """Milliseconds of all nodes together."""
         return sum(node.milliseconds for node in self.nodes)
 
     def by_operator(self) -> dict[str, float]:
@@ -62,7 +61,7 @@ class Profile:
                  for n in self.nodes]  # fmt: skip
         widths = [max(len(row[column]) for row in rows) for column in range(6)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        head = f"{self.milliseconds:.4f} ms a call (least of {self.runs}), {self.inside:.4f} ms in nodes (mean)"
+        head = f"{self.milliseconds:.4f} ms a call, {self.inside:.4f} ms in nodes (each the least of {self.runs} runs)"
         return "\n".join([head, *lines])
 
     def __repr__(self) -> str:
@@ -72,14 +71,15 @@ class Profile:
 def profiled(program: Program, inputs: list[Array], seconds: float) -> Profile:
     """The profile of a program on these inputs, from runs for about so many seconds after one to warm up."""
     program.run(inputs)
-    clock: Any = np.zeros(max(1, len(program.calls)), np.int64)
+    least_of_each = np.full(len(program.calls), np.iinfo(np.int64).max)
     runs, least, end = 0, float("inf"), perf_counter() + seconds
     while runs < 3 or perf_counter() < end:
+        clock = np.zeros_like(least_of_each)
         begin = perf_counter()
         program.run(inputs, clock)
         least, runs = min(least, perf_counter() - begin), runs + 1
-    times = clock / runs / 1e6
-    nodes = tuple(_node(call, float(ms)) for call, ms in zip(program.calls, times, strict=False))
+        least_of_each = np.minimum(least_of_each, clock)
+    nodes = tuple(_node(call, ns / 1e6) for call, ns in zip(program.calls, least_of_each.tolist(), strict=True))
     return Profile(nodes, least * 1e3, runs)
 
 
