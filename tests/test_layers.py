@@ -49,7 +49,8 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory"
+    " running.recording running",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from workbench.codegen.comparing import Comparison
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
-    from workbench.graph.models import Model
-    from workbench.graph.running.built_models import BuiltModel
     from workbench.poly.programs.program import Program
     from workbench.runtime.compilers.gpu_compiling import Resources
-    from workbench.runtime.kernels.launch import CompiledKernel
     from workbench.schedules.scheduled_program import Schedule
     from workbench.schedules.sketches.sketch import Sketch
     from workbench.tune.study import Study
@@ -48,7 +45,6 @@ __all__ = [
     "Operator",
     "Target",
     "autoschedule",
-    "build",
     "certify",
     "compare",
     "errors",
@@ -103,18 +99,6 @@ def sketch(
 def _machine(target: str | Target) -> Target:
     found = _here(target)
     return found if isinstance(found, Target) else _load("workbench.codegen:as_target")(found)
-
-
-def build(
-    what: Schedule | Kernel | Model, /, target: str | Target | None = None, threads: int | None = None, **options: Any
-) -> CompiledKernel | BuiltModel:
-    """Something to call: of a schedule or a kernel (see `workbench.runtime.build`: `debug`, `unchecked`, `unsafe`), or
-    of a whole model (see `workbench.graph.build_model`: `calls`).
-    """
-    if hasattr(what, "datatypes") and hasattr(what, "functions"):
-        made = _load("workbench.graph:build_model")
-        return made(what, "c" if target is None else target, threads=threads, **options)
-    return _load("workbench.runtime:build")(what, target, threads, **options)
 
 
 def generate(

@@ -16,6 +16,7 @@ NAMES: dict[str, str] = {
     "vmap": "workbench.lang:vmap",
     "Model": "workbench.graph:Model",
     "model": "workbench.graph:model",
+    "build": "workbench.graph.running.building:build",
     "plan_memory": "workbench.graph:plan_memory",
     "from_onnx": "workbench.graph.importing.from_onnx_models:from_onnx",
     "from_torch": "workbench.graph.importing.from_torch_modules:from_torch",

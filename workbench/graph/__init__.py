@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.graph.evaluation.values import Data, data, to_list
     from workbench.graph.models import Model, model
     from workbench.graph.running.built_models import BuiltModel, build_model
-    from workbench.graph.running.memory_plans import plan_memory
+    from workbench.graph.running.model_plans import plan_memory
     from workbench.graph.running.profiles import Profile
     from workbench.graph.saving import load, save
 
@@ -29,7 +29,7 @@ NAMES = {
     "data": "evaluation.values",
     "load": "saving",
     "model": "models",
-    "plan_memory": "running.memory_plans",
+    "plan_memory": "running.model_plans",
     "save": "saving",
     "to_list": "evaluation.values",
 }

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from workbench.errors import CallError
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.evaluation.sizes import solved
@@ -50,7 +48,7 @@ from workbench.lang.oracle.evaluation import evaluate
 
 Values = dict[Term, Any]
 Run = Callable[..., Any]
-_NOTHING = Constant(np.zeros((), np.bool_))
+_NOTHING = Constructor("")
 
 
 @dataclass(eq=False)
@@ -132,9 +130,8 @@ class Machine:
         while stack:
             frame = stack[-1]
             if frame.at < len(frame.block):
-                node = frame.block[frame.at]
                 frame.at += 1
-                self._step(stack, frame, node)
+                self._step(stack, frame, frame.block[frame.at - 1])
             else:
                 stack.pop()
                 frame.into[frame.target] = self.value(frame.activation, frame.result, frame.code)

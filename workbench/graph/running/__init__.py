@@ -12,7 +12,7 @@ from workbench.deferred import deferred
 
 if TYPE_CHECKING:
     from workbench.graph.running.built_models import BuiltModel, build_model
-    from workbench.graph.running.memory_plans import plan_memory
+    from workbench.graph.running.model_plans import plan_memory
     from workbench.graph.running.profiles import Profile
 
 # Public name → module.
@@ -20,7 +20,7 @@ NAMES = {
     "BuiltModel": "built_models",
     "Profile": "profiles",
     "build_model": "built_models",
-    "plan_memory": "memory_plans",
+    "plan_memory": "model_plans",
 }
 
 __all__ = ["BuiltModel", "Profile", "build_model", "plan_memory"]

@@ -14,13 +14,14 @@ from workbench.graph.running.drivers import Driver, dense
 from workbench.graph.running.hosted_calls import compiled_call
 from workbench.graph.running.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recordings import Array, Nested, flat, mapped
-from workbench.graph.running.segments import whole_segment
+from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
+from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.torch_tensors import from_torch, to_torch
 from workbench.graph.terms.types import FunctionType
 from workbench.graph.text.printing_types import print_type
 from workbench.settings import THREADS_LIMIT, settings
+from workbench.target import Target
 
 if TYPE_CHECKING:
     from workbench.graph.models import Model
@@ -44,6 +45,7 @@ class BuiltModel:
         functions = dict(model.functions)
         self._driver = Driver(functions, model.datatypes, model.typing, compiled_call, foreign=calls, threads=threads)
         self._entry = self._driver.closure(model.entry)
+        self._driver.sized.add(self._entry.function)
         self._segment = whole_segment(self._entry.code, self._entry.function)
         self._known: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}
         of = model.type_of(model.entry)
@@ -145,7 +147,8 @@ class BuiltModel:
 
     def __str__(self) -> str:
         of = print_type(self.model.type_of(self.model.entry))
-        kind = "one program in C for each sizes met" if self.is_straight else "driven, with programs for straight pieces"
+        straight, driven = "one program in C for each sizes met", "driven, with programs for straight pieces"
+        kind = straight if self.is_straight else driven
         lines = [f"{self.model.entry}: {of}", f"  {kind}; {len(self.programs)} made"]
         return "\n".join([*lines, *(f"  {program}" for program in self.programs)])
 
@@ -173,7 +176,8 @@ def _short_way_from_torch(program: Program, picks: tuple[int, ...]) -> Callable[
 
 
 def build_model(
-    model: Model, /, target: str = "c", *, calls: Mapping[str, Callable[..., Any]] | None = None, threads: int | None = None,
+    model: Model, /, target: str | Target = "c", *, calls: Mapping[str, Callable[..., Any]] | None = None,
+    threads: int | None = None,
 ) -> BuiltModel:  # fmt: skip
     """A callable that computes what a model does, by compiled kernels on one planned arena.
 
@@ -182,15 +186,16 @@ def build_model(
     machine's "c", without a compiler, or for an unknown name.
     """
     if target != "c":
-        raise BuildError(f"a model is built for target='c', this machine, not {shown(target)}; its operators one by one for others")
+        advice = "its operators, one by one, are built for others"
+        raise BuildError(f"a model is built for target='c', this machine, not {shown(target)}; {advice}")
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if threads is not None and not (whole and 1 <= threads <= THREADS_LIMIT):
-        raise BuildError(f"threads={threads!r} does not fit; expected a whole number from 1 to {THREADS_LIMIT}, or None")
+        limits = f"a whole number from 1 to {THREADS_LIMIT}, or None"
+        raise BuildError(f"threads={threads!r} does not fit; expected {limits}")
     for name, function in (calls or {}).items():
         if name not in model.functions:
             raise BuildError(f"calls: {unknown_name('function', name, model.functions)}")
         if not callable(function):
             raise BuildError(f"calls: {name!r} is given {shown(function)}; expected a function of arrays")
     built = BuiltModel(model, dict(calls or {}), threads)
-    dims = [each for each in model.scheme_of(model.entry).variables]
-    return built if dims else built.prepare()
+    return built if model.scheme_of(model.entry).variables else built.prepare()

@@ -15,9 +15,9 @@ import numpy as np
 from workbench.graph.evaluation.machine import Activation, Closure, Machine
 from workbench.graph.forms.scopes import Scopes, scopes
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recordings import Array, Nested, flat, mapped
-from workbench.graph.running.segments import Segment, segmented, straight_functions
-from workbench.graph.running.tracing import Tracer
+from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
+from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
+from workbench.graph.running.recording.tracing import Tracer
 from workbench.graph.terms.nodes import Term
 from workbench.runtime.host.locks import Lock
 

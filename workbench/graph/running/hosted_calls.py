@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import CallError
-from workbench.graph.running.recordings import Array, ForeignCall, OperatorCall, RecordedCall, Value, flat, mapped
+from workbench.graph.running.recording.recordings import (
+    Array,
+    ForeignCall,
+    OperatorCall,
+    RecordedCall,
+    Value,
+    flat,
+    mapped,
+)
 from workbench.lang.operator import Operator
 from workbench.lang.oracle.evaluation import evaluate
 from workbench.records import record

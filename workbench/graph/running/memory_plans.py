@@ -6,18 +6,14 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from workbench.graph.memory import Buffer, Lifetimes, MemoryPlan, Share, Step, plan
 from workbench.graph.memory.steps import Place
-from workbench.graph.running.recordings import RecordedCall, Recording, Value, flat
-from workbench.graph.running.views import is_view
+from workbench.graph.running.recording.recordings import RecordedCall, Recording, Value, flat
+from workbench.graph.running.recording.views import is_view
 from workbench.records import record
 from workbench.runtime.compilers.entries import content_key
 from workbench.runtime.compilers.storage import subdirectory, write_file
-
-if TYPE_CHECKING:
-    from workbench.graph.models import Model
 
 SECONDS = 0.2
 """What the search for a smaller arena may take, once: its result is kept."""
@@ -90,18 +86,3 @@ def arena(lifetimes: Lifetimes) -> Arena:
         facts = {"bytes": found.bytes, "offsets": found.offsets, "order": order}
         write_file(place, json.dumps(facts).encode())
     return Arena(found.bytes, found.offsets, order)
-
-
-def plan_memory(
-    model: Model, /, sizes: Mapping[str, int] | None = None, *, planner: str = "offsets", seconds: float = 0.5,
-) -> MemoryPlan:  # fmt: skip
-    """Where the tensors of a model lie in one arena, at these sizes of its dimensions; results are in it as well.
-
-    `planner` and `seconds` are those of `workbench.graph.memory.plan`.  ModelError for a model with control flow: which
-    of its tensors there are only a run decides.  CallError if a dimension has no size.
-    """
-    from workbench.graph.running.specimens import recording_of
-
-    found = plan(Storage(recording_of(model, sizes or {})).lifetimes("result"), planner, seconds=seconds)
-    assert isinstance(found, MemoryPlan)
-    return found

@@ -8,14 +8,14 @@ import numpy as np
 
 from workbench.errors import WorkbenchError
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recordings import Array, OperatorCall, RecordedCall
+from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall
 from workbench.ops import flops
 from workbench.records import record
 
 
 @record(slots=True)
 class NodeTime:
-    """Milliseconds of one node (the least of all runs), with what it computes and moves: `flops` None where not counted."""
+    """Milliseconds of one node (the least of all runs), with what it computes and moves; `flops` may be uncounted."""
 
     name: str
     operator: str

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.errors import KernelError, LoweringError
 from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
 from workbench.graph.running.memory_plans import Storage, arena
-from workbench.graph.running.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
+from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
 from workbench.graph.running.step_kernels import StepKernel, step_kernels
 from workbench.records import record
@@ -65,7 +65,8 @@ class Program:
         inputs = ", ".join(f"{value.name}: {value.dtype.name}{list(value.shape)}" for value in self.recording.inputs)
         beside = f", {hosted} calls of Python" if hosted else ""
         return "\n".join([
-            f"({inputs}): {len(self.steps)} kernel calls of {kernels} kernels{beside}, {len(self.storage.views)} views, "
+            f"({inputs}): {len(self.steps)} kernel calls of {kernels} kernels{beside}, "
+            f"{len(self.storage.views)} views, "
             f"arena {self.arena.bytes} bytes, constants {constants} bytes",
             *(f"  {note}" for note in self.notes),
         ])  # fmt: skip
@@ -106,7 +107,7 @@ class Program:
         self._finish = self._finisher()
 
     def _numbered(self) -> dict[Value, int]:
-        """The number of the slot that holds the address of a tensor: inputs, results, what is in the arena, constants."""
+        """The slots of the addresses of tensors: inputs, results, what is in the arena, constants."""
         self.inside = [value for call in self.calls for value in call.results if value.name in self.arena.offsets]
         self.constants = [value for value in self.recording.constants if value not in self.storage.source]
         every = (*self.recording.inputs, *self.storage.results, *self.inside, *self.constants)

@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.errors import CallError, ModelError, unknown_name
 from workbench.graph.running.drivers import Driver
-from workbench.graph.running.recordings import Nested, Recording
-from workbench.graph.running.segments import whole_segment
+from workbench.graph.running.recording.recordings import Nested, Recording
+from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.terms.dimensions import shown, symbols, value_of
 from workbench.graph.terms.types import FunctionType, TensorType, TupleType, Type
 from workbench.graph.text.printing_types import print_type
@@ -26,7 +26,8 @@ def recording_of(model: Model, sizes: Mapping[str, int]) -> Recording:
     closure = driver.closure(model.entry)
     segment = whole_segment(closure.code, closure.function)
     if segment is None:
-        raise ModelError(f"{model.entry} has control flow, or does not call an operator: which tensors live only a run tells")
+        why = "has control flow, or calls no operator: only a run tells which tensors there are"
+        raise ModelError(f"{model.entry} {why}")
     arguments = specimens(model, sizes)
     known = driver.sizes_of(closure, arguments, dict(sizes))
     values = dict(zip(closure.function.parameters, arguments, strict=True))
@@ -51,7 +52,8 @@ def _specimen(of: Type, sizes: Mapping[str, int]) -> Nested:
         case TensorType(DType() as element, dims):
             for dim in dims:
                 if missing := sorted(symbols(dim) - sizes.keys()):
-                    raise CallError(f"{print_type(of)}: {shown(dim)} has no size; give it: sizes=dict({missing[0]}=...)")
+                    advice = f"give it: sizes=dict({missing[0]}=...)"
+                    raise CallError(f"{print_type(of)}: {shown(dim)} has no size; {advice}")
             shape = tuple(value_of(dim, sizes) for dim in dims)
             return np.broadcast_to(np.zeros((), element.numpy), shape)
     raise CallError(f"an argument of type {print_type(of)} has no size by itself")

@@ -24,7 +24,7 @@ from workbench import records
 from workbench.codegen import IndexCheck, Kernel, generate
 from workbench.deferred import uncollected
 from workbench.errors import LoweringError
-from workbench.graph.running.recordings import OperatorCall
+from workbench.graph.running.recording.recordings import OperatorCall
 from workbench.records import record
 from workbench.runtime.building import build_target, refuse_missing_features, share_pool
 from workbench.runtime.calls.preparing import make_plan

@@ -12,7 +12,7 @@ from workbench.errors import CallError, ModelError
 from workbench.graph.evaluation.machine import Activation, Machine
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.forms.scopes import Scopes
-from workbench.graph.running.recordings import (
+from workbench.graph.running.recording.recordings import (
     ForeignCall,
     Nested,
     OperatorCall,
@@ -22,7 +22,7 @@ from workbench.graph.running.recordings import (
     flat,
     mapped,
 )
-from workbench.graph.running.segments import Segment
+from workbench.graph.running.recording.segments import Segment
 from workbench.graph.terms.nodes import Call, Term, Variable
 from workbench.lang.algebra.folding import fold
 from workbench.lang.binding.arrays import bind
@@ -53,7 +53,9 @@ class Tracer(Machine):
     known: dict[int, Value] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
 
-    def trace(self, code: Scopes, segment: Segment, values: Mapping[Any, Nested], sizes: Mapping[str, int]) -> Recording:
+    def trace(
+        self, code: Scopes, segment: Segment, values: Mapping[Any, Nested], sizes: Mapping[str, int]
+    ) -> Recording:
         """The calls of a segment for inputs like these (arrays, or ghosts of them) and sizes by name."""
         self.calls, self.known, self.names = [], {}, {}
         inputs = {term: self._given(term, values[term]) for term in segment.inputs}

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from workbench.graph.running.recordings import OperatorCall, RecordedCall
+from workbench.graph.running.recording.recordings import OperatorCall, RecordedCall
 from workbench.lang.expr import Read
 from workbench.lang.operator import Operator, Statement
 from workbench.lang.oracle.evaluation import evaluate
