@@ -3,7 +3,9 @@
 `c` writes a library that needs neither Python nor a framework, `torch` registers an operator of PyTorch,
 `torch_library` writes a library that does so by itself, `jax` gives a function of JAX, `onnxruntime` writes a library
 and models for ONNX Runtime, `package` a wheel.  Each takes an operator, a schedule, a study, or a list of schedules and
-studies of one operator.  A name is loaded from its module on first use.
+studies of one operator.  `torch_backend` is for `torch.compile`.
+
+A name is loaded from its module on first use.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.export.to_onnxruntime import OnnxRuntimeLibrary, onnxruntime
     from workbench.export.to_package import Package, package
     from workbench.export.to_torch import torch
+    from workbench.export.to_torch_backend import torch_backend
     from workbench.export.to_torch_library import TorchLibrary, torch_library
 
 # Public name → module.
@@ -31,12 +34,13 @@ NAMES = {
     "onnxruntime": "to_onnxruntime",
     "package": "to_package",
     "torch": "to_torch",
+    "torch_backend": "to_torch_backend",
     "torch_library": "to_torch_library",
 }
 
 __all__ = [
     "CLibrary", "OnnxRuntimeLibrary", "Package", "TorchLibrary", "c", "jax", "onnxruntime", "package", "torch",
-    "torch_library",
+    "torch_backend", "torch_library",
 ]  # fmt: skip
 
 
