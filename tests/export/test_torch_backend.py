@@ -72,7 +72,7 @@ def test_an_unknown_operation_is_left_to_pytorch_and_named():
 
 
 def test_the_backend_has_a_name():
-    wb.export.torch_backend  # noqa: B018 (where the project is installed its entry point is found without)
+    # Where the project is installed its entry point finds it without this import.
     import workbench.export.pytorch.compile_backend  # noqa: F401
 
     module, x = perceptron(), torch.randn(2, 4)

@@ -60,7 +60,8 @@ class _Compiled:
     def _say(self, reason: str) -> None:
         if reason not in self.said:
             self.said.add(reason)
-            warnings.warn(f"backend 'workbench': a graph runs as PyTorch runs it: {reason}", RuntimeWarning, stacklevel=4)
+            message = f"backend 'workbench': a graph runs as PyTorch runs it: {reason}"
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
 
     def _built(self, inputs: Sequence[Any]) -> Results | None:
         """What computes the graph's results for inputs like these; None if PyTorch has to."""
