@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 
 import workbench as wb
 from tests.graph.running.comparing import agrees
+from tests.support import ROOT
 from workbench.errors import BuildError, CallError, KernelError, LoweringError
 from workbench.graph.memory import faults
 from workbench.graph.running import step_kernels
@@ -81,6 +85,15 @@ def test_a_second_start_neither_lowers_nor_compiles(monkeypatch):
     first = wb.build(given)(x)
     monkeypatch.setattr(step_kernels, "_generated", lambda call: pytest.fail(f"{call.name} is generated again"))
     assert np.array_equal(wb.build(given)(x), first)
+
+
+def test_another_process_makes_the_same_keys():
+    text = "from workbench.graph.running.step_kernels import _circumstances; print(_circumstances())"
+    found = {
+        subprocess.run([sys.executable, "-c", text], env={**os.environ, "PYTHONHASHSEED": seed}, cwd=ROOT,
+                       check=True, capture_output=True, text=True).stdout for seed in "12"
+    }  # fmt: skip
+    assert len(found) == 1
 
 
 def test_results_are_new_arrays():
@@ -221,6 +234,16 @@ def test_several_threads_may_call_at_once():
 def test_the_number_of_threads_may_be_fixed(threads):
     given, x = made("fn main(x: float32[96, 64]) { dense(x, x) }"), array(96, 64)
     assert agrees(wb.build(given, threads=threads)(x), given.evaluate(x))
+
+
+def test_more_threads_than_at_first_have_memory_of_their_own():
+    given, x = made("fn main(x: float32[96, 64]) { dense(dense(x, x), dense(x, x)) }"), array(96, 64) / 8
+    with wb.settings(threads=1):
+        built = wb.build(given)
+        first = built(x)
+    for threads in (4, 1, 2):
+        with wb.settings(threads=threads):
+            assert agrees(built(x), first)
 
 
 # -- Errors ----------------------------------------------------------------------------------------

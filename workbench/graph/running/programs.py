@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any
 
@@ -19,8 +20,11 @@ from workbench.graph.running.step_kernels import StepKernel, step_kernels
 from workbench.records import record
 from workbench.runtime.arrays.memory import result_maker
 from workbench.runtime.host.machine import thread_count
+from workbench.settings import current
 
 ALIGNMENT = 128
+FIRST_SLOT = 4
+"""In `wb_model_frame` of runner.c: before it are three tables and the workspace."""
 
 
 @record(eq=False)
@@ -33,11 +37,13 @@ class Native:
 
 @record(eq=False)
 class Frame:
-    """Memory for one run of a program: the arena, the workspace behind it, and the addresses of everything."""
+    """Memory for one run of a program: arena and workspace, and behind `address` what runner.c takes of it."""
 
     memory: Array
     base: int
-    slots: ctypes.Array[ctypes.c_uint64]
+    head: ctypes.Array[ctypes.c_uint64]
+    address: int
+    threads: int
 
 
 class Program:
@@ -57,6 +63,7 @@ class Program:
         self._assemble(kernels, on_host)
         self._spare: list[Frame] = []
         self._run = runner()
+        self._threads = current(), thread_count(threads)
 
     def __str__(self) -> str:
         kernels = len({kernel.key for _, kernel in self.stepped})
@@ -160,8 +167,9 @@ class Program:
         To `nanoseconds`, int64 for each of `calls`, is added what it took.
         """
         results = [make() for make in self._makers]
-        frame = self._spare.pop() if self._spare else self._frame()
-        self._head.pack_into(frame.slots, 0, *[a.__array_interface__["data"][0] for a in (*inputs, *results)])
+        frame = self._free_frame()
+        addresses = [array.__array_interface__["data"][0] for array in (*inputs, *results)]
+        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses)
         try:
             for part in self.parts:
                 if isinstance(part, Native):
@@ -173,12 +181,10 @@ class Program:
         return self._finish(inputs, results)
 
     def _native(self, part: Native, frame: Frame, nanoseconds: Array | None) -> None:
-        at = ctypes.c_int64(part.begin)
         clock = None if nanoseconds is None else nanoseconds.ctypes.data
-        workspace, threads = frame.base + self.arena.bytes, thread_count(self.threads)
-        status = self._run(*self._tables, frame.slots, workspace, ctypes.byref(at), part.end, threads, clock)
-        if status:
-            raise self._failure(int(status), at.value)
+        failed = self._run(frame.address, part.begin, part.end, frame.threads, clock)
+        if failed:
+            raise self._failure(failed & 0xFFFFFFFF, (failed >> 32) - 1)
 
     def _failure(self, status: int, at: int) -> KernelError:
         call, kernel = self.stepped[at]
@@ -214,16 +220,27 @@ class Program:
         begin = frame.base - frame.memory.ctypes.data + self.arena.offsets[root.name]
         return np.ndarray(value.shape, value.dtype, frame.memory, begin)
 
-    def _frame(self) -> Frame:
-        """Memory for a run, with the addresses that stay."""
-        threads = thread_count(self.threads)
+    def _free_frame(self) -> Frame:
+        """Memory for a run on as many threads as the settings say: that of an earlier run, or new."""
+        settings, threads = self._threads
+        if settings is not (now := current()):
+            threads = thread_count(self.threads)
+            self._threads = now, threads
+        with suppress(IndexError):
+            while True:
+                frame = self._spare.pop()
+                if frame.threads == threads:
+                    return frame
+        return self._new_frame(threads)
+
+    def _new_frame(self, threads: int) -> Frame:
         workspace = max((kernel.workspace(threads) for _, kernel in self.stepped), default=0)
         memory = np.empty(self.arena.bytes + workspace + 2 * ALIGNMENT, np.uint8)
         base = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
-        slots = (ctypes.c_uint64 * (len(self.slot) + 1))()
+        head = (ctypes.c_uint64 * (FIRST_SLOT + len(self.slot)))(*self._tables, base + self.arena.bytes)
         for value in self.inside:
-            slots[self.slot[value]] = base + self.arena.offsets[value.name]
+            head[FIRST_SLOT + self.slot[value]] = base + self.arena.offsets[value.name]
         for value in self.constants:
             assert value.array is not None
-            slots[self.slot[value]] = value.array.ctypes.data
-        return Frame(memory, base, slots)
+            head[FIRST_SLOT + self.slot[value]] = value.array.ctypes.data
+        return Frame(memory, base, head, ctypes.addressof(head), threads)

@@ -38,25 +38,34 @@ static int64_t wb_model_now(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Status of the step that failed, whose number is left in *at; 0 if all went well.  nanoseconds, by
-   numbers of calls, may be null. */
+/* What a run of a program has: its tables, then what is its own. */
+typedef struct {
+    const wb_model_step *steps;
+    const int64_t *places;
+    const wb_model_copy *copies;
+    void *workspace;
+    void *slots[];
+} wb_model_frame;
+
+/* 0 if all went well, else the number of the step that failed, counted from 1, above the 32 bits of its status.
+   nanoseconds, by numbers of calls, may be null. */
 __attribute__((visibility("default")))
-int64_t wb_model_run(const wb_model_step *steps, const int64_t *places, const wb_model_copy *copies, void *const *slots,
-                     void *workspace, int64_t *at, int64_t end, int threads, int64_t *nanoseconds) {
+int64_t wb_model_run(const wb_model_frame *frame, int64_t begin, int64_t end, int threads, int64_t *nanoseconds) {
+    void *const *slots = frame->slots;
     if (wb_model_forked) threads = 1;
-    for (; *at < end; ++*at) {
-        const wb_model_step *step = &steps[*at];
+    for (int64_t at = begin; at < end; ++at) {
+        const wb_model_step *step = &frame->steps[at];
         int64_t before = nanoseconds ? wb_model_now() : 0;
         for (int64_t c = step->copy_begin; c < step->copy_end; ++c) {
-            const wb_model_copy *copy = &copies[c];
+            const wb_model_copy *copy = &frame->copies[c];
             if (copy->from < 0) __builtin_memset(slots[copy->to], 0, (__SIZE_TYPE__)copy->bytes);
             else __builtin_memmove(slots[copy->to], slots[copy->from], (__SIZE_TYPE__)copy->bytes);
         }
         void *data[WB_MODEL_MOST];
-        for (int64_t p = 0; p < step->count; ++p) data[p] = slots[places[step->first + p]];
-        int64_t status = step->run(data, workspace, threads);
+        for (int64_t p = 0; p < step->count; ++p) data[p] = slots[frame->places[step->first + p]];
+        int64_t status = step->run(data, frame->workspace, threads);
         if (nanoseconds) nanoseconds[step->number] += wb_model_now() - before;
-        if (status) return status;
+        if (status) return ((at + 1) << 32) | (uint32_t)status;
     }
     return 0;
 }

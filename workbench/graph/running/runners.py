@@ -14,7 +14,7 @@ from workbench.runtime.compilers.job import Job
 from workbench.runtime.compilers.toolchain import Toolchain
 
 Run = Callable[..., int]
-"""`(steps, places, copies, slots, workspace, at, end, threads, nanoseconds) -> status`; see runner.c."""
+"""`(frame, begin, end, threads, nanoseconds) -> failure`; see runner.c."""
 
 
 def runner() -> Run:
@@ -28,5 +28,5 @@ def _runner(toolchain: Toolchain) -> Run:
     run = load(Job("model_runner", text, toolchain, build_target("c", toolchain), False)).handle.wb_model_run
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     run.restype = number
-    run.argtypes = [pointer, pointer, pointer, pointer, pointer, pointer, number, ctypes.c_int, pointer]
+    run.argtypes = [pointer, number, number, ctypes.c_int, pointer]
     return run

@@ -154,8 +154,8 @@ def _opened(key: str, facts: Mapping[str, Any], library: Library) -> StepKernel:
 def _circumstances() -> str:
     own, toolchain = current(), preferred_toolchain()
     tuned = _stamp(Path(own.database) if own.database else default_database()) if own.tuned else None
-    machine = build_target("c", toolchain)
-    return content_key(FORMAT, _sources(), machine, thread_count(), toolchain, own.unchecked, own.calibrated, tuned)
+    machine, compiler = build_target("c", toolchain), (toolchain.command, toolchain.version, sorted(toolchain.accepted))
+    return content_key(FORMAT, _sources(), machine, thread_count(), compiler, own.unchecked, own.calibrated, tuned)
 
 
 @cache

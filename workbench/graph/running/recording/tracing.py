@@ -120,7 +120,8 @@ class Tracer(Machine):
         given = dict(zip(names, arguments, strict=False))
         out = in_order(op, tuple(map(np.array, arguments[len(names) :]))) if len(arguments) > len(names) else None
         few = sum(np.size(each) for each in arguments) <= ON_ORACLE
-        return (evaluate if few else run_call)(typed(op, arguments), **given, **sizes, out=out)
+        compute: Callable[..., Any] = evaluate if few else run_call
+        return compute(typed(op, arguments), **given, **sizes, out=out)
 
     def _foreign(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """A call of a function that is not ours: only the types of its results are found out."""
@@ -143,7 +144,7 @@ def _copy(value: Value, name: str) -> Value:
 
 def _result(op: Operator, output: str, sizes: Mapping[str, int], name: str, at: int) -> Value:
     tensor = op.tensors[output]
-    shape = tuple(max(0, int(fold(extent, sizes))) for extent in tensor.extent)
+    shape = tuple(max(0, int(fold(extent, dict(sizes)))) for extent in tensor.extent)
     return Value(f"{name}:{output}" if at or len(op.outputs) > 1 else name, tensor.dtype.numpy, shape)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,8 @@ def _keeps_order(op: Operator, name: str, shape: tuple[int, ...], sizes: tuple[t
     numbers, place = np.arange(count), 1
     while place < max(count, 2):
         digits = (numbers // place % base).astype(dtype)
-        moved = evaluate(op, **{name: digits.reshape(shape)}, **dict(sizes))
+        given: dict[str, Any] = {name: digits.reshape(shape), **dict(sizes)}
+        moved = evaluate(op, **given)
         if not (isinstance(moved, np.ndarray) and np.array_equal(moved.reshape(-1), digits)):
             return False
         place *= base
