@@ -61,6 +61,21 @@ def test_a_model_whose_sizes_are_numbers_is_made_when_it_is_built():
     assert "1 kernel calls of 1 kernels" in str(built)
 
 
+def test_ever_new_sizes_are_left_to_kernels_for_all_sizes():
+    text = """
+    fn main(x: float32[n], at: int32[k], t: float32[n]) {
+        let (up, down) = rampfall(squared(x), x); (pushed(up, down, t), softmax(folded2(picked(up, at))), every_second(x))
+    }
+    def folded2<T>(T(N) x) -> (y) { y(i,j) = x(i) + j where j in 0:3 }
+    """
+    given = made(text)
+    built = wb.build(given)
+    for n in range(20):
+        x, at, t = array(n), np.arange(n // 2, dtype=np.int32), array(n)
+        assert agrees(built(x, at, t), given.evaluate(x, at, t))
+    assert len(built.programs) == 16
+
+
 def test_functions_that_are_straight_belong_to_the_program():
     text = """
     fn twice(x, s) { let (up, down) = rampfall(x, s); (up, (down, squared(up))) }

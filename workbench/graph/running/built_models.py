@@ -11,12 +11,12 @@ import numpy as np
 from workbench.errors import BuildError, CallError, shown, unknown_name
 from workbench.graph.evaluation.arguments import converted
 from workbench.graph.running.drivers import Driver, dense
-from workbench.graph.running.hosted_calls import compiled_call
 from workbench.graph.running.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
 from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.running.specimens import specimens
+from workbench.graph.running.symbolic_calls import symbolic_call
 from workbench.graph.running.torch_tensors import from_torch, to_torch
 from workbench.graph.terms.types import FunctionType
 from workbench.graph.text.printing_types import print_type
@@ -35,7 +35,8 @@ class BuiltModel:
 
     Takes what the interpreter takes, and tensors of PyTorch; where all tensors that are given are PyTorch's, so are the
     results.  Results are new arrays.  A model that is straight is one program in C for each combination of sizes, made
-    when that is first met (when it is built, if all its sizes are numbers); any other is driven by the interpreter's
+    when that is first met (when it is built, if all its sizes are numbers), up to sixteen of them; then its operators
+    run one by one, by kernels for all sizes.  Any other model is driven by the interpreter's
     machine over programs for its straight pieces.  CallError for arguments that do not fit, KernelError for an
     index out of range.
     """
@@ -43,7 +44,7 @@ class BuiltModel:
     def __init__(self, model: Model, calls: Mapping[str, Callable[..., Any]], threads: int | None) -> None:
         self.model, self.threads = model, threads
         functions = dict(model.functions)
-        self._driver = Driver(functions, model.datatypes, model.typing, compiled_call, foreign=calls, threads=threads)
+        self._driver = Driver(functions, model.datatypes, model.typing, symbolic_call, foreign=calls, threads=threads)
         self._entry = self._driver.closure(model.entry)
         self._driver.sized.add(self._entry.function)
         self._segment = whole_segment(self._entry.code, self._entry.function)
@@ -84,10 +85,10 @@ class BuiltModel:
         plain, is_torch = from_torch(arrays)
         with self._settings():
             arguments = self._arguments(plain, sizes)
-            if self._segment is None:
+            program = None if self._segment is None else self._program(arguments, sizes)
+            if program is None:
                 found = self._driver.call(self._entry, arguments, dict(sizes))
             else:
-                program = self._program(arguments, sizes)
                 given = list(flat(tuple(mapped(arguments[at], dense) for at in self._picks())))
                 found = _nested(program, program.run(given))
                 self._remember(arrays, sizes, program, is_torch=is_torch)
@@ -110,7 +111,7 @@ class BuiltModel:
             for value, kind, name in zip(arrays, self._parameters, names, strict=True)
         )
 
-    def _program(self, arguments: tuple[Nested, ...], sizes: Mapping[str, int]) -> Program:
+    def _program(self, arguments: tuple[Nested, ...], sizes: Mapping[str, int]) -> Program | None:
         assert self._segment is not None
         known = self._driver.sizes_of(self._entry, arguments, dict(sizes))
         needed = {name: known[name] for name in self._segment.sizes if name in known}
@@ -143,6 +144,8 @@ class BuiltModel:
         with self._settings():
             arguments = self._arguments(plain, sizes)
             program = self._program(arguments, sizes)
+            if program is None:
+                raise CallError(f"{self.model.entry} was called with so many sizes that there is no program for these")
             return profiled(program, list(flat(tuple(mapped(arguments[at], dense) for at in self._picks()))), seconds)
 
     def __str__(self) -> str:

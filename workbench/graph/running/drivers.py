@@ -22,11 +22,16 @@ from workbench.graph.terms.nodes import Term
 from workbench.runtime.host.locks import Lock
 
 Key = tuple[Any, ...]
+MOST_SIZES = 16
+"""Of one segment: what is met with more is computed operator by operator, with kernels for all sizes."""
 
 
 @dataclass(eq=False)
 class Driver(Machine):
-    """Evaluates a model; `foreign` functions of Python take the place of functions of the model by name."""
+    """Evaluates a model; `run_operator` computes what no program does.
+
+    `foreign` functions of Python take the place of functions of the model by name.
+    """
 
     foreign: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     threads: int | None = None
@@ -37,6 +42,7 @@ class Driver(Machine):
         self.straight = straight_functions(self.functions, self.typing, self.foreign)
         self.tracer = Tracer(self.functions, self.datatypes, self.typing, foreign=self.foreign)
         self.lock = Lock()
+        self.met: dict[Segment, int] = {}
 
     def named(self, name: str) -> Any:
         """A function of the model as a value, or the function of Python in its place."""
@@ -50,15 +56,17 @@ class Driver(Machine):
             self.codes[name] = segmented(scopes(self.functions[name]), self.typing, self.straight)
         return Closure(self.functions[name], None, self.codes[name], self)
 
-    def program(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program:
-        """The program of a segment for inputs like these, built when they are first met."""
+    def program(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program | None:
+        """The program of a segment for inputs like these, built when they are first met; None if too many were."""
         leaves = flat(tuple(values))
         key = (segment, tuple(sizes.items()), *((each.shape, each.dtype) for each in leaves))
         found = self.programs.get(key)
         if found is None:
             with self.lock:
-                found = self.programs.get(key) or self._built(code, segment, values, sizes)
-                self.programs[key] = found
+                found = self.programs.get(key)
+                if found is None and self.met.get(segment, 0) < MOST_SIZES:
+                    found = self.programs[key] = self._built(code, segment, values, sizes)
+                    self.met[segment] = self.met.get(segment, 0) + 1
         return found
 
     def _built(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program:
@@ -81,6 +89,8 @@ class Driver(Machine):
         values = [mapped(self.value(activation, term, code), dense) for term in segment.inputs]
         sizes = {name: activation.sizes[name] for name in segment.sizes if name in activation.sizes}
         program = self.program(code, segment, values, sizes)
+        if program is None:
+            return self.compute(code, segment.nodes, activation)
         found = iter(program.run(list(flat(tuple(values)))))
         for term, nested in zip(segment.outputs, program.recording.outputs, strict=True):
             activation.values[term] = mapped(nested, lambda _: next(found))
