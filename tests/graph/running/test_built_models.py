@@ -64,7 +64,8 @@ def test_a_model_whose_sizes_are_numbers_is_made_when_it_is_built():
 def test_ever_new_sizes_are_left_to_kernels_for_all_sizes():
     text = """
     fn main(x: float32[n], at: int32[k], t: float32[n]) {
-        let (up, down) = rampfall(squared(x), x); (pushed(up, down, t), softmax(folded2(picked(up, at))), every_second(x))
+        let (up, down) = rampfall(squared(x), x)
+        (pushed(up, down, t), softmax(folded2(picked(up, at))), every_second(x))
     }
     def folded2<T>(T(N) x) -> (y) { y(i,j) = x(i) + j where j in 0:3 }
     """
