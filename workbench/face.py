@@ -76,4 +76,5 @@ SHOWN = (
     "workbench.runtime.measuring.timing:Measurement",
     "workbench.runtime.checking.verification:Verification",
     "workbench.runtime.examining:Report",
+    "workbench.graph.memory.plans:MemoryPlan",
 )
