@@ -78,3 +78,44 @@ def test_the_backend_has_a_name():
     module, x = perceptron(), torch.randn(2, 4)
     with torch.no_grad():
         torch.testing.assert_close(torch.compile(module, backend="workbench")(x), module(x), rtol=1e-4, atol=1e-5)
+
+
+# -- Modules in modules ----------------------------------------------------------------------------
+
+
+def blocks():
+    return nn.Sequential(nn.Linear(4, 6), nn.Sequential(nn.ReLU(), nn.Linear(6, 6), nn.GELU()), nn.Linear(6, 2))
+
+
+def test_a_part_of_a_module_is_computed_by_a_built_model():
+    module, x = blocks(), torch.randn(3, 4)
+    found = wb.export.swap(module, {"1": torch.randn(3, 6)})
+    assert "built by the workbench" in str(found)
+    with torch.no_grad():
+        for given in (x, torch.randn(5, 4)):
+            torch.testing.assert_close(found(given), module(given), rtol=1e-4, atol=1e-5)
+        module[1][1].weight.mul_(3)  # the copy has the same parameters
+        torch.testing.assert_close(found(x), module(x), rtol=1e-4, atol=1e-5)
+    assert not any(isinstance(inner, type(found[1])) for inner in module.modules())
+
+
+def test_a_part_of_a_module_may_be_any_function():
+    op = wb.operator("def halved(float(N,M) x) -> (y) { y(i,j) = 0.5 * x(i,j) }")
+    found = wb.export.swap(blocks(), {"1": op, "2": nn.Identity()})
+    x = torch.randn(3, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(found(x), found[0](x) / 2)
+
+
+def test_a_swapped_module_has_its_gradient():
+    module = blocks()
+    wb.export.swap(module, {"1": (torch.randn(3, 6),)})(torch.randn(3, 4)).sum().backward()
+    assert module[0].weight.grad is not None
+    assert module[1][1].weight.grad is not None
+
+
+def test_what_cannot_be_swapped_is_said():
+    with pytest.raises(wb.errors.WorkbenchError, match=r"unknown module '1\.7'.*known: 0, 1"):
+        wb.export.swap(blocks(), {"1.7": abs})
+    with pytest.raises(wb.errors.WorkbenchError, match="expected a function, or example tensors"):
+        wb.export.swap(blocks(), {"1": 3})
