@@ -158,6 +158,18 @@ def test_what_is_computed_from_constants_is_computed_once():
     assert len(program.stepped) == 1
 
 
+def test_constants_are_held_once_for_all_sizes():
+    weights = array(7, 5)
+    text = "fn main(x: float32[b, 5]) { (dense(x, turned(const#0)), dense(x, turned(turned(const#1)))) }"
+    given = made(text, np.asfortranarray(weights.T), np.asfortranarray(weights))
+    built = wb.build(given)
+    for batch in (2, 3):
+        x = array(batch, 5)
+        assert agrees(built(x), given.evaluate(x))
+    first, second = ({value.array.ctypes.data for value in program.constants} for program in built.programs)
+    assert first == second
+
+
 def test_an_index_out_of_range_names_the_call():
     built = wb.build(made('fn main(x: float32[n], at: int32[k]) { squared(picked(x, at)) }'))
     x = array(4)

@@ -13,6 +13,7 @@ from workbench.graph.evaluation.machine import Activation, Machine
 from workbench.graph.evaluation.operators import in_order, inputs_of, typed
 from workbench.graph.forms.scopes import Scopes
 from workbench.graph.running.recording.recordings import (
+    Array,
     ForeignCall,
     Nested,
     OperatorCall,
@@ -52,6 +53,9 @@ class Tracer(Machine):
     calls: list[RecordedCall] = field(default_factory=list)
     known: dict[int, Value] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
+    # Of all recordings: what is known of constants by their ids, with the constants, so that these stay.
+    dense: dict[int, tuple[Array, Array]] = field(default_factory=dict)
+    folded: dict[Any, tuple[tuple[Array, ...], Any]] = field(default_factory=dict)
 
     def trace(
         self, code: Scopes, segment: Segment, values: Mapping[Any, Nested], sizes: Mapping[str, int]
@@ -74,7 +78,9 @@ class Tracer(Machine):
         if isinstance(found, Value):
             return found
         if id(found) not in self.known:
-            array = np.ascontiguousarray(found).reshape(np.shape(found))
+            if id(found) not in self.dense:
+                self.dense[id(found)] = found, np.asarray(found, order="C")
+            array = self.dense[id(found)][1]
             self.known[id(found)] = Value(self.fresh("constant"), array.dtype, array.shape, array)
         return self.known[id(found)]
 
@@ -119,9 +125,14 @@ class Tracer(Machine):
         names = inputs_of(op)
         given = dict(zip(names, arguments, strict=False))
         out = in_order(op, tuple(map(np.array, arguments[len(names) :]))) if len(arguments) > len(names) else None
+        key = (op, tuple(map(id, arguments)), tuple(sizes.items()))
+        if key in self.folded:
+            return self.folded[key][1]
         few = sum(np.size(each) for each in arguments) <= ON_ORACLE
         compute: Callable[..., Any] = evaluate if few else run_call
-        return compute(typed(op, arguments), **given, **sizes, out=out)
+        found = compute(typed(op, arguments), **given, **sizes, out=out)
+        self.folded[key] = arguments, found
+        return found
 
     def _foreign(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """A call of a function that is not ours: only the types of its results are found out."""
