@@ -22,10 +22,13 @@ from workbench.codegen.kernel import Kernel
 from workbench.fromc.program import from_c as from_c
 from workbench.graph import Model as Model
 from workbench.graph import model as model
+from workbench.graph import plan_memory as plan_memory
 from workbench.graph.importing.from_onnx_models import from_onnx as from_onnx
 from workbench.graph.importing.from_torch_modules import from_torch as from_torch
 from workbench.graph.optimizing import optimize as optimize
 from workbench.graph.passes.support.vocabulary import passes as passes
+
+from workbench.graph.running.building import build as build
 from workbench.lang import einsum as einsum
 from workbench.lang import grad as grad
 from workbench.lang import jvp as jvp
@@ -37,7 +40,6 @@ from workbench.lang import vmap as vmap
 from workbench.lang.operator import Operator as Operator
 from workbench.poly.programs.program import Program
 from workbench.runtime import Ceilings as Ceilings
-from workbench.runtime import build as build
 from workbench.runtime import calibrate as calibrate
 from workbench.runtime import ceilings as ceilings
 from workbench.runtime import doctor as doctor

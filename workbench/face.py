@@ -18,6 +18,9 @@ NAMES: dict[str, str] = {
     "model": "workbench.graph:model",
     "passes": "workbench.graph.passes.support.vocabulary:passes",
     "optimize": "workbench.graph.optimizing:optimize",
+
+    "build": "workbench.graph.running.building:build",
+    "plan_memory": "workbench.graph:plan_memory",
     "from_onnx": "workbench.graph.importing.from_onnx_models:from_onnx",
     "from_torch": "workbench.graph.importing.from_torch_modules:from_torch",
     "from_c": "workbench.fromc.program:from_c",
@@ -39,7 +42,6 @@ NAMES: dict[str, str] = {
     "coalescing": "workbench.schedules.analysis.gpu_reports:coalescing",
     "bank_conflicts": "workbench.schedules.analysis.gpu_reports:bank_conflicts",
     "trace_touches": "workbench.codegen:trace_touches",
-    "build": "workbench.runtime:build",
     "measure": "workbench.runtime:measure",
     "verify": "workbench.runtime:verify",
     "evaluate_c": "workbench.runtime:evaluate_c",
@@ -77,4 +79,5 @@ SHOWN = (
     "workbench.runtime.measuring.timing:Measurement",
     "workbench.runtime.checking.verification:Verification",
     "workbench.runtime.examining:Report",
+    "workbench.graph.memory.plans:MemoryPlan",
 )

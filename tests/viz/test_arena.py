@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import workbench as wb
 from bench.memory_graphs import Recorder, random_graph, unet
 from tests.viz.values import parsed
 from workbench.errors import WorkbenchError
@@ -70,3 +71,13 @@ def test_an_empty_arena_can_be_drawn():
 def test_what_is_no_plan_is_refused():
     with pytest.raises(WorkbenchError, match=r"is no MemoryPlan; a plan for all sizes has one: plan.at\(sizes\)"):
         arena(random_graph(1))
+
+
+def test_a_cell_shows_a_plan_as_its_arena():
+    model = wb.model("""
+    def twice<T>(T(N) x) -> (y) { y(i) = x(i) + x(i) }
+    fn main(x: float32[n]) { twice(twice(twice(x))) }
+    """)
+    plan = wb.plan_memory(model, {"n": 64})
+    assert wb.viz.picture(plan).text == wb.viz.arena(plan).text
+    assert "twice.1" in plan._repr_mimebundle_()["text/plain"]

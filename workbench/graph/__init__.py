@@ -15,18 +15,25 @@ if TYPE_CHECKING:
     from workbench.graph.fusion.fusing import fused
     from workbench.graph.fusion.results import FusionResult, side_by_side
     from workbench.graph.models import Model, model
+    from workbench.graph.running.built_models import BuiltModel, build_model
+    from workbench.graph.running.model_plans import plan_memory
+    from workbench.graph.running.profiles import Profile
     from workbench.graph.saving import load, save
 
 # Public name → the submodule that has it.
 NAMES = {
     "Builder": "building",
+    "BuiltModel": "running.built_models",
     "Data": "evaluation.values",
     "FusionResult": "fusion.results",
     "Model": "models",
+    "Profile": "running.profiles",
+    "build_model": "running.built_models",
     "data": "evaluation.values",
     "fused": "fusion.fusing",
     "load": "saving",
     "model": "models",
+    "plan_memory": "running.model_plans",
     "save": "saving",
     "side_by_side": "fusion.results",
     "to_list": "evaluation.values",
@@ -34,6 +41,9 @@ NAMES = {
 
 __all__ = [
     "Builder", "Data", "FusionResult", "Model", "data", "fused", "load", "model", "save", "side_by_side", "to_list",
+
+    "Builder", "BuiltModel", "Data", "Model", "Profile", "build_model", "data", "load", "model", "plan_memory", "save",
+    "to_list",
 ]  # fmt: skip
 
 __getattr__ = deferred(__name__, NAMES)

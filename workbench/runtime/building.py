@@ -160,7 +160,7 @@ def compiled(
     except AttributeError as reason:
         what = f"{toolchain.name} wrote a library without what the source defines, for kernel {kernel.name!r}"
         raise BuildError(f"{what}: {reason}. Choose another compiler with settings(compiler=...)") from reason
-    _share_pool(library.handle)
+    share_pool(library.handle)
     return CompiledKernel(kernel, border, library.path, toolchain, notes, rebuild, threads)
 
 
@@ -204,7 +204,7 @@ def _restrided(
 _pool: list[int] = []
 
 
-def _share_pool(handle: ctypes.CDLL) -> None:
+def share_pool(handle: ctypes.CDLL) -> None:
     """Let the kernels of a process share one pool of threads."""
     if not hasattr(handle, "wb_pool_lend"):
         return

@@ -2,7 +2,8 @@
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
 `footprint` and `roofline` count bytes, `explain` measures and reads machine code, `diff` and `fusion` compare,
-`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU.  `picture` puts together what a
+`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a
+model.  `picture` puts together what a
 cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.viz.views.domain.replay_view import Replay, replay
     from workbench.viz.views.gpu.banks_view import banks
     from workbench.viz.views.gpu.warps_view import warps
+    from workbench.viz.views.models.arena_view import arena
     from workbench.viz.views.performance.explanation_view import explain
     from workbench.viz.views.performance.footprint_view import footprint
     from workbench.viz.views.performance.fusion_view import fusion
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 NAMES = {
     "Picture": "draw.pictures",
     "Replay": "views.domain.replay_view",
+    "arena": "views.models.arena_view",
     "banks": "views.gpu.banks_view",
     "cells": "views.domain.cells_view",
     "code": "views.program.code_view",
@@ -57,8 +60,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Picture", "Replay", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula", "fusion",
-    "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
+    "Picture", "Replay", "arena", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula",
+    "fusion", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
 ]  # fmt: skip
 
 

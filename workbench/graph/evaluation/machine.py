@@ -48,6 +48,7 @@ from workbench.lang.oracle.evaluation import evaluate
 
 Values = dict[Term, Any]
 Run = Callable[..., Any]
+_NOTHING = Constructor("")
 
 
 @dataclass(eq=False)
@@ -118,16 +119,22 @@ class Machine:
         target = closure.function
         stack: list[_Frame] = []
         self._enter(stack, closure, arguments, into, target, sizes)
+        self._run(stack)
+        return into[target]
+
+    def compute(self, code: Scopes, nodes: list[Term], activation: Activation) -> None:
+        """Compute some nodes of a block, in their order; their values go among those of the activation."""
+        self._run([_Frame(code, nodes, _NOTHING, activation, {}, _NOTHING)])
+
+    def _run(self, stack: list[_Frame]) -> None:
         while stack:
             frame = stack[-1]
             if frame.at < len(frame.block):
-                node = frame.block[frame.at]
                 frame.at += 1
-                self._step(stack, frame, node)
+                self._step(stack, frame, frame.block[frame.at - 1])
             else:
                 stack.pop()
                 frame.into[frame.target] = self.value(frame.activation, frame.result, frame.code)
-        return into[target]
 
     # --- steps
 

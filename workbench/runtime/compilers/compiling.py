@@ -39,8 +39,17 @@ def load(job: Job) -> Library:
     with _locks.setdefault(key, Lock()):
         loaded = _loaded.get(key)
         if loaded is None:
-            loaded = _loaded[key] = _from_cache(job, key) or _from_compiler(job, key)
+            loaded = _loaded[key] = _from_cache(key) or _from_compiler(job, key)
         return loaded
+
+
+def load_known(key: str) -> Library | None:
+    """The library of a job by its key, without its text; None if the cache does not have it."""
+    with _locks.setdefault(key, Lock()):
+        found = _loaded.get(key) or _from_cache(key)
+        if found is not None:
+            _loaded[key] = found
+        return found
 
 
 # Libraries of this process.  They stay loaded: arrays of function pointers into them may be anywhere.
@@ -51,7 +60,7 @@ _loaded: dict[str, Library] = {}
 _locks: dict[str, Lock] = {}
 
 
-def _from_cache(job: Job, key: str) -> Library | None:
+def _from_cache(key: str) -> Library | None:
     entry = find(key)
     if entry is None:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
+from workbench.graph.memory import MemoryPlan
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.runtime import CompiledKernel, Plan
@@ -17,6 +18,7 @@ from workbench.viz.draw.scene import beside
 from workbench.viz.draw.svg import svg_text
 from workbench.viz.views.domain.domain_view import domain
 from workbench.viz.views.domain.order_view import order
+from workbench.viz.views.models.arena_view import arena
 from workbench.viz.views.program.code_view import code
 from workbench.viz.views.program.formula_view import formula
 from workbench.viz.views.program.sheet_view import sheet
@@ -50,6 +52,8 @@ def picture(value: object) -> Picture:
             return code(value)
         case Plan():
             return _together(sheet(value), _try(tree, value.schedule))
+        case MemoryPlan():
+            return arena(value)
     return sheet(value)
 
 

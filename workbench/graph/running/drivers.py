@@ -1,0 +1,104 @@
+"""The driver: the interpreter's machine, whose straight segments are compiled programs.
+
+Control flow, closures, data and cells are the interpreter's own; between them runs compiled code, a program for each
+segment and the sizes it is met with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from workbench.graph.evaluation.machine import Activation, Closure, Machine
+from workbench.graph.forms.scopes import Scopes, scopes
+from workbench.graph.running.programs import Program
+from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
+from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
+from workbench.graph.running.recording.tracing import Tracer
+from workbench.graph.terms.nodes import Term
+from workbench.runtime.host.locks import Lock
+
+Key = tuple[Any, ...]
+MOST_SIZES = 16
+"""Of one segment: what is met with more is computed operator by operator, with kernels for all sizes."""
+
+
+@dataclass(eq=False)
+class Driver(Machine):
+    """Evaluates a model; `run_operator` computes what no program does.
+
+    `foreign` functions of Python take the place of functions of the model by name.
+    """
+
+    foreign: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    threads: int | None = None
+    programs: dict[Key, Program] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.straight = straight_functions(self.functions, self.typing, self.foreign)
+        self.tracer = Tracer(self.functions, self.datatypes, self.typing, foreign=self.foreign)
+        self.lock = Lock()
+        self.met: dict[Segment, int] = {}
+
+    def named(self, name: str) -> Any:
+        """A function of the model as a value, or the function of Python in its place."""
+        if name in self.foreign:
+            return self.foreign[name]
+        return self.closure(name)
+
+    def closure(self, name: str) -> Closure:
+        """A function of the model, its blocks cut into segments."""
+        if name not in self.codes:
+            self.codes[name] = segmented(scopes(self.functions[name]), self.typing, self.straight)
+        return Closure(self.functions[name], None, self.codes[name], self)
+
+    def program(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program | None:
+        """The program of a segment for inputs like these, built when they are first met; None if too many were."""
+        leaves = flat(tuple(values))
+        key = (segment, tuple(sizes.items()), *((each.shape, each.dtype) for each in leaves))
+        found = self.programs.get(key)
+        if found is None:
+            with self.lock:
+                found = self.programs.get(key)
+                if found is None and self.met.get(segment, 0) < MOST_SIZES:
+                    found = self.programs[key] = self._built(code, segment, values, sizes)
+                    self.met[segment] = self.met.get(segment, 0) + 1
+        return found
+
+    def _built(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program:
+        given = dict(zip(segment.inputs, values, strict=True))
+        return Program(self.tracer.trace(code, segment, given, sizes), self.threads)
+
+    def sizes_of(self, closure: Closure, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
+        """The dimensions of a call; CallError if its arguments disagree about them."""
+        return self._sizes(closure.function, arguments, sizes) if closure.function in self.sized else sizes
+
+    # --- steps
+
+    def _step(self, stack: Any, frame: Any, node: Term) -> None:
+        if isinstance(node, Segment):
+            self._segment(frame.activation, frame.code, node)
+        else:
+            super()._step(stack, frame, node)
+
+    def _segment(self, activation: Activation, code: Scopes, segment: Segment) -> None:
+        values = [mapped(self.value(activation, term, code), dense) for term in segment.inputs]
+        sizes = {name: activation.sizes[name] for name in segment.sizes if name in activation.sizes}
+        program = self.program(code, segment, values, sizes)
+        if program is None:
+            return self.compute(code, segment.nodes, activation)
+        found = iter(program.run(list(flat(tuple(values)))))
+        for term, nested in zip(segment.outputs, program.recording.outputs, strict=True):
+            activation.values[term] = mapped(nested, lambda _: next(found))
+
+
+def dense(array: Any) -> Array:
+    """The array, or a copy that a kernel can read."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned and array.dtype.isnative:
+        return array
+    return np.array(array, array.dtype.newbyteorder("="), order="C")

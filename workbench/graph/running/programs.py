@@ -1,0 +1,246 @@
+"""`Program`: a recording whose kernels are built, called in order with addresses into one arena."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import KernelError, LoweringError
+from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
+from workbench.graph.running.memory_plans import Storage, arena
+from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
+from workbench.graph.running.runners import runner
+from workbench.graph.running.step_kernels import StepKernel, step_kernels
+from workbench.records import record
+from workbench.runtime.arrays.memory import result_maker
+from workbench.runtime.host.machine import thread_count
+from workbench.settings import current
+
+ALIGNMENT = 128
+FIRST_SLOT = 4
+"""In `wb_model_frame` of runner.c: before it are three tables and the workspace."""
+
+
+@record(eq=False)
+class Native:
+    """Steps begin..end of a program, which run without Python."""
+
+    begin: int
+    end: int
+
+
+@record(eq=False)
+class Frame:
+    """Memory for one run of a program: arena and workspace, and behind `address` what runner.c takes of it."""
+
+    memory: Array
+    base: int
+    head: ctypes.Array[ctypes.c_uint64]
+    address: int
+    threads: int
+
+
+class Program:
+    """What a recording computes, for arrays of its inputs' types that are dense: `program.run(arrays)`.
+
+    Several threads may run it at once: each run has memory of its own.
+    """
+
+    def __init__(self, recording: Recording, threads: int | None) -> None:
+        self.recording, self.threads = recording, threads
+        self.storage = Storage(recording)
+        self.arena = arena(self.storage.lifetimes())
+        by_name = {call.name: call for call in recording.calls}
+        self.calls = [by_name[name] for name in self.arena.order if by_name[name] not in self.storage.views]
+        on_host = {call: function for call in self.calls if (function := host_function(call)) is not None}
+        kernels = step_kernels(call for call in self.calls if isinstance(call, OperatorCall) and call not in on_host)
+        self._assemble(kernels, on_host)
+        self._spare: list[Frame] = []
+        self._run = runner()
+        self._threads = current(), thread_count(threads)
+
+    def __str__(self) -> str:
+        kernels = len({kernel.key for _, kernel in self.stepped})
+        hosted = sum(isinstance(part, Hosted) for part in self.parts)
+        constants = sum(value.bytes for value in self.constants)
+        inputs = ", ".join(f"{value.name}: {value.dtype.name}{list(value.shape)}" for value in self.recording.inputs)
+        beside = f", {hosted} calls of Python" if hosted else ""
+        return "\n".join([
+            f"({inputs}): {len(self.steps)} kernel calls of {kernels} kernels{beside}, "
+            f"{len(self.storage.views)} views, "
+            f"arena {self.arena.bytes} bytes, constants {constants} bytes",
+            *(f"  {note}" for note in self.notes),
+        ])  # fmt: skip
+
+    # --- assembly
+
+    def _assemble(
+        self, kernels: dict[OperatorCall, StepKernel | LoweringError], on_host: dict[RecordedCall, Callable[..., Any]]
+    ) -> None:
+        self.slot = self._numbered()
+        self.steps: list[tuple[int, ...]] = []
+        self.places: list[int] = []
+        self.copies: list[tuple[int, int, int]] = []
+        self.parts: list[Native | Hosted] = []
+        self.stepped: list[tuple[OperatorCall, StepKernel]] = []
+        self.notes: list[str] = []
+        begin = 0
+        for number, call in enumerate(self.calls):
+            kernel = kernels.get(call) if isinstance(call, OperatorCall) else None
+            if isinstance(kernel, StepKernel) and isinstance(call, OperatorCall):
+                self._add(number, call, kernel)
+                continue
+            if begin < len(self.steps):
+                self.parts.append(Native(begin, len(self.steps)))
+                begin = len(self.steps)
+            if isinstance(kernel, LoweringError):
+                self.notes.append(f"{call.name} is computed by the oracle: {kernel}")
+            self.parts.append(Hosted(number, call, on_host.get(call) or by_oracle(call)))
+        if begin < len(self.steps):
+            self.parts.append(Native(begin, len(self.steps)))
+        self.step_table = np.array(self.steps, np.int64).reshape(-1, 6)
+        self.place_table = np.array([*self.places, 0], np.int64)
+        self.copy_table = np.array([*self.copies, (0, 0, 0)], np.int64)
+        self._tables = [table.ctypes.data for table in (self.step_table, self.place_table, self.copy_table)]
+        roots = self.storage.results
+        self._makers = [result_maker(root.shape, root.dtype) for root in roots]
+        self._head = struct.Struct(f"={len(self.recording.inputs) + len(roots)}Q")
+        self._finish = self._finisher()
+
+    def _numbered(self) -> dict[Value, int]:
+        """The slots of the addresses of tensors: inputs, results, what is in the arena, constants."""
+        self.inside = [value for call in self.calls for value in call.results if value.name in self.arena.offsets]
+        self.constants = [value for value in self.recording.constants if value not in self.storage.source]
+        every = (*self.recording.inputs, *self.storage.results, *self.inside, *self.constants)
+        return {value: at for at, value in enumerate(every)}
+
+    def _at(self, value: Value) -> int:
+        return self.slot[self.storage.root(value)]
+
+    def _add(self, number: int, call: OperatorCall, kernel: StepKernel) -> None:
+        """A step; none for a call that writes nothing and checks nothing."""
+        if not kernel.checks and not any(value.bytes for value in call.results):
+            return
+        results = dict(zip(call.op.outputs, call.results, strict=True))
+        first, begin = len(self.places), len(self.copies)
+        self.places += [self._at(call.inputs.get(name) or results[name]) for name in kernel.parameters]
+        for output, initial, result in zip(call.op.outputs, call.initial, call.results, strict=True):
+            if initial is not None:
+                self.copies.append((self._at(result), self._at(initial), result.bytes))
+            elif output in kernel.zeros:
+                self.copies.append((self._at(result), -1, result.bytes))
+        self.steps.append((kernel.address, number, first, len(kernel.parameters), begin, len(self.copies)))
+        self.stepped.append((call, kernel))
+
+    def _finisher(self) -> Callable[[list[Array], list[Array]], list[Array]]:
+        """What makes the outputs of a run of its inputs and results; no two of them share memory."""
+        count, made = len(self.recording.inputs), len(self.storage.results)
+        constants = {self.slot[value]: value.array for value in self.constants}
+        ways: list[tuple[bool, int, Value]] = []
+        for value in flat(self.recording.outputs):
+            at = self._at(value)
+            is_own = count <= at < count + made and all(at != other for _, other, _ in ways)
+            ways.append((is_own, at, value))
+
+        def finish(inputs: list[Array], results: list[Array]) -> list[Array]:
+            found = []
+            for is_own, at, value in ways:
+                array = constants.get(at)
+                if array is None:
+                    array = inputs[at] if at < count else results[at - count]
+                found.append(array.reshape(value.shape) if is_own else array.reshape(value.shape).copy())
+            return found
+
+        return finish
+
+    # --- runs
+
+    def run(self, inputs: list[Array], nanoseconds: Array | None = None) -> list[Array]:
+        """The outputs, flat, for dense arrays; KernelError for an index out of range.
+
+        To `nanoseconds`, int64 for each of `calls`, is added what it took.
+        """
+        results = [make() for make in self._makers]
+        frame = self._free_frame()
+        addresses = [array.__array_interface__["data"][0] for array in (*inputs, *results)]
+        self._head.pack_into(frame.head, FIRST_SLOT * 8, *addresses)
+        try:
+            for part in self.parts:
+                if isinstance(part, Native):
+                    self._native(part, frame, nanoseconds)
+                else:
+                    self._hosted(part, frame, inputs, results, nanoseconds)
+        finally:
+            self._spare.append(frame)
+        return self._finish(inputs, results)
+
+    def _native(self, part: Native, frame: Frame, nanoseconds: Array | None) -> None:
+        clock = None if nanoseconds is None else nanoseconds.ctypes.data
+        failed = self._run(frame.address, part.begin, part.end, frame.threads, clock)
+        if failed:
+            raise self._failure(failed & 0xFFFFFFFF, (failed >> 32) - 1)
+
+    def _failure(self, status: int, at: int) -> KernelError:
+        call, kernel = self.stepped[at]
+        check = kernel.checks[status - 1]
+        label = f" ({call.label})" if call.label else ""
+        return KernelError(
+            f"in the call of {call.op.name}{label}: an index of {check.array} is out of range: {check.text} "
+            f"(dimension {check.dimension})"
+        )
+
+    def _hosted(
+        self, part: Hosted, frame: Frame, inputs: list[Array], results: list[Array], nanoseconds: Array | None
+    ) -> None:
+        def array(value: Value) -> Array:
+            return self._array(value, frame, inputs, results)
+
+        begin = perf_counter_ns()
+        for value, new in zip(part.call.results, computed(part, array), strict=True):
+            array(value)[...] = new
+        if nanoseconds is not None:
+            nanoseconds[part.number] += perf_counter_ns() - begin
+
+    def _array(self, value: Value, frame: Frame, inputs: list[Array], results: list[Array]) -> Array:
+        """A tensor of a run as an array."""
+        root = self.storage.root(value)
+        at, count = self.slot[root], len(inputs)
+        if root.array is not None:
+            return root.array.reshape(value.shape)
+        if at < count:
+            return inputs[at].reshape(value.shape)
+        if at < count + len(results):
+            return results[at - count].reshape(value.shape)
+        begin = frame.base - frame.memory.ctypes.data + self.arena.offsets[root.name]
+        return np.ndarray(value.shape, value.dtype, frame.memory, begin)
+
+    def _free_frame(self) -> Frame:
+        """Memory for a run on as many threads as the settings say: that of an earlier run, or new."""
+        settings, threads = self._threads
+        if settings is not (now := current()):
+            threads = thread_count(self.threads)
+            self._threads = now, threads
+        with suppress(IndexError):
+            while True:
+                frame = self._spare.pop()
+                if frame.threads == threads:
+                    return frame
+        return self._new_frame(threads)
+
+    def _new_frame(self, threads: int) -> Frame:
+        workspace = max((kernel.workspace(threads) for _, kernel in self.stepped), default=0)
+        memory = np.empty(self.arena.bytes + workspace + 2 * ALIGNMENT, np.uint8)
+        base = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
+        head = (ctypes.c_uint64 * (FIRST_SLOT + len(self.slot)))(*self._tables, base + self.arena.bytes)
+        for value in self.inside:
+            head[FIRST_SLOT + self.slot[value]] = base + self.arena.offsets[value.name]
+        for value in self.constants:
+            assert value.array is not None
+            head[FIRST_SLOT + self.slot[value]] = value.array.ctypes.data
+        return Frame(memory, base, head, ctypes.addressof(head), threads)
