@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import CallError, unknown_name
@@ -15,15 +16,19 @@ if TYPE_CHECKING:
     from workbench.graph.models import Model
 
 
-def evaluate(model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], run_operator: Any = oracle) -> Any:
+def evaluate(
+    model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], run_operator: Any = oracle,
+    calls: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:  # fmt: skip
     """The value of a model's entry for its arguments.
 
     Arrays are taken as they are, Python's numbers and lists as arrays of the type that is wanted; a `List` from any
     sequence, an `Option` from None or a value, a `Tree` from None or (value, left, right).  `sizes` are dimensions by
-    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`.  CallError says which
-    argument does not fit, or which call of an operator fails.
+    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`, `calls` has callables for functions
+    of the model by name, other than the entry.  CallError says which argument does not fit, or which call of an
+    operator fails.
     """
-    machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator)
+    machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator, calls)
     entry = machine.named(model.entry)
     machine.sized.add(entry.function)
     of = model.type_of(model.entry)
