@@ -48,10 +48,18 @@ def why_not(site: Site) -> str:
     if not all(each.is_concrete for each in (*site.arguments, *site.results)):
         return ""
     try:
-        _operator(Writer(len(site.arguments)), site, list(range(len(site.arguments))))
+        program_of(site)
     except EngineError as error:
         return str(error)
     return ""
+
+
+def program_of(site: Site) -> ArrayProgram:
+    """The program of one call of known shapes; EngineError for what cannot be had so."""
+    count = len(site.arguments)
+    write = Writer(count)
+    results = tuple(_operator(write, site, list(range(count))))
+    return ArrayProgram(count, tuple(write.instructions), results)
 
 
 def sizes_of(site: Site) -> dict[str, int]:
