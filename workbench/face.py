@@ -60,7 +60,7 @@ ENGINES = {
     "c": "workbench.graph.engines.known.c_source:c",
     "json": "workbench.graph.engines.known.json_text:json",
     "torch": "workbench.export.engines.torch_engine:torch_eager",
-    "onnxruntime": "workbench.export.engines.onnxruntime_engine:onnxruntime",
+    "onnxruntime": "workbench.export.engines.onnxruntime_engine:onnxruntime_session",
 }
 
 # Method of Operator that needs a later room → where it stands.
