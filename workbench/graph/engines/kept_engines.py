@@ -20,15 +20,24 @@ FORMAT = 1
 _HEAD = "engine.json"
 
 
-def compiled_or_kept(engine: Engine, region: Subgraph, *, keep: bool = True) -> Callable[..., Any]:
-    """The callable of an engine for a region: what was kept if it was made of exactly this, else compiled and kept."""
-    if not keep or engine.save is None or engine.load is None:
+def compiled_or_kept(
+    engine: Engine, region: Subgraph, *, keep: bool = True, shipped: Path | None = None
+) -> Callable[..., Any]:
+    """The callable of an engine for a region: what was kept if it was made of exactly this, else compiled and kept.
+
+    It is kept in the cache directory; a `shipped` folder, of a saved partition, is looked into first.
+    """
+    if engine.save is None or engine.load is None:
         return engine.compile(region)
-    folder = subdirectory("engines") / entry_of(engine, region)
-    found = loaded(engine, region, folder)
-    if found is None:
-        found = engine.compile(region)
-        store(engine, region, found, folder)
+    entry = entry_of(engine, region)
+    places = [*([shipped / entry] if shipped else []), *([subdirectory("engines") / entry] if keep else [])]
+    for place in places:
+        found = loaded(engine, region, place)
+        if found is not None:
+            return found
+    found = engine.compile(region)
+    if keep:
+        store(engine, region, found, places[-1])
     return found
 
 

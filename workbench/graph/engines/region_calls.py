@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Watch:
     `on_failure` is "host" (it computes the region, with a warning) or "raise".  `check` compares the first results for
     arrays of each kind with the oracle.  `isolate` tries them in a process of their own before.  Compiling and the first
     call may take `timeout_seconds`.  `host` computes one call of an operator.  `keep` says whether compiled engines are
-    kept on disk.
+    kept on disk, `shipped` is a folder of some that came with a saved partition.
     """
 
     host: Run
@@ -40,6 +41,7 @@ class Watch:
     isolate: bool = False
     timeout_seconds: float = 60.0
     keep: bool = True
+    shipped: Path | None = None
 
 
 @record(eq=False)
@@ -80,6 +82,11 @@ class RegionCall:
         region, compiled = found
         return single(self._host(region, given) if compiled is None else self._again(key, region, compiled, given))
 
+    @property
+    def working(self) -> list[tuple[Subgraph, Callable[..., Any]]]:
+        """What its engine has compiled so far, and not been found out with."""
+        return [(region, compiled) for region, compiled in self._made.values() if compiled is not None]
+
     def subgraph(self, *arrays: Any) -> Subgraph:
         """The region as its engine gets it for arrays of this kind."""
         return subgraph(self.name, self.function, list(map(type_of, map(np.asarray, arrays))))
@@ -95,7 +102,7 @@ class RegionCall:
                 stage = "a first try in a process of its own"
                 in_child(lambda: self.engine.compile(region)(*given), self.watch.timeout_seconds)
                 stage = "compiling"
-            make = partial(compiled_or_kept, self.engine, region, keep=self.watch.keep)
+            make = partial(compiled_or_kept, self.engine, region, keep=self.watch.keep, shipped=self.watch.shipped)
             compiled = within(self.watch.timeout_seconds, make)
             stage = "the first call"
             results = fitting(region, within(self.watch.timeout_seconds, lambda: compiled(*given)))

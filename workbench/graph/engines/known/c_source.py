@@ -39,7 +39,7 @@ class CRegion:
     """A loaded library and the region it was made of; it may be called by several threads at once."""
 
     region: Subgraph
-    folder: Path
+    library: bytes
     run: Callable[[Any, Any], int]
     workspace_bytes: int
 
@@ -84,7 +84,7 @@ class c:
         """Write the sources and the library."""
         for name, text in sources(compiled.region).items():
             (folder / name).write_text(text, encoding="utf-8")
-        _compile(folder)
+        (folder / LIBRARY).write_bytes(compiled.library)
 
     def load(self, region: Subgraph, folder: Path) -> CRegion:
         """Load the library."""
@@ -165,6 +165,6 @@ def _loaded(region: Subgraph, folder: Path) -> CRegion:
     run, workspace = getattr(handle, FUNCTION), getattr(handle, WORKSPACE)
     run.argtypes, run.restype = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p], ctypes.c_int
     workspace.restype = ctypes.c_int64
-    return CRegion(region, folder, run, workspace())
+    return CRegion(region, (folder / LIBRARY).read_bytes(), run, workspace())
 
 

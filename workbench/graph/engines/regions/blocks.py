@@ -201,11 +201,11 @@ def _block(
     return Block(name, tuple(order), sites, refused, tuple(direct), tuple(above), tuple(below), uses)
 
 
-def _needs(known: Scopes, scope: Scope, nodes: list[Term]) -> dict[Term, set[Term]]:
+def _needs(known: Scopes, scope: Scope, nodes: list[Term]) -> dict[Term, dict[Term, None]]:
     """The nodes of a block that each needs directly, or something inside it does."""
     here = set(nodes)
     lets = {node.variable: node for node in nodes if isinstance(node, Let)}
-    needs: dict[Term, set[Term]] = {node: set() for node in nodes}
+    needs: dict[Term, dict[Term, None]] = {node: {} for node in nodes}
     for user, home in known.home.items():
         place = _lifted(user, home, scope)
         if place not in here:
@@ -215,11 +215,11 @@ def _needs(known: Scopes, scope: Scope, nodes: list[Term]) -> dict[Term, set[Ter
             source = lets.get(operand) if isinstance(operand, Variable) else source_of(operand)
             calls_itself = isinstance(source, Let) and source_of(source.value) is place
             if source in here and source is not place and not calls_itself:
-                needs[place].add(source)
+                needs[place][source] = None
             waiting = operand  # whoever uses a let's value stands behind the let
             while isinstance(waiting, Let | Projection):
                 if waiting in here and waiting is not place:
-                    needs[place].add(waiting)
+                    needs[place][waiting] = None
                 waiting = waiting.body if isinstance(waiting, Let) else waiting.tuple
     return needs
 
@@ -232,7 +232,7 @@ def _lifted(node: Term, home: Scope, scope: Scope) -> Term:
     return node
 
 
-def _order(nodes: list[Term], needs: Mapping[Term, set[Term]]) -> list[Term]:
+def _order(nodes: list[Term], needs: Mapping[Term, dict[Term, None]]) -> list[Term]:
     """An order in which calls of operators stand together: of what could come next, what follows the last one first."""
     users: dict[Term, list[Term]] = {node: [] for node in nodes}
     left = {node: len(needs[node]) for node in nodes}

@@ -112,15 +112,14 @@ class Measuring:
         return self.known[key]
 
     def _timed(self, engine: Engine, region: Subgraph) -> Cost:
+        """Compiled and called once with a limit on time, then timed in the thread that will call it."""
+        given = tuple(read_only(example(region.types[each])) for each in region.inputs)
         try:
             compiled = within(self.timeout_seconds, lambda: compiled_or_kept(engine, region, keep=False))
-            seconds = within(
-                self.timeout_seconds,
-                lambda: best_seconds(lambda given: fitting(region, compiled(*given)), region),
-            )
+            within(self.timeout_seconds, lambda: fitting(region, compiled(*given)))
+            return Cost(best_seconds(lambda given: fitting(region, compiled(*given)), region))
         except Exception as error:
             return Cost(float("inf"), worded(error))
-        return Cost(seconds)
 
 
 def best_seconds(call: Callable[[tuple[Any, ...]], Any], region: Subgraph) -> float:
