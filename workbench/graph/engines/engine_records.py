@@ -123,5 +123,5 @@ def _add_code(found: Any, code: CodeType) -> None:
         if isinstance(constant, CodeType):
             _add_code(found, constant)
         else:
-            found.update(repr(constant).encode())
+            found.update(repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant).encode())
     found.update(repr(code.co_names).encode())

@@ -43,7 +43,8 @@ def compiled_or_kept(
 
 def machine_key() -> str:
     """A digest of this processor: what was compiled for it is of no use on another."""
-    return sha256(repr(this_processor()).encode()).hexdigest()[:16]
+    found = this_processor()
+    return sha256(repr((found.architecture, found.model, sorted(found.features))).encode()).hexdigest()[:16]
 
 
 def entry_of(engine: Engine, region: Subgraph) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import faulthandler
 import os
 import select
 import signal
@@ -49,6 +50,7 @@ def in_child(what: Callable[[], Any], seconds: float) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads: that is what is tried
         child = os.fork()
     if child == 0:
+        faulthandler.disable()  # the parent says what became of it
         os.close(reading)
         os.write(writing, _tried(what).encode()[:4096])
         os._exit(0)
