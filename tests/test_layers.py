@@ -49,10 +49,11 @@ WITHIN = {
     "runtime": "arrays host.processor host.processes host.locks compilers host kernels gpu.drivers gpu emulation"
     " building calls checking emulation.sanitizing measuring calibration examining",
     "tune": "trials problem models searching storing measuring",
-    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory engines.sites"
-    " engines.subgraphs engines.same_definition engines.patterns engines.engine_records engines.regions.blocks engines.regions.taking"
-    " engines.regions.by_rules engines.regions.outlining engines.kept_engines engines.trials engines.region_calls engines.regions.measuring"
-    " engines.regions.by_cost engines.partitions engines.partitioning engines.saving_partitions engines.arrays engines.known",
+    "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory"
+    " engines.sites engines.subgraphs engines.same_definition engines.patterns engines.engine_records"
+    " engines.regions.blocks engines.regions.taking engines.regions.by_rules engines.regions.outlining"
+    " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring engines.regions.by_cost"
+    " engines.partitions engines.partitioning engines.saving_partitions engines.arrays engines.known engines dividing",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.codegen.comparing import Comparison
     from workbench.codegen.inspection import Rewritings
     from workbench.codegen.kernel import Kernel
-    from workbench.graph.models import Model
     from workbench.poly.programs.program import Program
     from workbench.runtime.compilers.gpu_compiling import Resources
     from workbench.schedules.scheduled_program import Schedule
@@ -51,11 +50,10 @@ __all__ = [
     "errors",
     "generate",
     "lower",
-    "partition",
     "rewrites",
     "settings",
     "sketch",
-    *sorted(NAMES.keys() - {"partition"}),
+    *sorted(NAMES),
     *ROOMS,
 ]
 
@@ -125,16 +123,6 @@ def certify(schedule: Schedule, /, target: str | Target = "c") -> Certificate:
 def rewrites(schedule: Schedule, /, target: str | Target = "c") -> Rewritings:
     """The nest before and after every named rewrite, for this machine ("c") or for a `Target`."""
     return _load("workbench.codegen:rewrites")(schedule, _here(target))
-
-
-def partition(what: Model | str, /, *arguments: Any, **keywords: Any) -> Any:
-    """Of a model: its calls divided among engines, `partition(model, engines=[...])`; see `wb.graph.engines.partition`.
-
-    Of the name of a statement: the step that divides its instances by a condition, `partition("C", "n < 64")`.
-    """
-    of_a_model = hasattr(what, "functions") and hasattr(what, "typing")
-    room = "workbench.graph.engines" if of_a_model else "workbench.schedules"
-    return _load(f"{room}:partition")(what, *arguments, **keywords)
 
 
 def compare(a: Schedule, b: Schedule, /, target: str | Target = "c") -> Comparison:

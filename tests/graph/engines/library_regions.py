@@ -13,7 +13,7 @@ from workbench.lang.oracle.exact import exact
 
 
 def one_call(name: str, element: str = "float32") -> tuple[wb.Model, tuple[Any, ...]]:
-    """A model that calls an operator of the library once, and arguments for it; whole numbers are subscripts in range."""
+    """A model that calls an operator of the library once, and arguments; whole numbers are subscripts in range."""
     op = wb.ops.load(name)
     if op.generic:
         op = op.astype(element)

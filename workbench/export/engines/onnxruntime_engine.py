@@ -1,4 +1,4 @@
-"""The engine `onnxruntime`: a region as a model of ONNX, each operator a function with the exporter's body of plain ONNX."""
+"""The engine `onnxruntime`: a region as a model of ONNX, each operator with the exporter's body of plain ONNX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines kept on disk: what one compiled for a region is loaded again, while region, engine and machine are the same."""
+"""Engines kept on disk: what one compiled is loaded again while region, engine and machine are the same."""
 
 from __future__ import annotations
 

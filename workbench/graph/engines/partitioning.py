@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.errors import EngineError, shown
+from workbench.graph.engines.engine_records import Engine, engine_named
+from workbench.graph.engines.partitions import Left, Partition, Placed
+from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.regions.blocks import Block, Mask, blocks_of
 from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest
 from workbench.graph.engines.regions.by_rules import Region, by_rules
-from workbench.graph.engines.engine_records import Engine, engine_named
 from workbench.graph.engines.regions.measuring import Measuring
 from workbench.graph.engines.regions.outlining import outline, replaced, untold
-from workbench.graph.engines.partitions import Left, Partition, Placed
-from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.regions.taking import Taken, taken
 from workbench.graph.models import Model
 from workbench.lang.oracle.evaluation import evaluate as oracle

@@ -19,7 +19,7 @@ from workbench.runtime.measuring.timing import duration
 class Placed:
     """A region: the function of the model that stands for it, its engine and calls, and why it is there.
 
-    `seconds` is what it was measured to cost, if it was; `others` what it would cost elsewhere, or why it cannot be had.
+    `seconds` is what it was measured to cost, if it was; `others` what it would cost elsewhere, or why not.
     """
 
     name: str

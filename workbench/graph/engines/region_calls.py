@@ -1,4 +1,4 @@
-"""Calls of regions: what an engine compiled, watched: it crashes, hangs or lies, and the host takes over and says so."""
+"""Calls of regions: what an engine compiled; where it crashes, hangs or lies, the host takes over and says so."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Watch:
     """How engines are watched.
 
     `on_failure` is "host" (it computes the region, with a warning) or "raise".  `check` compares the first results for
-    arrays of each kind with the oracle.  `isolate` tries them in a process of their own before.  Compiling and the first
-    call may take `timeout_seconds`.  `host` computes one call of an operator.  `keep` says whether compiled engines are
+    arrays of each kind with the oracle.  `isolate` tries them in a process of their own before.  Compiling and the
+    first call may take `timeout_seconds`.  `host` computes one call of an operator.  `keep` says whether compiled engines are
     kept on disk, `shipped` is a folder of some that came with a saved partition.
     """
 

@@ -44,7 +44,7 @@ def within(seconds: float, what: Callable[[], R]) -> R:
 
 
 def in_child(what: Callable[[], Any], seconds: float) -> None:
-    """Run a function in a process forked from this one; EngineError if it raises, hangs or takes the process with it."""
+    """Run a function in a process forked from this one; EngineError if it raises, hangs or takes that with it."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads: that is what is tried

@@ -24,9 +24,9 @@ def evaluate(
 
     Arrays are taken as they are, Python's numbers and lists as arrays of the type that is wanted; a `List` from any
     sequence, an `Option` from None or a value, a `Tree` from None or (value, left, right).  `sizes` are dimensions by
-    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`, `calls` has callables for functions
-    of the model by name, other than the entry.  CallError says which argument does not fit, or which call of an
-    operator fails.
+    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`, `calls` has callables for
+    functions of the model by name, other than the entry.  CallError says which argument does not fit, or which call of
+    an operator fails.
     """
     machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator, calls)
     entry = machine.named(model.entry)

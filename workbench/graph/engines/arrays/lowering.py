@@ -41,7 +41,7 @@ def array_program(region: Subgraph) -> ArrayProgram:
 
 
 def why_not(site: Site) -> str:
-    """Why a call is no array program; nothing if it is.  Where shapes are not known yet only the types are looked at."""
+    """Why a call is no array program; nothing if it is.  Where shapes are not known yet only types are looked at."""
     odd = [name for name in site.dtypes if name not in ELEMENTS]
     if odd:
         return f"elements of {odd[0]}"

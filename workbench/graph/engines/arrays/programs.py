@@ -1,4 +1,4 @@
-"""Array programs: what a region computes as instructions over whole arrays, which JSON can hold and any array library run.
+"""Array programs: what a region computes as instructions over whole arrays, for JSON and any array library.
 
 | instruction | gives |
 |---|---|

@@ -30,7 +30,7 @@ Mask = int
 
 @record(eq=False)
 class Block:
-    """The nodes of a scope in an order in which each stands after what it needs; projections belong to what they are of.
+    """The nodes of a scope, each after what it needs; projections belong to what they are of.
 
     `sites` has the calls that engines may take, `refused` those of operators that none may, each with the reason.
     `above[n]` and `below[n]` are the nodes that node n needs and that need it, at whatever distance.  `uses` counts how
@@ -138,10 +138,13 @@ def _is_pure(function: Function, pure: set[str]) -> bool:
     for node in postorder(function):
         if isinstance(node, ReadReference | WriteReference):
             return False
-        if isinstance(node, Call) and not isinstance(node.function, Primitive | Constructor):
-            if not (isinstance(node.function, Global) and node.function.name in pure):
-                return False
+        if isinstance(node, Call) and not _calls_nothing_that_acts(node.function, pure):
+            return False
     return True
+
+
+def _calls_nothing_that_acts(function: Term, pure: set[str]) -> bool:
+    return isinstance(function, Primitive | Constructor) or (isinstance(function, Global) and function.name in pure)
 
 
 def _behind(known: Scopes, function: Function, pure: frozenset[str]) -> dict[Term, str]:

@@ -8,14 +8,15 @@ integer program, with a cut for every cycle that a solution turns out to have.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
+from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.regions.blocks import Block, Mask, bits
 from workbench.graph.engines.regions.by_rules import by_rules
-from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import Taken
 from workbench.records import record
@@ -92,7 +93,7 @@ def cheapest(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
 def is_chain(block: Block) -> bool:
     """Whether each call needs all those before it."""
     places = [at for at, node in enumerate(block.nodes) if node in block.sites]
-    return len(places) == len(block.nodes) and all(block.above[b] >> a & 1 for a, b in zip(places, places[1:], strict=False))
+    return len(places) == len(block.nodes) and all(block.above[b] >> a & 1 for a, b in pairwise(places))
 
 
 def on_chain(block: Block, among: Sequence[Candidate]) -> list[Candidate]:

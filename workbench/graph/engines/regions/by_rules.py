@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.graph.engines.regions.blocks import Block, Mask, bits
 from workbench.graph.engines.engine_records import Engine
+from workbench.graph.engines.regions.blocks import Block, Mask, bits
 from workbench.graph.engines.regions.taking import Taken
 from workbench.records import record
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import ModelError
-from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.kept_engines import compiled_or_kept, machine_key
-from workbench.graph.engines.regions.outlining import outline, untold
 from workbench.graph.engines.region_calls import fitting, read_only, worded
+from workbench.graph.engines.regions.blocks import Block, Mask
+from workbench.graph.engines.regions.outlining import outline, untold
 from workbench.graph.engines.same_definition import definition_key
 from workbench.graph.engines.sites import ArrayType, array_type
 from workbench.graph.engines.subgraphs import Subgraph, subgraph

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.patterns import Matching
+from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.terms.nodes import Term
 from workbench.records import record
 
 
 @record(eq=False)
 class Taken:
-    """What an engine takes of a block: sets of calls that stay together, each with its pattern, and why not the rest."""
+    """What an engine takes of a block: sets of calls that stay together, with their patterns, and why not the rest."""
 
     engine: Engine
     atoms: tuple[tuple[Mask, str], ...]
