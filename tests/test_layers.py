@@ -52,8 +52,9 @@ WITHIN = {
     "graph": "terms typing.datatypes forms text forms.keys typing evaluation models building saving importing memory"
     " engines.sites engines.subgraphs engines.same_definition engines.patterns engines.engine_records"
     " engines.regions.blocks engines.regions.taking engines.regions.by_rules engines.regions.outlining"
-    " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring engines.regions.by_cost"
-    " engines.partitions engines.partitioning engines.saving_partitions engines.arrays engines.known engines dividing",
+    " engines.kept_engines engines.trials engines.region_calls engines.regions.measuring engines.regions.contests"
+    " engines.regions.by_cost engines.partitions engines.partitioning engines.saving_partitions engines.arrays"
+    " engines.known engines dividing",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
     " notebook panels.domain panels",
 }

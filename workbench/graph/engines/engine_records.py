@@ -75,7 +75,7 @@ def engine(
 
     def made(what: Any) -> Engine:
         of = what() if inspect.isclass(what) else what
-        compile_ = getattr(of, "compile", of)
+        compile_: Any = getattr(of, "compile", of)
         if not callable(compile_):
             raise EngineError(f"the engine {name!r} has no compile(subgraph); {shown(what)} is no function either")
         save, load = getattr(of, "save", None), getattr(of, "load", None)

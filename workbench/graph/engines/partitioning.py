@@ -12,6 +12,7 @@ from workbench.graph.engines.region_calls import Watch
 from workbench.graph.engines.regions.blocks import Block, Mask, blocks_of
 from workbench.graph.engines.regions.by_cost import Candidate, candidates, cheapest
 from workbench.graph.engines.regions.by_rules import Region, by_rules
+from workbench.graph.engines.regions.contests import CLOSE, contest
 from workbench.graph.engines.regions.measuring import Measuring
 from workbench.graph.engines.regions.outlining import outline, replaced, untold
 from workbench.graph.engines.regions.taking import Taken, taken
@@ -81,29 +82,43 @@ def _divided(model: Model, block: Block, engines: Sequence[Engine], measuring: M
     among = candidates(
         block, takes, lambda engine, mask: measuring.on(engine, block, mask), lambda m: measuring.by_host(block, m)
     )
-    best = cheapest(block, among)
     known = {(each.engine.name if each.engine else "host", each.mask): each for each in among}
-    regions = [
-        Region(block, each.mask, each.engine, "the cheapest division that was found")
-        for each in best
-        if each.engine is not None
-    ]
-    totals = {"chosen": sum(each.seconds for each in best), **_others(block, takes, known)}
+    divisions = {"chosen": cheapest(block, among), **_others(block, takes, known)}
+    totals = {name: sum(each.seconds for each in of) for name, of in divisions.items()}
+    best, reason = _best(measuring, block, divisions, totals)
+    regions = [Region(block, each.mask, each.engine, reason) for each in best if each.engine is not None]
     return Divided(block, takes, tuple(regions), known, totals)
 
 
-def _others(block: Block, takes: Sequence[Taken], known: Mapping[tuple[str, Mask], Candidate]) -> dict[str, float]:
-    """What other divisions would cost: all on the host, by the rules with all engines, and with each alone."""
-    hosts = {mask: each.seconds for (name, mask), each in known.items() if name == "host"}
+def _best(
+    measuring: Measuring, block: Block, divisions: Mapping[str, Sequence[Candidate]], totals: dict[str, float]
+) -> tuple[Sequence[Candidate], str]:
+    """The division with the cheapest parts, or one that is close and cheaper as a whole; `totals` learns of that."""
+    limit = CLOSE * totals["chosen"]
+    close = {name: [(e.engine, e.mask) for e in of] for name, of in divisions.items() if totals[name] <= limit}
+    distinct = {frozenset((e.name if e else "", mask) for e, mask in of) for of in close.values()}
+    if len(distinct) < 2:
+        return divisions["chosen"], "the cheapest division that was found"
+    totals.update(contest(measuring, block, close))
+    best = min(close, key=lambda name: totals[name])
+    reason = "its parts cost least" if best == "chosen" else f"{best}, and as a whole it costs less than cheaper parts"
+    totals["chosen"] = totals[best]
+    return divisions[best], f"the cheapest division that was found: {reason}"
+
+
+def _others(
+    block: Block, takes: Sequence[Taken], known: Mapping[tuple[str, Mask], Candidate]
+) -> dict[str, list[Candidate]]:
+    """Other divisions: all on the host, by the rules with all engines, and with each alone."""
+    hosts = [each for (name, _), each in known.items() if name == "host"]
     ways = {"rules": list(takes), **{f"rules, {each.engine.name} alone": [each] for each in takes}}
-    found = {"all on the host": sum(hosts.values())}
+    found = {"all on the host": hosts}
     for name, of in ways.items():
         regions = by_rules(block, of)
-        measured = [known.get((each.engine.name, each.mask)) for each in regions]
-        if None not in measured:
+        measured = [known[key] for each in regions if (key := (each.engine.name, each.mask)) in known]
+        if len(measured) == len(regions):
             covered = sum(each.mask for each in regions)
-            rest = sum(seconds for mask, seconds in hosts.items() if not mask & covered)
-            found[name] = rest + sum(each.seconds for each in measured if each is not None)
+            found[name] = [*measured, *(each for each in hosts if not each.mask & covered)]
     return found
 
 

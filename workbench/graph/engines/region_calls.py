@@ -31,8 +31,8 @@ class Watch:
 
     `on_failure` is "host" (it computes the region, with a warning) or "raise".  `check` compares the first results for
     arrays of each kind with the oracle.  `isolate` tries them in a process of their own before.  Compiling and the
-    first call may take `timeout_seconds`.  `host` computes one call of an operator.  `keep` says whether compiled engines are
-    kept on disk, `shipped` is a folder of some that came with a saved partition.
+    first call may take `timeout_seconds`.  `host` computes one call of an operator.  `keep` says whether compiled
+    engines are kept on disk, `shipped` is a folder of some that came with a saved partition.
     """
 
     host: Run
@@ -74,8 +74,7 @@ class RegionCall:
 
     def __call__(self, *arrays: Any) -> Any:
         """The region's value for arrays: an array, or a tuple of several."""
-        given = tuple(map(read_only, arrays))
-        key = tuple((each.dtype.str, each.shape) for each in given)
+        given, key = taken_in(arrays)
         found = self._made.get(key)
         if found is None:
             return single(self._first(key, given))
@@ -133,6 +132,12 @@ class RegionCall:
 
     def _host(self, region: Subgraph, given: tuple[Any, ...]) -> Results:
         return several(region.run(given, self.watch.host))
+
+
+def taken_in(arrays: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Arguments as an engine gets them, and what kind of arrays they are."""
+    given = tuple(map(read_only, arrays))
+    return given, tuple((each.dtype.str, each.shape) for each in given)
 
 
 def read_only(array: Any) -> Any:

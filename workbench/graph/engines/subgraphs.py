@@ -83,8 +83,8 @@ class Subgraph:
             out = in_order(op, tuple(given[count:])) if len(given) > count else None
             found = call(op, **dict(zip(inputs_of(op), given, strict=False)), **step.sizes, out=out)
             values.update(zip(step.results, found if len(step.results) > 1 else (found,), strict=True))
-        found = tuple(values[each] for each in self.results)
-        return found if len(found) > 1 else found[0]
+        results = [values[each] for each in self.results]
+        return tuple(results) if len(results) > 1 else results[0]
 
     def __str__(self) -> str:
         lines = [f"%{each}: {self.types[each]}" for each in self.inputs]

@@ -115,14 +115,13 @@ class _Written:
         self.values = Expressions(write, self.block, cells)
 
     def statement(self) -> None:
-        of = self.of
-        if of.reduction is not None and not isinstance(of.reduction, str):
+        of, target = self.of, self.of.targets[0]
+        if len(of.targets) > 1 or not isinstance(of.reduction, str | None):
             raise EngineError("a reduction over tuples")
-        if any(read.subscripts != of.targets[0].subscripts for read in own_reads(of)) or len(of.targets) > 1:
+        if any(read.subscripts != target.subscripts for read in own_reads(of)):
             raise EngineError("instances that read what others write")
         if of.reduction is not None and own_reads(of):
             raise EngineError("a reduction that reads what it writes")
-        target = of.targets[0]
         starts, order, shape = self._place(target)
         value = self._reduced(order) if of.reduction is not None else self.values.value(of.values[0])
         value = self.values.arranged(value, order)

@@ -187,7 +187,7 @@ def source_of(term: Term) -> Term:
 def _block(
     model: Model, name: str, known: Scopes, scope: Scope, behind: Mapping[Term, str], uses: Mapping[Term, int]
 ) -> Block:
-    nodes = [node for node in known.blocks[scope] if not isinstance(node, Projection)]
+    nodes: list[Term] = [node for node in known.blocks[scope] if not isinstance(node, Projection)]
     needs = _needs(known, scope, nodes)
     order = _order(nodes, needs)
     places = {node: at for at, node in enumerate(order)}

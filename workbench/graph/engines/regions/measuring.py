@@ -19,7 +19,7 @@ import numpy as np
 from workbench.errors import ModelError
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.kept_engines import compiled_or_kept, machine_key
-from workbench.graph.engines.region_calls import fitting, read_only, worded
+from workbench.graph.engines.region_calls import fitting, taken_in, worded
 from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.regions.outlining import outline, untold
 from workbench.graph.engines.same_definition import definition_key
@@ -34,7 +34,8 @@ from workbench.records import record
 from workbench.runtime.compilers.storage import subdirectory, write_file
 from workbench.settings import current
 
-SECONDS, MOST_RUNS = 0.02, 30
+SECONDS, MOST_SECONDS = 0.03, 1.0
+FEWEST_RUNS, MOST_RUNS = 5, 50
 
 
 @record
@@ -91,13 +92,13 @@ class Measuring:
         if missing:
             return Cost(float("inf"), f"no argument tells the size {sorted(missing)[0]!r}")
         region = self.region(block, mask)
-        key = _digest(engine.name, engine.version, shape_key(region))
+        key = digest(engine.name, engine.version, shape_key(region))
         return self._remembered(key, lambda: self._timed(engine, region))
 
     def by_host(self, block: Block, mask: Mask) -> Cost:
         """What a call costs where no engine takes it."""
         region = self.region(block, mask)
-        key = _digest("host", self.host_name, shape_key(region))
+        key = digest("host", self.host_name, shape_key(region))
         return self._remembered(key, lambda: Cost(best_seconds(lambda given: region.run(given, self.host), region)))
 
     def _remembered(self, key: str, measure: Callable[[], Cost]) -> Cost:
@@ -113,28 +114,32 @@ class Measuring:
 
     def _timed(self, engine: Engine, region: Subgraph) -> Cost:
         """Compiled and called once with a limit on time, then timed in the thread that will call it."""
-        given = tuple(read_only(example(region.types[each])) for each in region.inputs)
+        given = taken_in(examples(region))[0]
         try:
             compiled = within(self.timeout_seconds, lambda: compiled_or_kept(engine, region, keep=False))
             within(self.timeout_seconds, lambda: fitting(region, compiled(*given)))
-            return Cost(best_seconds(lambda given: fitting(region, compiled(*given)), region))
+            return Cost(best_seconds(lambda given: fitting(region, compiled(*taken_in(given)[0])), region))
         except Exception as error:
             return Cost(float("inf"), worded(error))
 
 
 def best_seconds(call: Callable[[tuple[Any, ...]], Any], region: Subgraph) -> float:
     """The shortest of some calls on arrays of the region's types, after one that warms up."""
-    given = tuple(read_only(example(region.types[each])) for each in region.inputs)
+    given = examples(region)
     call(given)
-    best, spent, runs = float("inf"), 0.0, 0
-    while runs < 3 or (spent < SECONDS and runs < MOST_RUNS):
+    times: list[float] = []
+    while len(times) < FEWEST_RUNS or (sum(times) < SECONDS and len(times) < MOST_RUNS):
         start = time.perf_counter()
         call(given)
-        took = time.perf_counter() - start
-        best, spent, runs = min(best, took), spent + took, runs + 1
-        if spent > 1.0:
+        times.append(time.perf_counter() - start)
+        if sum(times) > MOST_SECONDS:
             break
-    return best
+    return min(times)
+
+
+def examples(region: Subgraph) -> tuple[Any, ...]:
+    """Arrays of the types of a region's inputs."""
+    return tuple(example(region.types[each]) for each in region.inputs)
 
 
 def example(of: ArrayType) -> np.ndarray[Any, Any]:
@@ -152,7 +157,8 @@ def shape_key(region: Subgraph) -> str:
     return repr((steps, types, region.inputs, region.results))
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """A digest of what time depends on, on this machine and with so many threads."""
     return sha256(repr((*parts, machine_key(), current().threads)).encode()).hexdigest()[:32]
 
 
