@@ -1,6 +1,6 @@
 """Models divided among engines by measured cost, against all on the host, all on one engine, and the rules.
 
-    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [names]
+    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines torch,onnxruntime] [names]
 
 needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, alternating, plain arrays in
 and out; the table has the shortest times, and the ratio of the division by cost to the best of the others.
@@ -8,6 +8,7 @@ and out; the table has the shortest times, and the ratio of the division by cost
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import warnings
@@ -17,7 +18,7 @@ import numpy as np
 
 import workbench as wb
 
-ENGINES = ("torch", "onnxruntime", "workbench")
+ENGINES = "torch,onnxruntime,workbench"
 ROUNDS, CALLS = 25, 4
 
 
@@ -77,11 +78,11 @@ def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
     }  # fmt: skip
 
 
-def divisions(model: wb.Model) -> dict[str, Any]:
+def divisions(model: wb.Model, engines: list[str]) -> dict[str, Any]:
     """Name → partition: by cost, all on the host, the rules with all engines, and with each alone."""
-    found = {"cost": wb.partition(model, ENGINES, keep=False), "host": wb.partition(model, [], by="rules")}
-    found["rules"] = wb.partition(model, ENGINES, by="rules", keep=False)
-    return found | {f"rules, {each}": wb.partition(model, [each], by="rules", keep=False) for each in ENGINES}
+    found = {"cost": wb.partition(model, engines, keep=False), "host": wb.partition(model, [], by="rules")}
+    found["rules"] = wb.partition(model, engines, by="rules", keep=False)
+    return found | {f"rules, {each}": wb.partition(model, [each], by="rules", keep=False) for each in engines}
 
 
 def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
@@ -99,20 +100,24 @@ def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
     return best
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Print a row for each model."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engines", default=ENGINES)
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args(arguments)
     import torch
 
     torch.set_num_threads(1)
     for name, (module, shape) in models().items():
-        if names and name not in names:
+        if given.names and name not in given.names:
             continue
         example = torch.randn(shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = wb.from_torch(module.eval(), example)
         start = time.perf_counter()
-        partitions = divisions(model)
+        partitions = divisions(model, given.engines.split(","))
         took = time.perf_counter() - start
         with torch.no_grad():
             wanted = module(example).numpy()

@@ -74,7 +74,7 @@ def engine(
     wanted = None if patterns is None else tuple(map(as_pattern, patterns))
 
     def made(what: Any) -> Engine:
-        of = what() if inspect.isclass(what) else what
+        of: Any = what() if inspect.isclass(what) else what
         compile_: Any = getattr(of, "compile", of)
         if not callable(compile_):
             raise EngineError(f"the engine {name!r} has no compile(subgraph); {shown(what)} is no function either")

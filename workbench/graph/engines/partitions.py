@@ -9,7 +9,8 @@ from typing import Any
 from workbench.graph.engines.engine_records import Engine
 from workbench.graph.engines.region_calls import RegionCall, Report, Watch
 from workbench.graph.engines.sites import Site
-from workbench.graph.evaluation.evaluating import evaluate
+from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
+from workbench.graph.evaluation.machine import Machine
 from workbench.graph.models import Model
 from workbench.records import record
 from workbench.runtime.measuring.timing import duration
@@ -74,6 +75,10 @@ class Partition:
             for name, placed in self.regions.items()
         }
 
+    @cached_property
+    def _machine(self) -> Machine:
+        return machine_of(self.model, self.watch.host, self._calls)
+
     def compiled(self) -> dict[str, RegionCall]:
         """For each region the callable that takes the place of its function: arrays in, an array or a tuple out.
 
@@ -88,7 +93,7 @@ class Partition:
 
     def evaluate(self, /, *arrays: Any, **sizes: int) -> Any:
         """What the model computes, regions by their engines and the rest by the host."""
-        return evaluate(self.model, arrays, sizes, self.watch.host, self._calls)
+        return evaluate_on(self._machine, self.model, arrays, sizes)
 
     def __str__(self) -> str:
         lines = [f"{len(self.regions)} regions by {self.by}, {len(self.left)} calls left to the host"]

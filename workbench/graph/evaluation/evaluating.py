@@ -16,21 +16,27 @@ if TYPE_CHECKING:
     from workbench.graph.models import Model
 
 
-def evaluate(
-    model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], run_operator: Any = oracle,
-    calls: Mapping[str, Any] = MappingProxyType({}),
-) -> Any:  # fmt: skip
+def evaluate(model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], run_operator: Any = oracle) -> Any:
     """The value of a model's entry for its arguments.
 
     Arrays are taken as they are, Python's numbers and lists as arrays of the type that is wanted; a `List` from any
     sequence, an `Option` from None or a value, a `Tree` from None or (value, left, right).  `sizes` are dimensions by
-    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`, `calls` has callables for
-    functions of the model by name, other than the entry.  CallError says which argument does not fit, or which call of
-    an operator fails.
+    name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`.  CallError says which
+    argument does not fit, or which call of an operator fails.
     """
+    return evaluate_on(machine_of(model, run_operator), model, arrays, sizes)
+
+
+def machine_of(model: Model, run_operator: Any = oracle, calls: Mapping[str, Any] = MappingProxyType({})) -> Machine:
+    """A machine that evaluates a model, once or often; `calls` has callables for functions other than its entry."""
     machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator, calls)
+    machine.sized.add(model.main)
+    return machine
+
+
+def evaluate_on(machine: Machine, model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int]) -> Any:
+    """What `evaluate` gives, on a machine that was made before."""
     entry = machine.named(model.entry)
-    machine.sized.add(entry.function)
     of = model.type_of(model.entry)
     assert isinstance(of, FunctionType)
     names = [each.name for each in entry.function.parameters]

@@ -12,10 +12,10 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.graph.engines.engine_records import Engine
-from workbench.graph.engines.kept_engines import compiled_or_kept
-from workbench.graph.engines.region_calls import fitting, taken_in
+from workbench.graph.engines.region_calls import RegionCall, Watch
 from workbench.graph.engines.regions.blocks import Block, Mask
-from workbench.graph.engines.regions.measuring import Measuring, digest, examples, shape_key
+from workbench.graph.engines.regions.measuring import Measuring, digest, dispatch_seconds, examples, shape_key
+from workbench.graph.engines.regions.outlining import outline
 from workbench.runtime.compilers.storage import subdirectory, write_file
 
 CLOSE = 1.3
@@ -37,7 +37,8 @@ def contest(measuring: Measuring, block: Block, divisions: Mapping[str, Parts]) 
         return {name: float(found[name]) for name in divisions}
     except (OSError, ValueError, KeyError):
         pass
-    best = _timed({name: _whole(measuring, block, of) for name, of in divisions.items()})
+    timed = _timed({name: _whole(measuring, block, of) for name, of in divisions.items()})
+    best = {name: seconds + len(divisions[name]) * dispatch_seconds() for name, seconds in timed.items()}
     write_file(file, json.dumps(best).encode())
     return best
 
@@ -58,8 +59,9 @@ def _part(measuring: Measuring, block: Block, engine: Engine | None, mask: Mask)
     arrays = examples(region)
     if engine is None:
         return lambda: region.run(arrays, measuring.host)
-    compiled = compiled_or_kept(engine, region, keep=False)
-    return lambda: fitting(region, compiled(*taken_in(arrays)[0]))
+    function = outline(measuring.model, block, mask).function
+    called = RegionCall("region", function, engine, Watch(measuring.host, "raise", keep=False))
+    return lambda: called(*arrays)
 
 
 def _shortest(run: Callable[[], None]) -> float:

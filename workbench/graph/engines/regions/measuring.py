@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,13 @@ from workbench.graph.engines.same_definition import definition_key
 from workbench.graph.engines.sites import ArrayType, array_type
 from workbench.graph.engines.subgraphs import Subgraph, subgraph
 from workbench.graph.engines.trials import within
+from workbench.graph.evaluation.evaluating import evaluate_on, machine_of
 from workbench.graph.models import Model
 from workbench.graph.terms.dimensions import dimension, replaced, shown
-from workbench.graph.terms.nodes import Variable
+from workbench.graph.terms.nodes import Call, Function, Primitive, Term, Variable
+from workbench.graph.terms.scalars import infix
 from workbench.graph.terms.types import TensorType
+from workbench.lang.dtypes import FLOAT32
 from workbench.records import record
 from workbench.runtime.compilers.storage import subdirectory, write_file
 from workbench.settings import current
@@ -93,13 +97,15 @@ class Measuring:
             return Cost(float("inf"), f"no argument tells the size {sorted(missing)[0]!r}")
         region = self.region(block, mask)
         key = digest(engine.name, engine.version, shape_key(region))
-        return self._remembered(key, lambda: self._timed(engine, region))
+        own = self._remembered(key, lambda: self._timed(engine, region))
+        return Cost(own.seconds + dispatch_seconds(), own.reason)
 
     def by_host(self, block: Block, mask: Mask) -> Cost:
         """What a call costs where no engine takes it."""
         region = self.region(block, mask)
         key = digest("host", self.host_name, shape_key(region))
-        return self._remembered(key, lambda: Cost(best_seconds(lambda given: region.run(given, self.host), region)))
+        own = self._remembered(key, lambda: Cost(best_seconds(lambda given: region.run(given, self.host), region)))
+        return Cost(own.seconds + dispatch_seconds())
 
     def _remembered(self, key: str, measure: Callable[[], Cost]) -> Cost:
         if key not in self.known:
@@ -121,6 +127,30 @@ class Measuring:
             return Cost(best_seconds(lambda given: fitting(region, compiled(*taken_in(given)[0])), region))
         except Exception as error:
             return Cost(float("inf"), worded(error))
+
+
+@cache
+def dispatch_seconds() -> float:
+    """What the interpreter takes for a call, whoever computes it: of ten calls, less one, that compute nothing."""
+    times = []
+    for count in (1, 10):
+        x = Variable("x", TensorType(FLOAT32))
+        term: Term = x
+        for _ in range(count):
+            term = Call(Primitive(infix("+")), (term, x))
+        model, one = Model({"main": Function((x,), term)}), np.float32(1.0)
+        machine = machine_of(model, lambda op, one=one, **_: one)
+        times.append(_shortest(lambda on=machine, model=model, one=one: evaluate_on(on, model, (one,), {})))
+    return max(0.0, times[1] - times[0]) / 9
+
+
+def _shortest(call: Callable[[], Any], runs: int = 50) -> float:
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def best_seconds(call: Callable[[tuple[Any, ...]], Any], region: Subgraph) -> float:
