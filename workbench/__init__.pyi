@@ -23,6 +23,9 @@ from workbench.fromc.program import from_c as from_c
 from workbench.graph import Model as Model
 from workbench.graph import model as model
 from workbench.graph import plan_memory as plan_memory
+
+from workbench.graph.dividing import partition as partition
+from workbench.graph.engines import engine as engine
 from workbench.graph.importing.from_onnx_models import from_onnx as from_onnx
 from workbench.graph.importing.from_torch_modules import from_torch as from_torch
 from workbench.graph.optimizing import optimize as optimize
@@ -73,7 +76,6 @@ from workbench.schedules import next_steps as next_steps
 from workbench.schedules import nontemporal as nontemporal
 from workbench.schedules import pad as pad
 from workbench.schedules import parallelize as parallelize
-from workbench.schedules import partition as partition
 from workbench.schedules import pipeline as pipeline
 from workbench.schedules import prefetch as prefetch
 from workbench.schedules import preview as preview

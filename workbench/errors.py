@@ -45,6 +45,10 @@ class CallError(WorkbenchError):
     """The arrays or scalars given to an operator or kernel do not fit it."""
 
 
+class EngineError(WorkbenchError):
+    """An engine for parts of models is unknown, crashed, hung, or did not give what it said it would."""
+
+
 class UnknownName(WorkbenchError, AttributeError):
     """The workbench has nothing of this name."""
 

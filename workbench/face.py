@@ -21,6 +21,8 @@ NAMES: dict[str, str] = {
 
     "build": "workbench.graph.running.building:build",
     "plan_memory": "workbench.graph:plan_memory",
+
+    "engine": "workbench.graph.engines:engine",
     "from_onnx": "workbench.graph.importing.from_onnx_models:from_onnx",
     "from_torch": "workbench.graph.importing.from_torch_modules:from_torch",
     "from_c": "workbench.fromc.program:from_c",
@@ -55,6 +57,16 @@ NAMES: dict[str, str] = {
     "explain": "workbench.viz.views.performance.explanation_view:explain",
     "figure": "workbench.viz.notebook.figures:figure",
     **{step: f"workbench.schedules:{step}" for step in STEPS},
+    "partition": "workbench.graph.dividing:partition",  # the step of that name among others
+}
+
+# Engine for parts of models that comes along → where it stands; those of other packages stand among the exporters.
+ENGINES = {
+    "workbench": "workbench.graph.engines.known.kernels:workbench",
+    "c": "workbench.graph.engines.known.c_source:c",
+    "json": "workbench.graph.engines.known.json_text:json",
+    "torch": "workbench.export.engines.torch_engine:torch_eager",
+    "onnxruntime": "workbench.export.engines.onnxruntime_engine:onnxruntime_session",
 }
 
 # Method of Operator that needs a later room → where it stands.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import CallError, unknown_name
@@ -23,9 +24,19 @@ def evaluate(model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int], ru
     name, for what no shape tells.  `run_operator` stands for `workbench.lang.evaluate`.  CallError says which
     argument does not fit, or which call of an operator fails.
     """
-    machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator)
+    return evaluate_on(machine_of(model, run_operator), model, arrays, sizes)
+
+
+def machine_of(model: Model, run_operator: Any = oracle, calls: Mapping[str, Any] = MappingProxyType({})) -> Machine:
+    """A machine that evaluates a model, once or often; `calls` has callables for functions other than its entry."""
+    machine = Machine(dict(model.functions), model.datatypes, model.typing, run_operator, calls)
+    machine.sized.add(model.main)
+    return machine
+
+
+def evaluate_on(machine: Machine, model: Model, arrays: tuple[Any, ...], sizes: Mapping[str, int]) -> Any:
+    """What `evaluate` gives, on a machine that was made before."""
     entry = machine.named(model.entry)
-    machine.sized.add(entry.function)
     of = model.type_of(model.entry)
     assert isinstance(of, FunctionType)
     names = [each.name for each in entry.function.parameters]

@@ -6,7 +6,7 @@ recursion is as deep as memory allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,12 +89,13 @@ class _Frame:
 
 @dataclass(eq=False)
 class Machine:
-    """Evaluates the functions of a model; `run_operator` computes one call of an operator."""
+    """Evaluates the functions of a model; `run_operator` computes one call of an operator, `calls` some functions."""
 
     functions: dict[str, Function]
     datatypes: Datatypes
     typing: Typing
     run_operator: Run = evaluate
+    calls: Mapping[str, Run] = field(default_factory=dict)
     codes: dict[str, Scopes] = field(default_factory=dict)
     checks: dict[Function, list[Check]] = field(default_factory=dict)
     sized: set[Function] = field(default_factory=set)
@@ -145,7 +146,7 @@ class Machine:
             case Constant(array):
                 return array
             case Global(name):
-                return self.named(name)
+                return self.calls[name] if name in self.calls else self.named(name)
             case Primitive(operator):
                 return operator
             case Constructor(name):

@@ -8,6 +8,7 @@ from workbench.graph.terms.nodes import (
     Call,
     Constructor,
     Function,
+    Global,
     Let,
     Primitive,
     ReadReference,
@@ -17,12 +18,13 @@ from workbench.graph.terms.nodes import (
 from workbench.graph.terms.walking import operands
 
 
-def impure(found: Scopes) -> set[Term]:
+def impure(found: Scopes, pure: frozenset[str] = frozenset()) -> set[Term]:
     """The nodes whose order matters: an `if` or `match` is among them if some branch holds one.
 
+    `pure` are functions of the model that are known not to act.
     Making a function or a new cell has no effect that anybody could see.
     """
-    marked = {node for node in found.home if _acts(node)}
+    marked = {node for node in found.home if _acts(node, pure)}
     for node in list(marked):
         scope = found.home[node]
         while scope.at is not None and scope.outer is not None and not isinstance(scope.at, Function):
@@ -31,12 +33,14 @@ def impure(found: Scopes) -> set[Term]:
     return marked
 
 
-def _acts(node: Term) -> bool:
+def _acts(node: Term, pure: frozenset[str]) -> bool:
     match node:
         case ReadReference() | WriteReference():
             return True
         case Call(Primitive() | Constructor()):
             return False
+        case Call(Global(name)):
+            return name not in pure
         case Call():
             return True
         case _:

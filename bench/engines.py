@@ -1,0 +1,134 @@
+"""Models divided among engines by measured cost, against all on the host, all on one engine, and the rules.
+
+    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines torch,onnxruntime] [names]
+
+needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, alternating, plain arrays in
+and out; the table has the shortest times, and the ratio of the division by cost to the best of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+import workbench as wb
+
+ENGINES = "torch,onnxruntime,workbench"
+ROUNDS, CALLS = 25, 4
+
+
+def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
+    """Name → module of PyTorch and the shape of its input."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+
+    def unit(i: int, o: int, k: int = 3, groups: int = 1) -> Any:
+        convolution = nn.Conv2d(i, o, k, padding=k // 2, groups=groups, bias=False)
+        return nn.Sequential(convolution, nn.BatchNorm2d(o), nn.ReLU())
+
+    class Residual(nn.Module):
+        def __init__(self, c: int) -> None:
+            super().__init__()
+            self.first, self.second = unit(c, c), nn.Conv2d(c, c, 3, padding=1)
+
+        def forward(self, x: Any) -> Any:
+            return torch.relu(x + self.second(self.first(x)))
+
+    class Attention(nn.Module):
+        def __init__(self, d: int) -> None:
+            super().__init__()
+            self.q, self.k, self.v, self.norm = nn.Linear(d, d), nn.Linear(d, d), nn.Linear(d, d), nn.LayerNorm(d)
+            self.feed = nn.Sequential(nn.Linear(d, 2 * d), nn.GELU(), nn.Linear(2 * d, d))
+
+        def forward(self, x: Any) -> Any:
+            weights = torch.softmax(self.q(x) @ self.k(x).transpose(-1, -2) / 8, -1)
+            x = self.norm(x + weights @ self.v(x))
+            return self.norm(x + self.feed(x))
+
+    class Gated(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.up, self.gate, self.down = nn.Linear(128, 256), nn.Linear(128, 256), nn.Linear(256, 128)
+
+        def forward(self, x: Any) -> Any:
+            return x + self.down(torch.nn.functional.silu(self.gate(x)) * self.up(x))
+
+    def mlp(d: int) -> Any:
+        return nn.Sequential(nn.Linear(d, 2 * d), nn.ReLU(), nn.Linear(2 * d, 2 * d), nn.ReLU(), nn.Linear(2 * d, 10))
+
+    pool = nn.MaxPool2d(2)
+    head = nn.Sequential(nn.Flatten(), nn.Linear(32 * 64, 10), nn.Softmax(-1))
+    return {
+        "mlp": (mlp(256), (64, 256)),
+        "convolutions": (nn.Sequential(unit(3, 16), pool, unit(16, 32), pool, head), (1, 3, 32, 32)),
+        "residual": (nn.Sequential(unit(3, 16), Residual(16), Residual(16)), (1, 3, 32, 32)),
+        "depthwise": (nn.Sequential(unit(8, 32, 1), unit(32, 32, 3, 32), unit(32, 16, 1)), (1, 8, 28, 28)),
+        "transformer": (Attention(64), (1, 64, 64)),
+        "norms": (nn.Sequential(nn.LayerNorm(256), nn.GELU(), nn.LayerNorm(256), nn.Tanh()), (128, 256)),
+        "gated": (nn.Sequential(Gated(), nn.LayerNorm(128), Gated()), (64, 128)),
+        "mixer": (nn.Sequential(unit(3, 32), nn.Flatten(2), nn.Linear(256, 128), nn.LayerNorm(128), nn.GELU(),
+                                nn.Linear(128, 64), nn.Softmax(-1)), (1, 3, 16, 16)),
+    }  # fmt: skip
+
+
+def divisions(model: wb.Model, engines: list[str]) -> dict[str, Any]:
+    """Name → partition: by cost, all on the host, the rules with all engines, and with each alone."""
+    found = {"cost": wb.partition(model, engines, keep=False), "host": wb.partition(model, [], by="rules")}
+    found["rules"] = wb.partition(model, engines, by="rules", keep=False)
+    return found | {f"rules, {each}": wb.partition(model, [each], by="rules", keep=False) for each in engines}
+
+
+def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
+    """The shortest time of each, called in turn."""
+    best = dict.fromkeys(partitions, float("inf"))
+    for each in partitions.values():
+        each.evaluate(x)
+        assert not each.reports, each.reports
+    for _ in range(ROUNDS):
+        for name, each in partitions.items():
+            for _ in range(CALLS):  # the first pays for the threads of whoever ran before
+                start = time.perf_counter()
+                each.evaluate(x)
+                best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def main(arguments: list[str]) -> None:
+    """Print a row for each model."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engines", default=ENGINES)
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args(arguments)
+    import torch
+
+    torch.set_num_threads(1)
+    for name, (module, shape) in models().items():
+        if given.names and name not in given.names:
+            continue
+        example = torch.randn(shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = wb.from_torch(module.eval(), example)
+        start = time.perf_counter()
+        partitions = divisions(model, given.engines.split(","))
+        took = time.perf_counter() - start
+        with torch.no_grad():
+            wanted = module(example).numpy()
+        np.testing.assert_allclose(partitions["cost"].evaluate(example.numpy()), wanted, rtol=1e-3, atol=1e-4)
+        times = timed(partitions, example.numpy())
+        others = min(seconds for each, seconds in times.items() if each != "cost")
+        chosen = " ".join(f"{r.engine.name}:{len(r.calls)}" for r in partitions["cost"].regions.values())
+        row = ", ".join(f"{each} {seconds * 1e6:.0f} us" for each, seconds in times.items())
+        ratio = f"{times['cost'] / others:.2f} of the best other"
+        print(f"{name}: {ratio} ({row}); {chosen}; divided in {took:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

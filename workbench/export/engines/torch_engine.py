@@ -1,0 +1,124 @@
+"""The engine `torch`: regions by eager functions of PyTorch, as far as definitions are array programs.
+
+Strided views are `as_strided`, contractions `einsum`, so that the products run in PyTorch's own libraries.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+
+from workbench.errors import EngineError
+from workbench.graph.engines.arrays.lowering import array_program, program_of, why_not
+from workbench.graph.engines.arrays.programs import ArrayProgram, Library, run_program
+from workbench.graph.engines.engine_records import Answer, engine
+from workbench.graph.engines.sites import Site
+from workbench.graph.engines.subgraphs import Subgraph
+
+# Function of the language → that of PyTorch, where both mean the same of every number.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "+": torch.add, "-": torch.sub, "*": torch.mul, "/": torch.true_divide, "<": torch.lt, "<=": torch.le,
+    ">": torch.gt, ">=": torch.ge, "==": torch.eq, "!=": torch.ne, "&&": torch.logical_and, "||": torch.logical_or,
+    "min": torch.minimum, "max": torch.maximum, "fmin": torch.fmin, "fmax": torch.fmax, "pow": torch.pow,
+    "atan2": torch.atan2, "copysign": torch.copysign, "hypot": torch.hypot, "select": torch.where,
+    "unary -": torch.neg, "unary !": torch.logical_not, "abs": torch.abs, "fabs": torch.abs, "sign": torch.sign,
+    "acos": torch.acos, "acosh": torch.acosh, "asin": torch.asin, "asinh": torch.asinh, "atan": torch.atan,
+    "atanh": torch.atanh, "ceil": torch.ceil, "cos": torch.cos, "cosh": torch.cosh, "erf": torch.erf,
+    "erfc": torch.erfc, "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "floor": torch.floor,
+    "lgamma": torch.lgamma, "log": torch.log, "log10": torch.log10, "log1p": torch.log1p, "log2": torch.log2,
+    "relu": torch.relu, "rsqrt": torch.rsqrt, "sigmoid": torch.sigmoid, "sin": torch.sin, "sinh": torch.sinh,
+    "sqrt": torch.sqrt, "tan": torch.tan, "tanh": torch.tanh, "trunc": torch.trunc, "isnan": torch.isnan,
+    "isinf": torch.isinf,
+}  # fmt: skip
+_REDUCTIONS = {"+": torch.sum, "min": torch.amin, "max": torch.amax}
+
+
+def _supports(site: Site) -> Answer:
+    reason = why_not(site)
+    if reason or not all(each.is_concrete for each in (*site.arguments, *site.results)):
+        return reason or True
+    return _missing(program_of(site)) or True
+
+
+def _missing(program: ArrayProgram) -> str:
+    """What PyTorch has no function for."""
+    for each in program.instructions:
+        function = each.attributes.get("function")
+        known = FUNCTIONS if each.name == "elementwise" else _REDUCTIONS if each.name == "reduce" else None
+        if known is not None and function not in known:
+            return f"PyTorch has no `{function}` that is known to be the same"
+    return ""
+
+
+@engine("torch", supports=_supports, version=f"1, torch {torch.__version__}")
+def torch_eager(region: Subgraph) -> Callable[..., Any]:
+    """A callable on NumPy arrays, whose memory PyTorch reads; constants are converted once."""
+    program = array_program(region)
+    missing = _missing(program)
+    if missing:
+        raise EngineError(missing)
+    constants = [_tensor(each) for each in region.constants.values()]
+
+    def run(*arrays: Any) -> tuple[Any, ...]:
+        with torch.inference_mode():
+            found = run_program(program, [*map(_tensor, arrays), *constants], TORCH)
+            return tuple(each.contiguous().numpy() for each in found)
+
+    return run
+
+
+def _tensor(array: Any) -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that nobody may write to it: nobody does
+        return torch.from_numpy(array)
+
+
+def _dtype(name: str) -> torch.dtype:
+    return getattr(torch, name)
+
+
+def _view(a: Any, pads: list[list[int]], shape: list[int], strides: list[int], offset: int) -> Any:
+    if pads:
+        a = pad(a, [each for both in reversed(pads) for each in both])
+    return torch.as_strided(a.contiguous(), shape, strides, offset)
+
+
+def _insert(a: Any, axes: list[int]) -> Any:
+    for axis in axes:
+        a = a.unsqueeze(axis)
+    return a
+
+
+def _elementwise(*operands: Any, function: str, dtype: str) -> Any:
+    return FUNCTIONS[function](*operands).to(_dtype(dtype))
+
+
+def _reduce(a: Any, function: str, axes: list[int]) -> Any:
+    options = {"dtype": a.dtype} if function == "+" else {}
+    return _REDUCTIONS[function](a, dim=axes, **options)
+
+
+def _put(a: Any, b: Any, starts: list[int]) -> Any:
+    found = a.clone()
+    found[tuple(slice(s, s + n) for s, n in zip(starts, b.shape, strict=True))] = b
+    return found
+
+
+TORCH: Library = {
+    "constant": lambda value, dtype: torch.tensor(value, dtype=_dtype(dtype)),
+    "range": lambda start, stop: torch.arange(start, stop),
+    "zeros": lambda shape, dtype: torch.zeros(shape, dtype=_dtype(dtype)),
+    "view": _view,
+    "take": lambda a, indices, shape: a.contiguous().reshape(-1)[torch.tensor(indices)].reshape(shape),
+    "insert": _insert,
+    "expand": lambda a, shape: a.expand(shape),
+    "elementwise": _elementwise,
+    "cast": lambda a, dtype: a.to(_dtype(dtype)),
+    "einsum": lambda *operands, equation: torch.einsum(equation, *operands),
+    "reduce": _reduce,
+    "put": _put,
+}

@@ -1,0 +1,1 @@
+"""Operators as short programs over whole arrays: strided views, elementwise functions, contractions."""

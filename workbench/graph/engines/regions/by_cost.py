@@ -1,0 +1,149 @@
+"""Regions by cost: of candidate regions with measured costs, the ones that compute every call once at the least cost.
+
+Candidates are intervals of an order of the block and the regions that rules find.  On a chain the best choice of
+intervals is found by dynamic programming; on any other graph the choice is a set partitioning problem, solved as an
+integer program, with a cut for every cycle that a solution turns out to have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+from workbench.graph.engines.engine_records import Engine
+from workbench.graph.engines.regions.blocks import Block, Mask, bits
+from workbench.graph.engines.regions.by_rules import by_rules
+from workbench.graph.engines.regions.measuring import Cost
+from workbench.graph.engines.regions.taking import Taken
+from workbench.records import record
+
+LONGEST = 64
+MOST_CUTS = 50
+SOLVER_SECONDS = 20.0
+
+Seconds = Callable[[Engine, Mask], Cost]
+
+
+@record(eq=False)
+class Candidate:
+    """A set of calls, the engine that would compute them (None: the host), and what that was measured to cost."""
+
+    mask: Mask
+    engine: Engine | None
+    cost: Cost
+
+    @property
+    def seconds(self) -> float:
+        """The measured time."""
+        return self.cost.seconds
+
+
+def candidates(block: Block, engines: Sequence[Taken], on: Seconds, by_host: Callable[[Mask], Cost]) -> list[Candidate]:
+    """Every candidate with its cost: single calls on the host, intervals and rules' regions on each engine.
+
+    The lengths of intervals are powers of two, so that their number is that of the calls times a logarithm.
+    """
+    found = [Candidate(mask, None, by_host(mask)) for mask in _singles(block)]
+    for each in engines:
+        for mask in dict.fromkeys((*_intervals(block, each), *_by_rules(block, each, engines))):
+            cost = on(each.engine, mask)
+            if cost.is_possible:
+                found.append(Candidate(mask, each.engine, cost))
+    return found
+
+
+def _singles(block: Block) -> list[Mask]:
+    return [1 << at for at, node in enumerate(block.nodes) if node in block.sites]
+
+
+def _intervals(block: Block, of: Taken) -> list[Mask]:
+    """Runs of calls that stand side by side in the block's order, made of whole atoms; each is convex."""
+    places = [at for at, node in enumerate(block.nodes) if node in block.sites]
+    found: list[Mask] = [mask for mask, _ in of.atoms]
+    for first in range(len(places)):
+        length, mask = 1, 0
+        for count, at in enumerate(places[first : first + LONGEST], 1):
+            mask |= 1 << at
+            if not of.mask >> at & 1:
+                break
+            if count == length:
+                length *= 2
+                if of.covers(mask) and block.is_convex(mask):
+                    found.append(mask)
+    return found
+
+
+def _by_rules(block: Block, of: Taken, engines: Sequence[Taken]) -> list[Mask]:
+    alone = by_rules(block, [of])
+    return [each.mask for each in (*alone, *by_rules(block, engines)) if each.engine is of.engine]
+
+
+def cheapest(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that cover every call once, can be computed one after another, and cost least together."""
+    if is_chain(block):
+        return on_chain(block, among)
+    found = by_program(block, among)
+    return on_chain(block, among) if found is None else found
+
+
+def is_chain(block: Block) -> bool:
+    """Whether each call needs all those before it."""
+    places = [at for at, node in enumerate(block.nodes) if node in block.sites]
+    return len(places) == len(block.nodes) and all(block.above[b] >> a & 1 for a, b in pairwise(places))
+
+
+def on_chain(block: Block, among: Sequence[Candidate]) -> list[Candidate]:
+    """The cheapest cover by intervals of the block's order: the best way to each place, from the best ways before."""
+    places = [at for at, node in enumerate(block.nodes) if node in block.sites]
+    rank = {at: number for number, at in enumerate(places)}
+    ending: dict[int, list[tuple[int, Candidate]]] = {}
+    for each in among:
+        own = [rank[at] for at in bits(each.mask)]
+        if own[-1] - own[0] + 1 == len(own) and _stands_together(block, each.mask):
+            ending.setdefault(own[-1] + 1, []).append((own[0], each))
+    best: list[tuple[float, Candidate | None]] = [(0.0, None)]
+    for end in range(1, len(places) + 1):
+        ways = [(best[start][0] + each.seconds, each) for start, each in ending.get(end, [])]
+        best.append(min(ways, key=lambda way: way[0]))
+    found: list[Candidate] = []
+    end = len(places)
+    while end:
+        chosen = best[end][1]
+        assert chosen is not None
+        found.append(chosen)
+        end -= len(list(bits(chosen.mask)))
+    return found[::-1]
+
+
+def _stands_together(block: Block, mask: Mask) -> bool:
+    """Whether a set is a run of nodes of the block without any between: two such never wait for each other."""
+    return bool(mask) and (mask // (mask & -mask) + 1) & (mask // (mask & -mask)) == 0
+
+
+def by_program(block: Block, among: Sequence[Candidate]) -> list[Candidate] | None:
+    """The cheapest cover as an integer program; None if the solver gives up."""
+    places = {at: row for row, at in enumerate(at for at, n in enumerate(block.nodes) if n in block.sites)}
+    rows = [[places[at] for at in bits(each.mask)] for each in among]
+    ends = np.cumsum([0, *map(len, rows)])
+    entries = (np.ones(ends[-1]), np.concatenate([np.asarray(r) for r in rows]) if rows else [], ends)
+    cover = csr_array(entries, shape=(len(among), len(places))).T
+    scale = max((each.seconds for each in among), default=1.0) or 1.0
+    constraints = [LinearConstraint(cover, 1.0, 1.0)]
+    costs = np.array([each.seconds / scale for each in among])
+    for _ in range(MOST_CUTS):
+        solved = milp(costs, integrality=np.ones(len(among)), bounds=Bounds(0, 1), constraints=constraints,
+                      options={"time_limit": SOLVER_SECONDS})  # fmt: skip
+        if solved.x is None:
+            return None
+        chosen = [at for at, value in enumerate(solved.x) if value > 0.5]
+        wrong = block.cycle([among[at].mask for at in chosen])
+        if not wrong:
+            return sorted((among[at] for at in chosen), key=lambda each: each.mask & -each.mask)
+        row = np.zeros(len(among))
+        row[[chosen[at] for at in wrong]] = 1.0
+        constraints.append(LinearConstraint(row[None, :], -np.inf, len(wrong) - 1))
+    return None
