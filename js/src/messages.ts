@@ -296,6 +296,7 @@ export interface Footprints {
 /** A schedule on the way to this one. */
 export interface Spent {
   name: string;
+  place: number; // in the history
   flops: number;
   touches: number[];
   nodes: LoopTraffic[];
@@ -435,6 +436,30 @@ export interface FileText {
   text: string | null;
 }
 
+export type Came = 'measured' | 'illegal' | 'not built' | 'crashed' | 'timed out' | 'wrong' | 'estimated' | 'stopped' | 'not measured';
+
+/** What came of a schedule; `factors` is how many times faster it is than the naive one, and than NumPy. */
+export interface Timing {
+  outcome: Came;
+  seconds: number | null;
+  lower: number | null;
+  upper: number | null;
+  naive: number | null;
+  numpy: number | null;
+  words: string;
+}
+
+/** By the places of the history; `doing` is empty while nothing is measured. */
+export interface MeasuredData {
+  about: string;
+  doing: string;
+  busy: number[];
+  moments: (Timing | null)[];
+  naive: Timing | null;
+  numpy: Timing | null;
+  said: string;
+}
+
 /** What a lazy view last answered. */
 export interface Views {
   footprint?: Footprints | Unknown;
@@ -465,6 +490,7 @@ export interface Traits {
   source: Source;
   study: Partial<StudyData>;
   export: Partial<ExportData>;
+  measured: Partial<MeasuredData>;
 }
 
 /** What may be asked, with what, and what is answered. */
@@ -485,6 +511,7 @@ export interface Questions {
   rewrite: { with: { text: string }; result: Left };
   film: { with: { kind: string }; result: Film };
   export: { with: { do: string; way?: string; file?: string; directory?: string; over?: string[] }; result: FileText | null };
+  measure: { with: { do: string }; result: null };
   study: { with: { do: Action }; result: null };
   trial: { with: { number: number }; result: null };
 }

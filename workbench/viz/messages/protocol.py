@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypedDict
 from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unknown, Warps
 from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, TreeNode
 from workbench.viz.messages.exporting import ExportData, FileText
+from workbench.viz.messages.measuring import MeasuredData
 from workbench.viz.messages.stepping import (
     Action,
     Checked,
@@ -60,6 +61,7 @@ class Traits(TypedDict):
     source: Source
     study: StudyData | Nothing
     export: ExportData | Nothing
+    measured: MeasuredData | Nothing
 
 
 class Questions(Protocol):
@@ -83,5 +85,6 @@ class Questions(Protocol):
     def export(
         self, do: str, way: str = ..., file: str = ..., directory: str = ..., over: list[str] = ...
     ) -> FileText | None: ...  # fmt: skip
+    def measure(self, do: str) -> None: ...
     def study(self, do: Action) -> None: ...
     def trial(self, number: int) -> None: ...

@@ -40,14 +40,20 @@ class History:
         return tuple(step.python() for step in self.schedule.trace)
 
     @property
-    def way(self) -> tuple[tuple[tuple[str, ...], Schedule], ...]:
-        """The schedules from the first to the current one, each with its steps as text."""
-        found: list[Schedule] = []
+    def places(self) -> tuple[int, ...]:
+        """The places from the first moment to the current one."""
+        found: list[int] = []
         at: int | None = self.place
         while at is not None:
-            found.append(self.moments[at].schedule)
+            found.append(at)
             at = self.moments[at].parent
-        return tuple((tuple(str(step) for step in one.trace), one) for one in reversed(found))
+        return tuple(reversed(found))
+
+    @property
+    def way(self) -> tuple[tuple[tuple[str, ...], Schedule], ...]:
+        """The schedules from the first to the current one, each with its steps as text."""
+        found = [self.moments[place].schedule for place in self.places]
+        return tuple((tuple(str(step) for step in one.trace), one) for one in found)
 
     @property
     def can_undo(self) -> bool:
