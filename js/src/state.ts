@@ -9,7 +9,7 @@ import { lit } from './lighting';
 import type { Lit } from './lighting';
 import { moments } from './moments';
 import type { Moments } from './moments';
-import type { Code, Machine, LoopTraffic, Offers, Past, Refusal, Selection, Source, Step, TreeNode, Views } from './messages';
+import type { Code, Machine, LoopTraffic, MeasuredData, Offers, Past, Refusal, Selection, Source, Step, TreeNode, Views } from './messages';
 
 const PART = 0.05; // seconds of looking for next steps at a time
 
@@ -84,6 +84,9 @@ export class State {
   }
   get refusal(): Refusal {
     return this.model.get('refusal');
+  }
+  get measured(): Partial<MeasuredData> {
+    return this.model.get('measured');
   }
   get selection(): Selection {
     return this.model.get('selection');

@@ -12,7 +12,8 @@ import pytest
 
 import workbench as wb
 from tests.viz.panels.test_messages import answered, misfit
-from workbench.errors import WorkbenchError
+from workbench.errors import BuildError, WorkbenchError
+from workbench.tune import problem
 from workbench.tune.measuring.local_runner import LocalRunner
 from workbench.tune.measuring.runner import Assignment, Limits
 from workbench.tune.measuring.workload import Workload, workload
@@ -154,14 +155,24 @@ def test_wrong_results_are_an_outcome_and_have_no_time(gated, monkeypatch):
     assert gated.measured["moments"][0]["words"].startswith("its results are wrong: ")
 
 
-def test_a_schedule_for_a_gpu_says_why_it_is_not_timed_here(monkeypatch):
+def test_a_schedule_for_a_gpu_is_measured_as_c_where_there_is_none_and_says_so(monkeypatch):
     monkeypatch.setattr(bench, "gpu_at_hand", lambda: None)
-    made = wb.schedule(wb.ops.matmul, M=16, N=16, K=16) | wb.bind("m", "block.x") | wb.bind("n", "thread.x")
+    made = wb.schedule(GATED, M=24, N=32, K=17) | wb.bind("G/m", "block.x") | wb.bind("G/n", "thread.x")
     panel = wb.panel(made)
-    came = panel.measure()
-    assert came.outcome == "not measured"
-    assert "GPU" in str(came)
-    assert panel.measured["naive"]["seconds"], "what runs here is measured"
+    said: list[str] = []
+    panel.observe(lambda change: said.append(change["new"]["about"]), "measured")
+    assert panel.measure()
+    assert any("as C on this processor" in text for text in said)
+
+
+def test_without_a_compiler_it_says_what_to_install(gated, monkeypatch):
+    def none() -> None:
+        raise BuildError("no C compiler was found; install gcc or clang")
+
+    monkeypatch.setattr(problem, "preferred_toolchain", none)
+    came = gated.measure()
+    assert str(came) == "it was not measured: no C compiler was found; install gcc or clang"
+    assert gated.measured["numpy"] is None or gated.measured["numpy"]["outcome"] == "not measured"
 
 
 def test_open_sizes_are_assumed_and_said():

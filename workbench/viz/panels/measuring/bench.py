@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from itertools import count
 
-from workbench.errors import WorkbenchError
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import AXES, loops
 from workbench.schedules import Schedule
@@ -18,17 +17,16 @@ from workbench.tune.measuring.runner import Assignment, Limits, Result, Runner
 from workbench.tune.problem import problem_of
 from workbench.tune.tuning import own_kernels
 
-NO_GPU = "its loops are bound to the blocks and threads of a GPU, and none can be used here"
+NO_GPU = "as C on this processor, as no GPU can be used here"
 
 
 class Bench:
     """A runner of the tuner for one program on one machine; WorkbenchError where nothing can be measured."""
 
     def __init__(self, program: Program, target: Target, limits: Limits, *, on_gpu: bool = False) -> None:
-        if on_gpu and gpu_at_hand() is None:
-            raise WorkbenchError(NO_GPU)
         problem = problem_of(program, tuned_target("cuda") if on_gpu else target)
         self.about = str(problem)
+        self.on_gpu = on_gpu
         self.program = problem.program
         self.numpy = NumpyRunner(limits)
         self.runner: Runner = GpuRunner(1) if on_gpu else LocalRunner(1)
@@ -56,3 +54,8 @@ class Bench:
 def wants_gpu(schedule: Schedule) -> bool:
     """Whether loops are bound to what only a GPU has."""
     return any(loop.kind in AXES for loop in loops(schedule.tree))
+
+
+def has_gpu(schedule: Schedule) -> bool:
+    """Whether it wants a GPU, and there is one."""
+    return wants_gpu(schedule) and gpu_at_hand() is not None

@@ -18,7 +18,7 @@ from workbench.tune.measuring.runner import Limits
 from workbench.viz.messages.measuring import MeasuredData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.history import History
-from workbench.viz.panels.measuring.bench import Bench, wants_gpu
+from workbench.viz.panels.measuring.bench import NO_GPU, Bench, has_gpu, wants_gpu
 from workbench.viz.panels.measuring.known import Key, Known, key_of, places
 from workbench.viz.panels.measuring.measured import Measured, came_of
 
@@ -252,13 +252,15 @@ class Measuring:
             bench = self._bench(job)
         except WorkbenchError as error:
             return Measured("not measured", message=str(error).partition("\n")[0])
-        self._say(f"building, checking and timing {words}", ", ".join(filter(None, (bench.about, note))))
+        instead = NO_GPU if wants_gpu(base) and not bench.on_gpu else ""
+        about = ", ".join(filter(None, (bench.about, note, instead)))
+        self._say(f"building, checking and timing {words}", about)
         return came_of(bench.measured(base))
 
     def _bench(self, job: Job) -> Bench:
         """The bench for a schedule, kept for the ones that come next; those of other programs end."""
         base = with_sizes(job.schedule)[0] or job.schedule
-        key = base.original, job.target, wants_gpu(base)
+        key = base.original, job.target, has_gpu(base)
         with self._changed:
             self._require_mine()
             for other in [one for one in self._benches if one[:2] != key[:2]]:
