@@ -4,6 +4,8 @@ export type Table = [offset: number, rows: number, columns: number];
 
 export type Run = [text: string, role: string, bold: boolean];
 
+export type Step = Record<string, unknown>;
+
 export type Kind = 'flow' | 'anti' | 'output' | 'reduction';
 
 /** An access of a statement; its cells are missing where data decide them. */
@@ -79,13 +81,20 @@ export interface Line {
   loop: string;
 }
 
-/** A text of the schedule; the reason where there is none. */
+/** A step that may be taken instead. */
+export interface Repair {
+  text: string;
+  step: Step;
+}
+
+/** A text of the schedule; the reason where there is none, and steps after which there might be one. */
 export interface Code {
   lines: Line[];
   start: number;
   notes: string[];
   language: string;
   reason: string;
+  instead?: Repair[];
 }
 
 /** A schedule of the history, by its last step. */
@@ -121,8 +130,6 @@ export interface Selection {
   cell?: number[];
 }
 
-export type Step = Record<string, unknown>;
-
 export type LoopTraffic = [parent: number, held: number, moved: number, statements: number[]];
 
 export type Cost = [nodes: LoopTraffic[], touches: number[]];
@@ -142,12 +149,6 @@ export interface Offer {
 export interface Offers {
   steps?: Offer[];
   complete?: boolean;
-}
-
-/** A step that may be taken instead. */
-export interface Repair {
-  text: string;
-  step: Step;
 }
 
 /** A dependence that a refused step violates, with pairs of its instances. */
@@ -177,6 +178,13 @@ export interface Preview {
   domain: Domain;
   tables: string;
   tree: TreeNode[];
+}
+
+/** What the default mapping to a GPU would make of everything, in so many steps. */
+export interface Mapped {
+  text: string;
+  count: number;
+  preview: Preview;
 }
 
 /** The step of a gesture that is not finished. */
@@ -501,6 +509,7 @@ export interface Questions {
   go: { with: { place: number }; result: null };
   offer: { with: { kinds?: string[]; seconds?: number; part?: number }; result: More };
   preview: { with: { step: Step }; result: Preview };
+  gpu: { with: { do: string }; result: Mapped | null };
   gesture: { with: { name: string; given: Record<string, unknown> }; result: null };
   dismiss: { with: Record<string, never>; result: null };
   judge: { with: { name: string; given: Record<string, unknown> }; result: Judged };

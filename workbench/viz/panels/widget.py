@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
+from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
 from workbench.viz.panels.views import exports, film, measuring, view, watched
@@ -85,6 +87,7 @@ class Panel(anywidget.AnyWidget):
         self.watching: Watching | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
+        self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
         self.registered: dict[str, Any] = {}
         self.history = History((Moment(start),))
         drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
@@ -182,8 +185,8 @@ class Panel(anywidget.AnyWidget):
                 self.selection = {}
 
     def _picture(self) -> dict[str, Any]:
-        drawn = {**self._drawings.picture(self.schedule), "past": history_payload(self.history)}
-        return {**drawn, "measured": dict(self.measuring.payload(self.history, self._target))} if self.measuring else drawn
+        known = {"measured": dict(self.measuring.payload(self.history, self._target))} if self.measuring else {}
+        return {**self._drawings.picture(self.schedule), "past": history_payload(self.history), **known}
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> drawn.Selection:
@@ -209,13 +212,20 @@ class Panel(anywidget.AnyWidget):
         """Questions of the front end, `{"ask": number, "name": ..., "with": {...}}`; the answer bears the number."""
         if not isinstance(message, dict) or "ask" not in message:
             return
+        if message.get("name") in _BESIDE:
+            work = contextvars.copy_context().run
+            threading.Thread(target=work, args=(self._reply, message), name="an answer", daemon=True).start()
+            return
+        with self.lock:
+            self._reply(message)
+
+    def _reply(self, message: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"answer": message["ask"]}
         try:
             asked = _ASKED.get(message.get("name", ""))
             if asked is None:
                 raise WorkbenchError(f"no such question: {shown(message.get('name'))}; known: {', '.join(_ASKED)}")
-            with self.lock:
-                answer["result"] = asked(self, **message.get("with", {}))
+            answer["result"] = asked(self, **message.get("with", {}))
         except WorkbenchError as error:
             answer["error"] = str(error).partition("\n")[0]
         except Exception as error:  # the front end waits for an answer, whatever happened
@@ -243,7 +253,11 @@ class Panel(anywidget.AnyWidget):
         if not after.verdict:
             with suppress(IllegalSchedule, ScheduleError):
                 self._judged(taken)
-        return self._drawings.previewed(after, self._target)
+        return self.previewed(after)
+
+    def previewed(self, after: Schedule, language: str = "C") -> stepping.Preview:
+        """What a schedule that is only looked at makes of code, domain and loops."""
+        return self._drawings.previewed(after, self._target, language)
 
     def _judge(self, name: str, given: dict[str, Any]) -> stepping.Judged:
         """Whether the step of a gesture that is not finished would be legal."""
@@ -261,6 +275,7 @@ class Panel(anywidget.AnyWidget):
         return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
+_BESIDE = ("gpu",)  # what takes seconds: everything else is answered meanwhile
 _ASKED: dict[str, Callable[..., Any]] = {
     "apply": lambda panel, step: panel.apply(step_of(step)),
     "undo": Panel.undo,
@@ -268,6 +283,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "go": lambda panel, place: panel._go(panel.history.at(place)),
     "offer": Panel._offer,
     "preview": Panel._preview,
+    "gpu": on_gpu,
     "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
     "judge": Panel._judge,

@@ -32,6 +32,9 @@ RUN_SECONDS = 30.0
 """A kernel, or NumPy, is given up after so long."""
 
 
+STOPPED = Measured("stopped")
+
+
 @dataclass(eq=False)
 class Job:
     """A schedule that is to be measured for a machine (or only what it takes to be `warm`).
@@ -43,7 +46,7 @@ class Job:
     target: Target
     warm: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
-    came: Measured = Measured("stopped")
+    came: Measured = STOPPED
 
     @property
     def key(self) -> Key:
