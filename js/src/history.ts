@@ -5,6 +5,8 @@ import { at, cameOf } from './measuring';
 import { copyText, insertCell } from './scripts';
 import type { State } from './state';
 
+const DEEPEST = 12; // indents
+
 export class HistoryPane {
   readonly element = h('section', { class: 'pane history', 'aria-label': 'History' });
 
@@ -46,7 +48,7 @@ export class HistoryPane {
       const moment = moments[nth];
       return h(
         'li',
-        { style: `padding-left:${moment.depth * 10}px` },
+        { style: `padding-left:${Math.min(this.ancestors(nth), DEEPEST) * 10}px` },
         button(`${nth === this.state.pinned?.place ? '⚑ ' : ''}${moment.text}`, () => void this.state.ask('go', { place: nth }), {
           class: 'moment',
           'aria-current': nth === place ? 'step' : undefined,
@@ -92,6 +94,11 @@ export class HistoryPane {
     if (!about) return null;
     const beside = Object.entries({ naive, NumPy: numpy }).flatMap(([name, timing]) => (timing ? [`${name} ${cameOf(timing).time}`] : []));
     return h('span', { class: 'note' }, [about, ...beside].join(' · '));
+  }
+
+  private ancestors(nth: number): number {
+    const { parent } = this.state.past.moments[nth];
+    return parent === null ? 0 : 1 + this.ancestors(parent);
   }
 
   /** Depth first, so that a branch stands below where it left. */

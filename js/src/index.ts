@@ -219,7 +219,7 @@ class Panel {
 
   private take(before: Machine): void {
     const now = this.model.get('machine');
-    if (!same(now, this.state.machine)) this.state.machine = now;
+    if (!same(now, this.state.machine)) this.state.setMachine(now, false);
     if (now.vector_bits !== before.vector_bits) this.state.forgetViews('assembly');
   }
 
