@@ -98,11 +98,12 @@ class Panel {
       'div',
       { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) },
       head,
-      this.refusal.element,
       this.body,
       this.cells.element,
       this.status,
+      this.refusal.element,
     );
+    this.refusal.watch(this.root);
     state.onSay((text) => {
       this.status.textContent = text;
     });

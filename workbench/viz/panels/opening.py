@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from workbench.errors import WorkbenchError, shown
+from workbench.errors import LoweringError, WorkbenchError
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.target import Target
-from workbench.viz.panels.widget import MORE, PANES, Panel
+from workbench.viz.messages.panes import PANES, pane_names
+from workbench.viz.panels.widget import Panel
 
 if TYPE_CHECKING:
     from workbench.tune.study import Study
@@ -28,17 +29,58 @@ def panel(
     is what the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
     `baselines` are lines among them, name → seconds of a call.
     """
-    for name in panes or ():
-        if name not in (*PANES, *MORE):
-            raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join((*PANES, *MORE))}")
+    wanted = None if panes is None else tuple(pane_names(panes))
     if _is_study(value):
         from workbench.viz.panels.watching import Watching
 
-        made = Panel(value.best, panes or ("trials", *PANES), sizes, target)
+        made = Panel(value.best, wanted or ("trials", *PANES), sizes, target)
         made.watching = Watching(made, value, baselines)
         return made
-    start = value if isinstance(value, Schedule) else scheduled(cast(Any, value))
-    return Panel(start, panes or PANES, sizes, target)
+    start = value if isinstance(value, Schedule) else _begun(value, dict(sizes or {}))
+    return Panel(start, wanted or PANES, sizes, target)
+
+
+def _begun(value: Operator | Program | Study, sizes: dict[str, int]) -> Schedule:
+    """The naive schedule, with open sizes where these may be open; LoweringError that names all that may not."""
+    if not isinstance(value, Operator):
+        return scheduled(cast(Any, value))
+    try:
+        return scheduled(value)
+    except LoweringError:
+        needed = least_sizes(value)
+    if needed and needed <= sizes.keys():
+        return scheduled(value, {name: sizes[name] for name in needed})
+    typical = next(iter(value.examples), {})
+    given = ", ".join(f"{name}={sizes.get(name, typical.get(name, 1))}" for name in _in_order(value, needed))
+    raise LoweringError(
+        f"{value.name} can only be drawn once {', '.join(_in_order(value, needed))} have values (what is not affine "
+        f"stays so while they are open): wb.panel({value.name}, sizes=dict({given})), or others"
+    )
+
+
+def least_sizes(op: Operator) -> set[str]:
+    """The sizes and scalars that have to be numbers before an operator has a program; none where that does not help."""
+    typical = next(iter(op.examples), {})
+    values = {name: typical.get(name, 1) for name in (*op.size_names, *op.scalars)}
+    if not _has_program(op, values):
+        return set()
+    for name in list(values):  # sizes first, as these are what one likes to leave open
+        fewer = {n: v for n, v in values.items() if n != name}
+        values = fewer if _has_program(op, fewer) else values
+    return set(values)
+
+
+def _has_program(op: Operator, sizes: dict[str, int]) -> bool:
+    try:
+        scheduled(op, sizes)
+    except WorkbenchError:
+        return False
+    return True
+
+
+def _in_order(op: Operator, names: set[str]) -> list[str]:
+    """Names as the operator has them: scalars last."""
+    return [name for name in (*op.size_names, *op.scalars) if name in names]
 
 
 def _is_study(value: object) -> TypeGuard[Study]:

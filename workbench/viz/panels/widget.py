@@ -21,6 +21,7 @@ from workbench.target import Target
 from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages import counting, drawn, stepping
+from workbench.viz.messages.panes import PANES, pane_names
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "export", "trials")
 LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
@@ -91,7 +90,7 @@ class Panel(anywidget.AnyWidget):
         self.registered: dict[str, Any] = {}
         self.history = History((Moment(start),))
         drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
-        super().__init__(panes=list(panes), machine=machine_payload(self._target), **drawn)
+        super().__init__(panes=pane_names(panes), machine=machine_payload(self._target), **drawn)
         self.on_msg(self._answer)
         self.observe(self._change_machine, "machine")
 
@@ -192,6 +191,10 @@ class Panel(anywidget.AnyWidget):
     def _valid_selection(self, proposal: Any) -> drawn.Selection:
         now = self.schedule
         return checked_selection(proposal["value"], now.program, now.tree, len(self.code.get("lines", ())))
+
+    @traitlets.validate("panes")
+    def _valid_panes(self, proposal: Any) -> list[str]:
+        return pane_names(proposal["value"])
 
     @traitlets.validate("machine")
     def _valid_machine(self, proposal: Any) -> counting.Machine:
