@@ -10,7 +10,7 @@ from tests.browser.hands import filtered, some_offer, texts
 
 BAR = "document.querySelector('.wbp .refusal.banner')"
 TOP = "(e) => Math.round(e.getBoundingClientRect().top)"
-WHERE = f"[...document.querySelectorAll('.wbp .pane, .wbp .head')].map({TOP})"
+WHERE = f"[...document.querySelectorAll('.wbp > .head, .wbp .pane')].map({TOP})"
 
 
 @pytest.fixture

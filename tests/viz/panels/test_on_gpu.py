@@ -71,7 +71,8 @@ def test_where_there_is_no_cuda_the_legal_bindings_are_offered(naive):
     code = panel.views["CUDA"]
     assert not misfit(code, get_type_hints(Holder, include_extras=True)["code"])
     assert "is bound" in code["reason"]
-    assert [own["text"] for own in code["instead"]][:2] == ["bind('V.init/d', 'block.x')", "bind('V.init/d', 'thread.x')"]
+    offered = [own["text"] for own in code["instead"]]
+    assert offered[:2] == ["bind('V.init/d', 'block.x')", "bind('V.init/d', 'thread.x')"]
     for own in code["instead"]:
         assert naive.can(from_json(own["step"]))
     panel.apply(from_json(code["instead"][0]["step"]))
