@@ -210,7 +210,7 @@ def _show_study(self: Study, include: Any = None, exclude: Any = None) -> Any:
     """A notebook shows a study as a panel with its trials, which goes on as they arrive."""
     panel = vars(self).get("panel")
     if panel is None:
-        panel = vars(self)["panel"] = _load("workbench.viz.panels.widget:panel")(self, panes=("trials",))
+        panel = vars(self)["panel"] = _load("workbench.viz.panels.opening:panel")(self, panes=("trials",))
     return panel._repr_mimebundle_()
 
 

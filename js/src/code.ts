@@ -17,6 +17,8 @@ export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
   private readonly listings = new Map<string, Listing>();
   private chosen: Language[];
+  private own = false; // somebody chose the languages
+  private mapping = false; // the mapping to a GPU is looked for
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
   private closeChanges: () => void = () => undefined;
@@ -34,8 +36,9 @@ export class CodePane {
 
   draw(): void {
     const { compared, pinned } = this.state;
+    if (!this.own) this.chosen = [this.usual];
     const plain = !compared && !this.against;
-    const now = [pinned, ...this.chosen, ...this.chosen.map((name) => this.state.written(name))];
+    const now = [pinned, this.mapping, ...this.chosen, ...this.chosen.map((name) => this.state.written(name))];
     if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
     this.stands = plain ? now : [];
     this.closeChanges();
@@ -57,6 +60,7 @@ export class CodePane {
           title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside`,
         }),
       ),
+      this.toGpu(),
       this.colours.element,
       this.state.pinned
         ? button(
@@ -116,15 +120,34 @@ export class CodePane {
   private toggle(name: Language): void {
     const chosen = this.chosen.includes(name) ? this.chosen.filter((n) => n !== name) : [...this.chosen, name];
     this.chosen = LANGUAGES.filter((n) => chosen.includes(n));
+    this.own = true;
     if (!this.chosen.length) this.chosen = [this.usual];
     this.draw();
     this.light();
     this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name)]?.focus();
   }
 
-  /** What is shown at first: what the study that is shown writes, else C. */
+  /** What is shown at first: what the study that is shown writes, of a schedule on a GPU CUDA, else C. */
   private get usual(): Language {
-    return this.state.model.get('study').language ?? 'C';
+    return this.state.model.get('study').language ?? (this.state.onGpu ? 'CUDA' : 'C');
+  }
+
+  /** One click from C to CUDA: the mapping that is used where nobody chose one, shown before it is taken. */
+  private toGpu(): HTMLElement | null {
+    if (this.state.onGpu) return null;
+    const look = async () => {
+      this.mapping = true;
+      this.draw();
+      await this.state.mapToGpu();
+      this.mapping = false;
+      this.draw();
+      this.light();
+    };
+    return button(this.mapping ? 'looking for a mapping …' : 'map to a GPU', () => void look(), {
+      class: 'language to-gpu',
+      disabled: this.mapping,
+      title: 'blocks, threads and shared memory as the default recipe for GPUs has them: shown as CUDA first, not taken yet',
+    });
   }
 
   private column(name: Language): HTMLElement {
@@ -136,8 +159,9 @@ export class CodePane {
     return known.element;
   }
 
-  private drawChanges({ text, step, after, verdict }: Compared): void {
-    const before = bodyOf(this.state.code);
+  private drawChanges({ text, take, language, after, verdict }: Compared): void {
+    const now = language === 'C' ? this.state.code : this.state.model.get('views')[language];
+    const before = now?.lines.length ? bodyOf(now) : after.join('\n'); // where there is none nothing is new
     const host = h('div', { class: 'changes' });
     this.closeChanges = this.beside ? sideBySide(host, before, after.join('\n')) : unified(host, before, after.join('\n'));
     const legal = verdict === 'legal';
@@ -145,8 +169,8 @@ export class CodePane {
       h(
         'h3',
         {},
-        'before → after',
-        h('code', {}, text),
+        language === 'C' ? 'before → after' : `as ${language}`,
+        h('code', { title: text }, text),
         h('span', { class: legal ? 'soft' : 'bad' }, legal ? verdict : `✕ ${verdict}`),
         h('span', { class: 'space' }),
         this.columns(),
@@ -154,7 +178,7 @@ export class CodePane {
           legal ? 'apply' : 'why not',
           () => {
             this.state.closePreview();
-            void this.state.apply(step, text);
+            void take();
           },
           { class: 'apply' },
         ),
@@ -186,7 +210,7 @@ export function unified(host: HTMLElement, before: string, after: string): () =>
     extensions: [
       still,
       spoken('what the step changes in the code'),
-      unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true }),
+      before === after ? [] : unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: FOLDED, gutter: true }),
     ],
   });
   queueMicrotask(() => atHome(view));
@@ -198,7 +222,7 @@ function sideBySide(host: HTMLElement, before: string, after: string): () => voi
     a: { doc: before, extensions: [still, spoken('the code before')] },
     b: { doc: after, extensions: [still, spoken('the code after')] },
     parent: host,
-    collapseUnchanged: FOLDED,
+    collapseUnchanged: before === after ? undefined : FOLDED,
     gutter: true,
   });
   queueMicrotask(() => [view.a, view.b].forEach(atHome));

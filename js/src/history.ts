@@ -1,8 +1,11 @@
 // The history as Python, and every way that was taken.
 
 import { button, h } from './dom';
+import { at, cameOf } from './measuring';
 import { copyText, insertCell } from './scripts';
 import type { State } from './state';
+
+const DEEPEST = 12; // indents
 
 export class HistoryPane {
   readonly element = h('section', { class: 'pane history', 'aria-label': 'History' });
@@ -29,7 +32,7 @@ export class HistoryPane {
     this.element.replaceChildren(
       h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy),
       script,
-      past.moments.length > 1 ? this.ways() : '',
+      past.moments.length > 1 || this.state.measured.about ? this.ways() : '',
     );
   }
 
@@ -41,18 +44,61 @@ export class HistoryPane {
 
   private ways(): HTMLElement {
     const { moments, place } = this.state.past;
-    const rows = this.order().map((at) => {
-      const moment = moments[at];
+    const rows = this.order().map((nth) => {
+      const moment = moments[nth];
       return h(
         'li',
-        { style: `padding-left:${moment.depth * 10}px` },
-        button(`${at === this.state.pinned?.place ? '⚑ ' : ''}${moment.text}`, () => void this.state.ask('go', { place: at }), {
+        { style: `padding-left:${Math.min(this.ancestors(nth), DEEPEST) * 10}px` },
+        button(`${nth === this.state.pinned?.place ? '⚑ ' : ''}${moment.text}`, () => void this.state.ask('go', { place: nth }), {
           class: 'moment',
-          'aria-current': at === place ? 'step' : undefined,
+          'aria-current': nth === place ? 'step' : undefined,
         }),
+        this.time(nth),
       );
     });
-    return h('details', { open: true }, h('summary', {}, `every way taken (${moments.length})`), h('ol', {}, ...rows));
+    return h(
+      'details',
+      { open: true },
+      h('summary', {}, `every way taken (${moments.length})`),
+      h('ol', {}, ...rows),
+      h('div', { class: 'measured' }, this.all(), this.about()),
+    );
+  }
+
+  /** What was measured of a moment, at the end of its line. */
+  private time(place: number): HTMLElement | null {
+    const { measured } = this.state;
+    const timing = at(measured, place);
+    if (!timing) return (measured.busy ?? []).includes(place) ? h('span', { class: 'time' }, 'measuring …') : null;
+    const { time, factors } = cameOf(timing);
+    return h(
+      'span',
+      { class: `time${timing.seconds === null ? ' bad' : ''}`, title: timing.words },
+      h('b', {}, time),
+      ...factors.map((text) => h('span', { class: 'factor' }, text)),
+    );
+  }
+
+  private all(): HTMLElement | null {
+    const { measured, past } = this.state;
+    if (past.moments.every((_, place) => at(measured, place))) return null;
+    return button('measure every line', () => void this.state.ask('measure', { do: 'all' }), {
+      class: 'measure-all',
+      disabled: (measured.busy ?? []).length > 0,
+      title: 'build, check and time what was not yet, one after another',
+    });
+  }
+
+  private about(): HTMLElement | null {
+    const { about, naive, numpy } = this.state.measured;
+    if (!about) return null;
+    const beside = Object.entries({ naive, NumPy: numpy }).flatMap(([name, timing]) => (timing ? [`${name} ${cameOf(timing).time}`] : []));
+    return h('span', { class: 'note' }, [about, ...beside].join(' · '));
+  }
+
+  private ancestors(nth: number): number {
+    const { parent } = this.state.past.moments[nth];
+    return parent === null ? 0 : 1 + this.ancestors(parent);
   }
 
   /** Depth first, so that a branch stands below where it left. */

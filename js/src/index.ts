@@ -10,6 +10,7 @@ import { ExportPane } from './exports';
 import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { LanesPane } from './lanes';
+import { MeasureButton } from './measuring';
 import { RefusalBar } from './refusal';
 import { RooflinePane } from './roofline';
 import { State, same } from './state';
@@ -44,7 +45,19 @@ const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
   export: ['export', (state) => new ExportPane(state)],
 };
 const DRAWN: (keyof Traits)[] = ['title', 'domain', 'tables', 'tree', 'past', 'source'];
-const WATCHED: (keyof Traits)[] = [...DRAWN, 'code', 'refusal', 'offers', 'selection', 'views', 'machine', 'panes', 'study', 'export'];
+const WATCHED: (keyof Traits)[] = [
+  ...DRAWN,
+  'code',
+  'refusal',
+  'offers',
+  'selection',
+  'views',
+  'machine',
+  'panes',
+  'study',
+  'export',
+  'measured',
+];
 
 class Panel {
   private readonly state: State;
@@ -52,6 +65,7 @@ class Panel {
   private readonly refusal: RefusalBar;
   private readonly cells: CellsPane;
   private readonly status = h('div', { class: 'status', role: 'status', 'aria-live': 'polite' });
+  private readonly measure: MeasureButton;
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
   private readonly body = h('div', { class: 'panes' });
@@ -67,6 +81,7 @@ class Panel {
     const state = (this.state = new State(model));
     this.refusal = new RefusalBar(state);
     this.cells = new CellsPane(state);
+    this.measure = new MeasureButton(state);
     this.undo = button('↶ undo', () => void state.ask('undo', {}), { class: 'undo', title: 'undo (Ctrl+Z)' });
     this.redo = button('↷ redo', () => void state.ask('redo', {}), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
     const head = h(
@@ -74,19 +89,21 @@ class Panel {
       { class: 'head' },
       this.title,
       this.sizes,
+      this.measure.time,
       h('span', { class: 'space' }),
       this.choice,
-      h('span', { class: 'pair' }, this.undo, this.redo),
+      h('span', { class: 'pair' }, this.measure.element, this.undo, this.redo),
     );
     this.root = h(
       'div',
       { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) },
       head,
-      this.refusal.element,
       this.body,
       this.cells.element,
       this.status,
+      this.refusal.element,
     );
+    this.refusal.watch(this.root);
     state.onSay((text) => {
       this.status.textContent = text;
     });
@@ -156,6 +173,7 @@ class Panel {
     this.sizes.textContent = count ? `${count} step${count > 1 ? 's' : ''}, legal` : 'in the order of its text';
     this.root.classList.toggle('previewing', state.compared !== null);
     this.refusal.draw();
+    this.measure.draw();
     this.place();
   }
 
@@ -187,13 +205,14 @@ class Panel {
         differs('views'),
         differs('code'),
       ];
-      const [tried, exported] = [differs('study'), differs('export')];
+      const [tried, exported, timed] = [differs('study'), differs('export'), differs('measured')];
       this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
       else if (panes) this.place();
       else {
         this.parts(refused, offered, viewed, written, tried, exported);
+        if (timed) this.timed();
         this.light();
       }
     });
@@ -201,7 +220,7 @@ class Panel {
 
   private take(before: Machine): void {
     const now = this.model.get('machine');
-    if (!same(now, this.state.machine)) this.state.machine = now;
+    if (!same(now, this.state.machine)) this.state.setMachine(now, false);
     if (now.vector_bits !== before.vector_bits) this.state.forgetViews('assembly');
   }
 
@@ -230,13 +249,25 @@ class Panel {
     if (exported) draw('export');
   }
 
+  /** Times come one after another, and change nothing else. */
+  private timed(): void {
+    this.measure.draw();
+    const focused = held(this.root);
+    for (const name of ['history', 'roofline']) {
+      const pane = this.made.get(name);
+      if (pane && this.body.contains(pane.element)) pane.draw();
+    }
+    focused();
+  }
+
   private keys(event: KeyboardEvent): void {
     const control = event.ctrlKey || event.metaKey;
-    const typing = (event.target as HTMLElement).closest?.('.cm-content[contenteditable=true], input:not([type=range]), textarea');
+    const typing = (event.target as HTMLElement).closest?.('.cm-content[contenteditable=true], input:not([type=range]), select, textarea');
     if (control && event.key.toLowerCase() === 'z' && !typing) {
       void this.state.ask(event.shiftKey ? 'redo' : 'undo', {});
       event.preventDefault();
     }
+    if (event.key === 'm' && !typing && !control && !event.altKey) void this.measure.go();
     if (event.key === 'Escape' && this.state.compared) this.state.closePreview();
     event.stopPropagation(); // or the notebook's shortcuts fire
   }

@@ -45,6 +45,7 @@ export class Listing {
   private whole = false;
   private drawn: Code | null = null;
   private shown = '';
+  private revealed = '{}'; // the selection that was last scrolled to
 
   constructor(
     private readonly state: State,
@@ -52,7 +53,7 @@ export class Listing {
   ) {}
 
   draw(code: Code): void {
-    if (code === this.drawn && !this.whole) return;
+    if (code === this.drawn && !this.whole) return this.scroll();
     this.drawn = code;
     this.fill(code);
   }
@@ -80,12 +81,30 @@ export class Listing {
       more,
       code.reason ? null : this.saving(code),
     );
-    if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason));
+    if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason), this.instead(code));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
     this.element.replaceChildren(heading, this.view.dom);
+    const { scrollDOM } = this.view;
+    scrollDOM.addEventListener('scroll', () => {
+      if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
+    });
+    this.scroll();
   }
+
+  /** Steps after which there might be a text. */
+  private instead({ instead }: Code): HTMLElement {
+    const steps = (instead ?? []).map(({ text, step }) => button(text, () => void this.state.apply(step, text), { class: 'repair' }));
+    return h('p', { class: 'instead' }, steps.length ? 'bind a loop: ' : '', ...steps);
+  }
+
+  /** Another text of the same kernel: one reads on where one was. */
+  private scroll(): void {
+    const { view, place } = this;
+    if (view && (place.left || place.top)) view.requestMeasure({ read: () => undefined, write: () => view.scrollDOM.scrollTo(place) });
+  }
+  private place = { left: 0, top: 0 };
 
   private saving(code: Code): HTMLElement {
     const name = `${this.state.model.get('title')}.${ENDINGS[code.language] ?? 'txt'}`;
@@ -220,7 +239,9 @@ export class Listing {
     this.shown = key;
     view.dispatch({ effects: setActive.of(Decoration.set(ranges)) });
     const first = ranges.find((range) => range.value === lit);
-    if (first && !this.state.hovered) this.reveal(first.from);
+    const chosenNow = JSON.stringify(this.state.selection);
+    if (first && !this.state.hovered && chosenNow !== this.revealed) this.reveal(first.from);
+    if (!this.state.hovered) this.revealed = chosenNow;
   }
 
   /** A line that was selected elsewhere is scrolled to, within the pane. */

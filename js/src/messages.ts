@@ -4,6 +4,8 @@ export type Table = [offset: number, rows: number, columns: number];
 
 export type Run = [text: string, role: string, bold: boolean];
 
+export type Step = Record<string, unknown>;
+
 export type Kind = 'flow' | 'anti' | 'output' | 'reduction';
 
 /** An access of a statement; its cells are missing where data decide them. */
@@ -79,13 +81,20 @@ export interface Line {
   loop: string;
 }
 
-/** A text of the schedule; the reason where there is none. */
+/** A step that may be taken instead. */
+export interface Repair {
+  text: string;
+  step: Step;
+}
+
+/** A text of the schedule; the reason where there is none, and steps after which there might be one. */
 export interface Code {
   lines: Line[];
   start: number;
   notes: string[];
   language: string;
   reason: string;
+  instead?: Repair[];
 }
 
 /** A schedule of the history, by its last step. */
@@ -121,8 +130,6 @@ export interface Selection {
   cell?: number[];
 }
 
-export type Step = Record<string, unknown>;
-
 export type LoopTraffic = [parent: number, held: number, moved: number, statements: number[]];
 
 export type Cost = [nodes: LoopTraffic[], touches: number[]];
@@ -142,12 +149,6 @@ export interface Offer {
 export interface Offers {
   steps?: Offer[];
   complete?: boolean;
-}
-
-/** A step that may be taken instead. */
-export interface Repair {
-  text: string;
-  step: Step;
 }
 
 /** A dependence that a refused step violates, with pairs of its instances. */
@@ -177,6 +178,13 @@ export interface Preview {
   domain: Domain;
   tables: string;
   tree: TreeNode[];
+}
+
+/** What the default mapping to a GPU would make of everything, in so many steps. */
+export interface Mapped {
+  text: string;
+  count: number;
+  preview: Preview;
 }
 
 /** The step of a gesture that is not finished. */
@@ -296,6 +304,7 @@ export interface Footprints {
 /** A schedule on the way to this one. */
 export interface Spent {
   name: string;
+  place: number; // in the history
   flops: number;
   touches: number[];
   nodes: LoopTraffic[];
@@ -435,6 +444,30 @@ export interface FileText {
   text: string | null;
 }
 
+export type Came = 'measured' | 'illegal' | 'not built' | 'crashed' | 'timed out' | 'wrong' | 'estimated' | 'stopped' | 'not measured';
+
+/** What came of a schedule; `factors` is how many times faster it is than the naive one, and than NumPy. */
+export interface Timing {
+  outcome: Came;
+  seconds: number | null;
+  lower: number | null;
+  upper: number | null;
+  naive: number | null;
+  numpy: number | null;
+  words: string;
+}
+
+/** By the places of the history; `doing` is empty while nothing is measured. */
+export interface MeasuredData {
+  about: string;
+  doing: string;
+  busy: number[];
+  moments: (Timing | null)[];
+  naive: Timing | null;
+  numpy: Timing | null;
+  said: string;
+}
+
 /** What a lazy view last answered. */
 export interface Views {
   footprint?: Footprints | Unknown;
@@ -465,6 +498,7 @@ export interface Traits {
   source: Source;
   study: Partial<StudyData>;
   export: Partial<ExportData>;
+  measured: Partial<MeasuredData>;
 }
 
 /** What may be asked, with what, and what is answered. */
@@ -475,6 +509,7 @@ export interface Questions {
   go: { with: { place: number }; result: null };
   offer: { with: { kinds?: string[]; seconds?: number; part?: number }; result: More };
   preview: { with: { step: Step }; result: Preview };
+  gpu: { with: { do: string }; result: Mapped | null };
   gesture: { with: { name: string; given: Record<string, unknown> }; result: null };
   dismiss: { with: Record<string, never>; result: null };
   judge: { with: { name: string; given: Record<string, unknown> }; result: Judged };
@@ -485,6 +520,7 @@ export interface Questions {
   rewrite: { with: { text: string }; result: Left };
   film: { with: { kind: string }; result: Film };
   export: { with: { do: string; way?: string; file?: string; directory?: string; over?: string[] }; result: FileText | null };
+  measure: { with: { do: string }; result: null };
   study: { with: { do: Action }; result: null };
   trial: { with: { number: number }; result: null };
 }

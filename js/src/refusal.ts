@@ -4,10 +4,35 @@ import { button, h } from './dom';
 import type { State } from './state';
 import type { Wrong } from './messages';
 
+const GAP = 8; // pixels around the bar
+
+/** Where a bar goes so that it covers nothing under the mouse: the top of what is seen, or its bottom. */
+export function placed(seen: { top: number; bottom: number }, high: number, mouse: number | null): number {
+  const below = mouse !== null && mouse < (seen.top + seen.bottom) / 2;
+  return below ? Math.max(seen.top + GAP, seen.bottom - high - GAP) : seen.top + GAP;
+}
+
 export class RefusalBar {
-  readonly element = h('div', { class: 'refusal', role: 'alert' });
+  readonly element = h('div', { class: 'refusal banner', role: 'alert' });
+  private mouse: number | null = null;
 
   constructor(private readonly state: State) {}
+
+  /** Where the mouse was last, from the top of the window. */
+  watch(root: HTMLElement): void {
+    root.addEventListener('pointermove', (event) => (this.mouse = event.clientY), { passive: true });
+    root.addEventListener('pointerdown', (event) => (this.mouse = event.clientY), { passive: true });
+  }
+
+  /** Over the panes, in what is seen of them: nothing else moves. */
+  private place(): void {
+    const root = this.element.parentElement;
+    if (!root) return;
+    const { top } = root.getBoundingClientRect();
+    const [height, seen] = [this.element.offsetHeight, visible(root)];
+    seen.top = Math.max(seen.top, root.querySelector('.head')?.getBoundingClientRect().bottom ?? 0); // undo stays in reach
+    this.element.style.top = `${Math.round(placed(seen, height, this.mouse) - top)}px`;
+  }
 
   draw(): void {
     const { step, reason, repairs, pairs } = this.state.refusal;
@@ -35,6 +60,7 @@ export class RefusalBar {
           )
         : '',
     );
+    this.place();
   }
 
   private witness(wrong: Wrong, kinds: string[]): HTMLElement {
@@ -55,6 +81,17 @@ export class RefusalBar {
       h('span', { class: 'soft' }, ` ${verb}: ${kinds.join(' and ')} of ${wrong.array}${wrong.loop ? `, loop ${wrong.loop}` : ''}`),
     );
   }
+}
+
+/** What is seen of an element, from the top of the window. */
+function visible(element: HTMLElement): { top: number; bottom: number } {
+  let { top, bottom } = element.getBoundingClientRect();
+  for (let around = element.parentElement; around; around = around.parentElement) {
+    if (getComputedStyle(around).overflowY === 'visible' || around === document.body) continue;
+    const box = around.getBoundingClientRect();
+    [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+  }
+  return { top: Math.max(top, 0), bottom: Math.min(bottom, window.innerHeight) };
 }
 
 /** The same two instances once, with every kind of dependence between them. */

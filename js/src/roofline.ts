@@ -2,6 +2,7 @@
 
 import { button, h, s } from './dom';
 import { count, levels } from './levels';
+import { at } from './measuring';
 import type { State } from './state';
 import type { Roofline } from './messages';
 
@@ -15,6 +16,7 @@ interface Point {
   intensity: number;
   bound: number;
   by: string;
+  measured: number | null; // operations a second
 }
 
 export class RooflinePane {
@@ -47,13 +49,21 @@ export class RooflinePane {
     }
     const points = found.points.map((p) => this.point(p, found.ceilings!));
     const last = points.at(-1)!;
-    const text = `${last.name}: at most ${rate(last.bound, 'FLOP/s')}, bound by ${last.by}`;
+    const reached = last.measured
+      ? `, measured ${rate(last.measured, 'FLOP/s')} (${Math.round((100 * last.measured) / last.bound)} % of it)`
+      : '';
+    const text = `${last.name}: at most ${rate(last.bound, 'FLOP/s')}, bound by ${last.by}${reached}`;
     return [
       this.chart(points, found.ceilings),
       h(
         'p',
         { class: 'note' },
-        [text, `traffic by boxes${found.note ? `, ${found.note}` : ''}`, `ceilings ${found.ceilings.origin}`].join(' · '),
+        [
+          text,
+          ...(points.some((p) => p.measured) ? ['circles: at most, diamonds: measured'] : []),
+          `traffic by boxes${found.note ? `, ${found.note}` : ''}`,
+          `ceilings ${found.ceilings.origin}`,
+        ].join(' · '),
       ),
     ];
   }
@@ -63,6 +73,8 @@ export class RooflinePane {
     const { pinned: flag } = this.state;
     const pinned =
       flag !== null && flag.name === of.name && JSON.stringify(flag.nodes.map(([p]) => p)) === JSON.stringify(of.nodes.map(([p]) => p));
+    const seconds = at(this.state.measured, of.place)?.seconds;
+    const measured = seconds ? of.flops / seconds : null;
     const all = levels(of.nodes, of.touches, this.state.machine)
       .filter(({ name }) => BEHIND[name] in ceilings.bytes)
       .map(({ name, moved }) => {
@@ -74,11 +86,12 @@ export class RooflinePane {
           intensity,
           bound: Math.min(roof, ceilings.flops),
           by: roof < ceilings.flops ? BEHIND[name] : 'arithmetic',
+          measured,
         };
       });
     return all.reduce(
       (a, b) => (b.bound < a.bound ? b : a),
-      all[0] ?? { pinned, name: of.name, intensity: of.flops, bound: ceilings.flops, by: 'arithmetic' },
+      all[0] ?? { pinned, name: of.name, intensity: of.flops, bound: ceilings.flops, by: 'arithmetic', measured },
     );
   }
 
@@ -89,7 +102,7 @@ export class RooflinePane {
       Math.min(...points.map((p) => p.intensity), ...knees) / 3,
       Math.max(...points.map((p) => p.intensity), ...knees) * 3,
     ];
-    const floor = Math.min(...points.map((p) => p.bound)) / 4;
+    const floor = Math.min(...points.map((p) => Math.min(p.bound, p.measured ?? p.bound))) / 4;
     const [lx, ly] = [Math.log(high / low), Math.log((ceilings.flops * 1.8) / floor)];
     const x = (v: number) => PAD.left + (Math.log(v / low) / lx) * (wide - PAD.left - PAD.right);
     const y = (v: number) => HIGH - PAD.bottom - (Math.log(Math.max(v, floor) / floor) / ly) * (HIGH - PAD.top - PAD.bottom);
@@ -116,6 +129,7 @@ export class RooflinePane {
         ),
       ),
     );
+    const reached = points.flatMap((p, i) => this.reached(p, i === points.length - 1, x, y));
     const [first, last] = [points[0], points.at(-1)!];
     const apart = Math.hypot(x(first.intensity) - x(last.intensity), y(first.bound) - y(last.bound)) > 60;
     const label = (p: Point, text: string) => s('text', { class: 'label', x: x(p.intensity) + 9, y: y(p.bound) + 17 }, text);
@@ -132,15 +146,30 @@ export class RooflinePane {
         height: HIGH,
         viewBox: `0 0 ${wide} ${HIGH}`,
         role: 'img',
-        'aria-label': points.map((p) => `${p.name}: at most ${count(p.bound)} operations a second`).join('; '),
+        'aria-label': points
+          .map((p) => `${p.name}: at most ${count(p.bound)} operations a second${p.measured ? `, measured ${count(p.measured)}` : ''}`)
+          .join('; '),
       },
       ...this.axes([low, high], [floor, ceilings.flops], x, y, wide),
       ...roofs,
       flat,
       ...way,
+      ...reached,
       ...marks,
       ...named,
     );
+  }
+
+  /** What was measured, below what is possible: a diamond on a thread. */
+  private reached(p: Point, isLast: boolean, x: (v: number) => number, y: (v: number) => number): SVGElement[] {
+    if (!p.measured) return [];
+    const [cx, cy, r] = [x(p.intensity), y(p.measured), isLast ? 6 : 4.5];
+    const d = `M${cx},${cy - r}L${cx + r},${cy}L${cx},${cy + r}L${cx - r},${cy}Z`;
+    return [
+      s('line', { class: 'thread', x1: cx, x2: cx, y1: y(p.bound), y2: cy }),
+      s('path', { class: `measured${isLast ? ' now' : ''}`, d }, s('title', {}, `${p.name}: measured ${rate(p.measured, 'FLOP/s')}`)),
+      ...(isLast ? [s('text', { class: 'label', x: cx + 9, y: cy + 4 }, rate(p.measured, 'FLOP/s'))] : []),
+    ];
   }
 
   private roof(

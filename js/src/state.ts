@@ -9,7 +9,21 @@ import { lit } from './lighting';
 import type { Lit } from './lighting';
 import { moments } from './moments';
 import type { Moments } from './moments';
-import type { Code, Machine, LoopTraffic, Offers, Past, Refusal, Selection, Source, Step, TreeNode, Views } from './messages';
+import type {
+  Code,
+  Machine,
+  LoopTraffic,
+  MeasuredData,
+  Offers,
+  Past,
+  Preview,
+  Refusal,
+  Selection,
+  Source,
+  Step,
+  TreeNode,
+  Views,
+} from './messages';
 
 const PART = 0.05; // seconds of looking for next steps at a time
 
@@ -19,7 +33,8 @@ export type Language = 'C' | 'CUDA' | 'assembly' | 'PTX' | 'SASS';
 /** A step that is looked at before it is taken: code, domain and loops after it. */
 export interface Compared {
   text: string;
-  step: Step;
+  take: () => Promise<void>;
+  language: 'C' | 'CUDA';
   after: string[];
   verdict: string;
   data: Data;
@@ -67,6 +82,10 @@ export class State {
     return new Data(this.model.get('domain'), this.model.get('tables'));
   }
 
+  /** Whether loops are bound to what only a GPU has. */
+  get onGpu(): boolean {
+    return bound(this.model.get('tree'));
+  }
   get tree(): TreeNode[] {
     return this.compared?.tree ?? this.model.get('tree');
   }
@@ -84,6 +103,9 @@ export class State {
   }
   get refusal(): Refusal {
     return this.model.get('refusal');
+  }
+  get measured(): Partial<MeasuredData> {
+    return this.model.get('measured');
   }
   get selection(): Selection {
     return this.model.get('selection');
@@ -182,10 +204,24 @@ export class State {
   /** What a step would make of code, domain and loops, shown and not taken. */
   async preview(step: Step, text: string): Promise<void> {
     const found = await this.answer('preview', { step });
+    if (found) this.look(found, text, 'C', () => this.apply(step, text));
+  }
+
+  /** The default mapping to a GPU, shown first; to find it may take seconds. */
+  async mapToGpu(): Promise<void> {
+    this.say('looking for the mapping to a GPU …');
+    const found = await this.answer('gpu', { do: 'preview' });
     if (!found) return;
+    const text = found.count > 3 ? `${found.count} steps: ${found.text.slice(0, 60)} …` : found.text;
+    this.look(found.preview, text, 'CUDA', async () => {
+      if (await this.ask('gpu', { do: 'apply' })) this.say(`mapped to a GPU in ${found.count} steps`);
+    });
+  }
+
+  private look(found: Preview, text: string, language: Compared['language'], take: Compared['take']): void {
     const bytes = Uint8Array.from(atob(found.tables), (c) => c.charCodeAt(0));
     const data = new Data(found.domain, new DataView(bytes.buffer));
-    this.compared = { text, step, after: found.lines, verdict: found.verdict, data, tree: found.tree };
+    this.compared = { text, take, language, after: found.lines, verdict: found.verdict, data, tree: found.tree };
     this.data = data;
     this.say(`${text}: ${found.verdict}, shown and not taken`);
     this.compare();
@@ -296,6 +332,11 @@ export class State {
   async gesture(name: string, given: Record<string, unknown>): Promise<void> {
     if (await this.ask('gesture', { name, given })) this.say(`applied ${this.past.steps.at(-1) ?? ''}`);
   }
+}
+
+/** Whether a loop of these nodes, or below, is bound to blocks or threads. */
+export function bound(nodes: TreeNode[]): boolean {
+  return nodes.some((node) => /^(block|thread)\./.test(node.kind ?? '') || bound(node.children));
 }
 
 export function same(a: unknown, b: unknown): boolean {

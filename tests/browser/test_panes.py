@@ -162,7 +162,7 @@ def test_languages_stand_side_by_side_and_light_together(shown, browser, keep):
     made = wb.schedule(wb.ops.matmul, M=64, N=64, K=32) | wb.tile(m=16, n=32) | wb.bind("m_o", "block.x")
     page = shown(wb.panel(made, panes=("code", "tree")), whole=False)
     browser.until("document.querySelector('.wbp .listing')")
-    for n in (1, 2):
+    for n in (0, 2):  # it opens on CUDA
         browser.click(".wbp .language", n)
     browser.until("document.querySelectorAll('.wbp .listing').length === 3")
     page.ask("setattr(panel, 'selection', {'loop': 'm_o', 'statement': 'C'})")
@@ -202,7 +202,7 @@ KEPT = "[...document.querySelectorAll('.wbp .column:nth-child(%d) .line.kept')]"
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_what_keeps_a_colour_has_it_in_every_text_and_after_a_step(name, shown, browser, keep):
     made = schedule(name)
-    others = (1, 2) if name == "matmul" else (2,)  # to be CUDA a loop has to be bound
+    others = (0, 2) if name == "matmul" else (2,)  # with a bound loop it opens on CUDA
     made = made | wb.bind("m", "block.x") if name == "matmul" else made
     own = max(made.program.statements, key=lambda s: len(s.dims)).name
     page = shown(wb.panel(made, panes=("code", "tree", "steps")), whole=False)

@@ -77,7 +77,7 @@ def made_study(
     key = _study_key(problem, sketch, searcher, seed, default)
     store.add_study(key)
     assignment = Assignment(
-        sketch, problem.program, problem.target, problem.toolchain, problem.threads, _own_kernels(),
+        sketch, problem.program, problem.target, problem.toolchain, problem.threads, own_kernels(),
         limits or Limits(), seed or 0,
     )  # fmt: skip
     usual = autoschedule(problem.program, problem.target)
@@ -128,6 +128,6 @@ def _study_key(problem: Problem, sketch: Sketch, searcher: Any, seed: int | None
     return StudyKey(digest, problem, text, name, str(seed))
 
 
-def _own_kernels() -> tuple[Any, ...]:
+def own_kernels() -> tuple[Any, ...]:
     """Micro-kernels that the user registered, for the processes that build."""
     return tuple(k for k in known_kernels() if not isinstance(k, ProcessorKernel) and type(k).__name__ == "MicroKernel")

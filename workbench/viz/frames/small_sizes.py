@@ -84,11 +84,7 @@ def _is_detail(definition: Operator, name: str) -> bool:
 
 def _lowered(program: Program, definition: Operator, chosen: dict[str, int], changed: dict[str, int]) -> Small:
     symbols = {n: chosen[n] for n in program.symbols if n in chosen}
-    note = ""
-    if changed:
-        note = "drawn for " + ", ".join(f"{n}={v}" for n, v in changed.items())
-        bound = [f"{n}={program.sizes[n]}" for n in changed if n in program.sizes]
-        note += f" instead of {', '.join(bound)}" if bound else ""
+    note = drawn_for(program, changed)
     if all(program.sizes.get(n, v) == v for n, v in chosen.items()):
         return Small(program, symbols, note)
     try:
@@ -96,6 +92,14 @@ def _lowered(program: Program, definition: Operator, chosen: dict[str, int], cha
     except LoweringError:
         missing = {n: TARGET for n in program.symbols}
         return Small(program, missing | symbols, f"the first {WINDOW} values of each dim", WINDOW)
+
+
+def drawn_for(program: Program, changed: Mapping[str, int]) -> str:
+    """What is said of sizes that are drawn in place of a program's own; nothing where none is changed."""
+    if not changed:
+        return ""
+    bound = ", ".join(f"{n}={program.sizes[n]}" for n in changed if n in program.sizes)
+    return "drawn for " + ", ".join(f"{n}={v}" for n, v in changed.items()) + (f" instead of {bound}" if bound else "")
 
 
 def _fits(statements: list[Statement], sizes: dict[str, int], axes: Wanted) -> bool:

@@ -58,6 +58,7 @@ class Spent(TypedDict):
     """A schedule on the way to this one."""
 
     name: str
+    place: int  # in the history
     flops: int
     touches: list[int]
     nodes: list[LoopTraffic]

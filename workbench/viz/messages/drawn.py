@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 # A table of the trait `tables`, in elements.
 Table = Annotated[tuple[int, int, int], "offset, rows, columns"]
 # A piece of a line with the role that gives it its colour.
 Run = Annotated[tuple[str, str, bool], "text, role, bold"]
+Step = Annotated[dict[str, Any], "a step as JSON, which the front end hands back and does not read"]
 Kind = Literal["flow", "anti", "output", "reduction"]
 
 
@@ -91,14 +92,22 @@ class Line(TypedDict):
     loop: str
 
 
+class Repair(TypedDict):
+    """A step that may be taken instead."""
+
+    text: str
+    step: Step
+
+
 class Code(TypedDict):
-    """A text of the schedule; the reason where there is none."""
+    """A text of the schedule; the reason where there is none, and steps after which there might be one."""
 
     lines: list[Line]
     start: int
     notes: list[str]
     language: str
     reason: str
+    instead: NotRequired[list[Repair]]
 
 
 class Moment(TypedDict):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol, TypedDict
 
 from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unknown, Warps
-from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, TreeNode
+from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, Step, TreeNode
 from workbench.viz.messages.exporting import ExportData, FileText
+from workbench.viz.messages.measuring import MeasuredData
 from workbench.viz.messages.stepping import (
     Action,
     Checked,
@@ -15,11 +16,11 @@ from workbench.viz.messages.stepping import (
     Judged,
     Left,
     LegalityMap,
+    Mapped,
     More,
     Offers,
     Preview,
     Refusal,
-    Step,
 )  # fmt: skip
 from workbench.viz.messages.studying import StudyData, TrialTold
 
@@ -60,6 +61,7 @@ class Traits(TypedDict):
     source: Source
     study: StudyData | Nothing
     export: ExportData | Nothing
+    measured: MeasuredData | Nothing
 
 
 class Questions(Protocol):
@@ -71,6 +73,7 @@ class Questions(Protocol):
     def go(self, place: int) -> None: ...
     def offer(self, kinds: list[str] = ..., seconds: float = ..., part: float = ...) -> More: ...
     def preview(self, step: Step) -> Preview: ...
+    def gpu(self, do: str) -> Mapped | None: ...
     def gesture(self, name: str, given: dict[str, Any]) -> None: ...
     def dismiss(self) -> None: ...
     def judge(self, name: str, given: dict[str, Any]) -> Judged: ...
@@ -83,5 +86,6 @@ class Questions(Protocol):
     def export(
         self, do: str, way: str = ..., file: str = ..., directory: str = ..., over: list[str] = ...
     ) -> FileText | None: ...  # fmt: skip
+    def measure(self, do: str) -> None: ...
     def study(self, do: Action) -> None: ...
     def trial(self, number: int) -> None: ...

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from workbench.viz.messages.drawn import Domain, Kind, TreeNode
+from workbench.viz.messages.drawn import Domain, Kind, Repair, Step, TreeNode
 
-Step = Annotated[dict[str, Any], "a step as JSON, which the front end hands back and does not read"]
 # What is held and moved in one of a schedule's loops; the first node is everything.
 LoopTraffic = Annotated[tuple[int, int, int, list[int]], "parent, held, moved, statements"]
 # The traffic of a schedule: its nodes, and the bytes of each statement whose instances keep nothing.
@@ -28,13 +27,6 @@ class Offers(TypedDict, total=False):
 
     steps: list[Offer]
     complete: bool
-
-
-class Repair(TypedDict):
-    """A step that may be taken instead."""
-
-    text: str
-    step: Step
 
 
 class Wrong(TypedDict):
@@ -67,6 +59,14 @@ class Preview(TypedDict):
     domain: Domain
     tables: str
     tree: list[TreeNode]
+
+
+class Mapped(TypedDict):
+    """What the default mapping to a GPU would make of everything, in so many steps."""
+
+    text: str
+    count: int
+    preview: Preview
 
 
 class Judged(TypedDict):

@@ -4,6 +4,7 @@
 """
 
 from workbench.viz.panels.history import History, Moment
-from workbench.viz.panels.widget import Panel, panel
+from workbench.viz.panels.opening import panel
+from workbench.viz.panels.widget import Panel
 
 __all__ = ["History", "Moment", "Panel", "panel"]

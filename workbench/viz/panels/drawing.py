@@ -57,10 +57,10 @@ class Drawings:
             self._written_for = target
         return _kept(self._codes, schedule, lambda: code_payload(schedule, target=target))
 
-    def previewed(self, after: Schedule, target: Target) -> Preview:
+    def previewed(self, after: Schedule, target: Target, language: str = "C") -> Preview:
         """Code, domain and loops of a schedule that is looked at, with the verdict on its last step."""
         packed = Packed()
-        code = code_payload(after, target=target, unsafe=True)
+        code = code_payload(after, language, target, unsafe=True)
         return {
             "domain": domain_payload(after, self._asked, packed), "tree": tree_payload(after.program, after.tree),
             "tables": b64encode(packed.data).decode(), "lines": plain_lines(code) or [code["reason"]],

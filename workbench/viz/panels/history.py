@@ -40,14 +40,20 @@ class History:
         return tuple(step.python() for step in self.schedule.trace)
 
     @property
-    def way(self) -> tuple[tuple[tuple[str, ...], Schedule], ...]:
-        """The schedules from the first to the current one, each with its steps as text."""
-        found: list[Schedule] = []
+    def places(self) -> tuple[int, ...]:
+        """The places from the first moment to the current one."""
+        found: list[int] = []
         at: int | None = self.place
         while at is not None:
-            found.append(self.moments[at].schedule)
+            found.append(at)
             at = self.moments[at].parent
-        return tuple((tuple(str(step) for step in one.trace), one) for one in reversed(found))
+        return tuple(reversed(found))
+
+    @property
+    def way(self) -> tuple[tuple[tuple[str, ...], Schedule], ...]:
+        """The schedules from the first to the current one, each with its steps as text."""
+        found = [self.moments[place].schedule for place in self.places]
+        return tuple((tuple(str(step) for step in one.trace), one) for one in found)
 
     @property
     def can_undo(self) -> bool:
@@ -103,10 +109,16 @@ def history_payload(history: History) -> Past:
         "undo": history.can_undo,
         "redo": history.can_redo,
         "moments": [
-            {"text": _last_step(m), "parent": m.parent, "depth": len(m.schedule.trace)} for m in history.moments
+            {"text": _added(m, history), "parent": m.parent, "depth": len(m.schedule.trace)} for m in history.moments
         ],
     }
 
 
-def _last_step(moment: Moment) -> str:
-    return str(moment.schedule.trace[-1]) if moment.schedule.trace else "naive"
+def _added(moment: Moment, history: History) -> str:
+    """The last step, and how many were taken at once, where they were several."""
+    trace = moment.schedule.trace
+    if not trace:
+        return "naive"
+    before = history.moments[moment.parent].schedule.trace if moment.parent is not None else ()
+    several = len(trace) - len(before) if moment.parent is not None and trace[: len(before)] == before else 1
+    return f"{trace[-1]} and {several - 1} before" if several > 1 else str(trace[-1])

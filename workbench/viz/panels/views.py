@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench import poly
@@ -35,6 +35,7 @@ from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, 
 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
+    from workbench.viz.panels.measuring.measuring import Measuring
     from workbench.viz.panels.watching import Watching
     from workbench.viz.panels.widget import Panel
 
@@ -58,8 +59,9 @@ def _footprint(panel: Panel, seconds: float = 1.0) -> Footprints | Unknown:
 
 
 def _roofline(panel: Panel, *, measure: bool = False) -> Roofline | Unknown:
-    way = [(steps[-1] if steps else "naive", made) for steps, made in panel.history.way]
-    return roofline_payload(way, measure=measure)
+    history = panel.history
+    named = [(steps[-1] if steps else "naive", made) for steps, made in history.way]
+    return roofline_payload(named, measure=measure, places=history.places)
 
 
 VIEWS: dict[str, Callable[..., Any]] = {
@@ -84,6 +86,15 @@ def exports(panel: Panel) -> Exports:
 
         panel.exports = Exports(panel)
     return panel.exports
+
+
+def measuring(panel: Panel) -> Measuring:
+    """The measurements of a panel, which are there once somebody asks, as exports are."""
+    if panel.measuring is None:
+        from workbench.viz.panels.measuring.measuring import Measuring
+
+        panel.measuring = Measuring(panel)
+    return panel.measuring
 
 
 def film(panel: Panel, kind: str) -> Film:
@@ -188,20 +199,22 @@ def _estimated(program: Program, tree: Tree) -> list[LoopRow]:
     ]  # fmt: skip
 
 
-def roofline_payload(way: list[tuple[str, Schedule]], *, measure: bool = False) -> Roofline | Unknown:
+def roofline_payload(
+    way: list[tuple[str, Schedule]], *, measure: bool = False, places: Sequence[int] = ()
+) -> Roofline | Unknown:  # fmt: skip
     """The schedules of a way, the first one naive, each with its traffic by boxes; the ceilings if they are known.
 
-    `measure` measures this machine's first, within some seconds.
+    `measure` measures this machine's first, within some seconds; `places` are those of the schedules in a history.
     """
     found: list[Spent] = []
     notes: list[str] = []
-    for name, schedule in way:
+    for place, (name, schedule) in zip(places or range(len(way)), way, strict=True):
         base, note = with_sizes(schedule)
         if base is None:
             continue
         notes.append(note)
         found.append({
-            "name": name, "flops": poly.flops(base.program),
+            "name": name, "place": place, "flops": poly.flops(base.program),
             "touches": [every_touch(base.program, s.id) for s in base.program.statements],
             "nodes": node_rows(base),
         })  # fmt: skip

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
 from workbench.errors import IllegalSchedule, ScheduleError, WorkbenchError, shown
-from workbench.lang.operator import Operator
-from workbench.poly.programs.program import Program
 from workbench.runtime import this_machine
 from workbench.schedules import Schedule, preview
-from workbench.schedules import schedule as scheduled
 from workbench.schedules.offers import Gathering
 from workbench.schedules.transform import Transform
 from workbench.target import Target
 from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages import counting, drawn, stepping
+from workbench.viz.messages.panes import PANES, pane_names
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
 from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
+from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.views import exports, film, view, watched
+from workbench.viz.panels.views import exports, film, measuring, view, watched
 
 if TYPE_CHECKING:
-    from workbench.tune.study import Study
     from workbench.viz.panels.exporting.exports import Exports
+    from workbench.viz.panels.measuring.measured import Measured
+    from workbench.viz.panels.measuring.measuring import Measuring
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-PANES = ("domain", "code", "tree", "steps", "history")
-MORE = ("operator", "footprint", "cache", "lanes", "roofline", "warps", "export", "trials")
 LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
@@ -72,23 +71,26 @@ class Panel(anywidget.AnyWidget):
     source = traitlets.Dict().tag(sync=True)
     study = traitlets.Dict().tag(sync=True)
     export = traitlets.Dict().tag(sync=True)
+    measured = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
         target: Target | None = None,
     ) -> None:  # fmt: skip
         # Messages may arrive on a thread of their own while a cell runs: one lock for all that they touch.
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._asked = Asked(sizes=sizes)
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
         self.watching: Watching | None = None
         self.exports: Exports | None = None
+        self.measuring: Measuring | None = None
+        self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
         self.registered: dict[str, Any] = {}
         self.history = History((Moment(start),))
         drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
-        super().__init__(panes=list(panes), machine=machine_payload(self._target), **drawn)
+        super().__init__(panes=pane_names(panes), machine=machine_payload(self._target), **drawn)
         self.on_msg(self._answer)
         self.observe(self._change_machine, "machine")
 
@@ -114,7 +116,7 @@ class Panel(anywidget.AnyWidget):
     def target(self, value: Target) -> None:
         if not isinstance(value, Target) or value.language.for_gpu:
             raise WorkbenchError(f"a panel counts for a Target of dialect c, not for {shown(value)}")
-        with self._lock:
+        with self.lock:
             self._target = value
             self.machine = machine_payload(value)
 
@@ -123,9 +125,21 @@ class Panel(anywidget.AnyWidget):
         """The sizes that the domain is drawn for, where they were given."""
         return self._asked.sizes
 
+    def measure(self) -> Measured:
+        """Build the schedule that is shown, check it against the oracle, and time it, in processes of the tuner.
+
+        Waits for what came of it: whatever goes wrong is an outcome, no exception.  An interrupt ends it.
+        """
+        return measuring(self).now(self.schedule)
+
+    @property
+    def measurements(self) -> Mapping[Schedule, Measured]:
+        """What was measured for this panel's machine, by schedule."""
+        return self.measuring.known(self._target) if self.measuring else {}
+
     def apply(self, step: Transform) -> None:
         """Take a step; one that is refused is shown with its reason and raises IllegalSchedule (or ScheduleError)."""
-        with self._lock:
+        with self.lock:
             self._go(self.history.then(self._judged(step)))
 
     def _judged(self, step: Transform) -> Schedule:
@@ -145,7 +159,7 @@ class Panel(anywidget.AnyWidget):
         self._go(self.history.redo())
 
     def _go(self, history: History) -> None:
-        with self._lock:
+        with self.lock:
             before, self.history = self.schedule, history
             self._draw(moved=self.schedule is not before)
 
@@ -170,12 +184,17 @@ class Panel(anywidget.AnyWidget):
                 self.selection = {}
 
     def _picture(self) -> dict[str, Any]:
-        return {**self._drawings.picture(self.schedule), "past": history_payload(self.history)}
+        known = {"measured": dict(self.measuring.payload(self.history, self._target))} if self.measuring else {}
+        return {**self._drawings.picture(self.schedule), "past": history_payload(self.history), **known}
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: Any) -> drawn.Selection:
         now = self.schedule
         return checked_selection(proposal["value"], now.program, now.tree, len(self.code.get("lines", ())))
+
+    @traitlets.validate("panes")
+    def _valid_panes(self, proposal: Any) -> list[str]:
+        return pane_names(proposal["value"])
 
     @traitlets.validate("machine")
     def _valid_machine(self, proposal: Any) -> counting.Machine:
@@ -183,7 +202,7 @@ class Panel(anywidget.AnyWidget):
 
     def _change_machine(self, change: Any) -> None:
         """Code is written again where the width of vectors is another one; bytes are compared in the front end."""
-        with self._lock, self.hold_sync():
+        with self.lock, self.hold_sync():
             wider = change["new"]["vector_bits"] != change["old"].get("vector_bits")
             self._target = machine_target(change["new"], self._target)
             if wider:
@@ -196,13 +215,20 @@ class Panel(anywidget.AnyWidget):
         """Questions of the front end, `{"ask": number, "name": ..., "with": {...}}`; the answer bears the number."""
         if not isinstance(message, dict) or "ask" not in message:
             return
+        if message.get("name") in _BESIDE:
+            work = contextvars.copy_context().run
+            threading.Thread(target=work, args=(self._reply, message), name="an answer", daemon=True).start()
+            return
+        with self.lock:
+            self._reply(message)
+
+    def _reply(self, message: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"answer": message["ask"]}
         try:
             asked = _ASKED.get(message.get("name", ""))
             if asked is None:
                 raise WorkbenchError(f"no such question: {shown(message.get('name'))}; known: {', '.join(_ASKED)}")
-            with self._lock:
-                answer["result"] = asked(self, **message.get("with", {}))
+            answer["result"] = asked(self, **message.get("with", {}))
         except WorkbenchError as error:
             answer["error"] = str(error).partition("\n")[0]
         except Exception as error:  # the front end waits for an answer, whatever happened
@@ -230,7 +256,11 @@ class Panel(anywidget.AnyWidget):
         if not after.verdict:
             with suppress(IllegalSchedule, ScheduleError):
                 self._judged(taken)
-        return self._drawings.previewed(after, self._target)
+        return self.previewed(after)
+
+    def previewed(self, after: Schedule, language: str = "C") -> stepping.Preview:
+        """What a schedule that is only looked at makes of code, domain and loops."""
+        return self._drawings.previewed(after, self._target, language)
 
     def _judge(self, name: str, given: dict[str, Any]) -> stepping.Judged:
         """Whether the step of a gesture that is not finished would be legal."""
@@ -248,6 +278,7 @@ class Panel(anywidget.AnyWidget):
         return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
+_BESIDE = ("gpu",)  # what takes seconds: everything else is answered meanwhile
 _ASKED: dict[str, Callable[..., Any]] = {
     "apply": lambda panel, step: panel.apply(step_of(step)),
     "undo": Panel.undo,
@@ -255,6 +286,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "go": lambda panel, place: panel._go(panel.history.at(place)),
     "offer": Panel._offer,
     "preview": Panel._preview,
+    "gpu": on_gpu,
     "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
     "judge": Panel._judge,
@@ -265,35 +297,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "rewrite": rewrite,
     "film": film,
     "export": lambda panel, **given: exports(panel).act(**given),
+    "measure": lambda panel, do: measuring(panel).act(do),
     "study": lambda panel, do: watched(panel).act(do),
     "trial": lambda panel, number: watched(panel).show(panel, number),
 }
-
-
-def panel(
-    value: Operator | Program | Schedule | Study, /, panes: tuple[str, ...] | None = None, *,
-    sizes: Mapping[str, int] | None = None, target: Target | None = None, baselines: Mapping[str, float] | None = None,
-) -> Panel:  # fmt: skip
-    """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
-
-    `panes` chooses among them and the further ones of `MORE`, `sizes` fixes what the domain is drawn for, and `target`
-    is the machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule`
-    is what the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
-    `baselines` are lines among them, name → seconds of a call.
-    """
-    for name in panes or ():
-        if name not in (*PANES, *MORE):
-            raise WorkbenchError(f"a panel has no pane {shown(name)}; known: {', '.join((*PANES, *MORE))}")
-    if _is_study(value):
-        from workbench.viz.panels.watching import Watching
-
-        made = Panel(value.best, panes or ("trials", *PANES), sizes, target)
-        made.watching = Watching(made, value, baselines)
-        return made
-    start = value if isinstance(value, Schedule) else scheduled(cast(Any, value))
-    return Panel(start, panes or PANES, sizes, target)
-
-
-def _is_study(value: object) -> TypeGuard[Study]:
-    """Importing its module takes longer than a panel does."""
-    return type(value).__module__ == "workbench.tune.study"

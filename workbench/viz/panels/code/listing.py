@@ -15,6 +15,7 @@ from workbench.target import Target
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.messages.drawn import Code
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
+from workbench.viz.panels.code.unbound import bindings
 from workbench.viz.views.program.c_tokens import code_lines
 
 
@@ -28,6 +29,7 @@ class Owner(TypedDict):
 WRITTEN = {dialect.label: dialect.name for dialect in DIALECTS.values()}
 MADE_FROM = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}
 LANGUAGES = (*WRITTEN, *MADE_FROM)
+ON_GPU = ("CUDA", "HIP", "PTX", "SASS")
 
 
 def code_payload(
@@ -42,7 +44,8 @@ def code_payload(
     try:
         return _written(schedule, language, target or this_machine(), unsafe=unsafe)
     except WorkbenchError as error:
-        return {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
+        none: Code = {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
+        return {**none, "instead": bindings(schedule)} if language in ON_GPU else none
 
 
 def plain_lines(code: Code) -> list[str]:

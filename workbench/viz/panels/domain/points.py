@@ -15,7 +15,8 @@ from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Sequence, Tree,
 from workbench.schedules import Schedule
 from workbench.schedules.schedule_text import loop_value
 from workbench.viz.frames.coordinates import Point, groups
-from workbench.viz.frames.frame import Asked, Frame, frames
+from workbench.viz.frames.frame import Asked, Frame, frames, windows
+from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.messages.drawn import Access, Arrows, Domain, Nest, Statement
 from workbench.viz.panels.domain.numbers import Numbers, Packed, column
 from workbench.viz.views.domain.execution import small_enough
@@ -37,20 +38,37 @@ def domain_payload(schedule: Schedule, asked: Asked, packed: Packed) -> Domain:
     program, tree = first.of.program, first.of.tree
     points = tables(first)
     whens = moments(program, tree, points, first.drawn.sizes)
+    sizes = {**program.sizes, **first.drawn.sizes}
     return {
-        "notes": list(dict.fromkeys(note for f in found for note in f.notes)),
+        "notes": _notes(schedule, asked, sizes, found),
         "arrays": {name: array.dtype.bytes for name, array in program.arrays.items()},
-        "sizes": {**program.sizes, **first.drawn.sizes},
+        "sizes": sizes,
         "statements": [_statement(program, tree, s, points, whens, first, packed) for s in program.statements],
         "nests": [_nest(program, tree, f) for f in found],
         "arrows": _arrows(first, points, packed),
     }
 
 
+def _notes(schedule: Schedule, asked: Asked, sizes: dict[str, int], found: list[Frame]) -> list[str]:
+    """What the picture leaves out; sizes that are not the schedule's own are always said."""
+    told = dict.fromkeys(note for f in found for note in f.notes)
+    own, given = schedule.original, asked.sizes or {}
+    changed = {n: v for n, v in sizes.items() if own.sizes.get(n) != v and n not in given}
+    if any(note.startswith("drawn for") for note in told) or not (note := drawn_for(own, changed)):
+        return list(told)
+    return [note, *told]
+
+
 def drawn_frames(schedule: Schedule, asked: Asked) -> list[Frame]:
     """A frame for each nest, at sizes small enough to list every instance."""
     of, asked = small_enough(schedule, asked)
-    return frames(of, groups(of.tree), asked, whole=True, elsewhere=True)
+    return frames(of, groups(of.tree), asked, first=_slid(of.program), whole=True, elsewhere=True)
+
+
+def _slid(program: Program) -> tuple[str, ...]:
+    """The dims along which windows slide, where they do in two directions or more: one looks at an image as it is."""
+    found = [sorted({slid for slid, _ in windows(s)}, key=s.dims.index) for s in program.statements]
+    return tuple(dict.fromkeys(dim for dims in found if len(dims) > 1 for dim in dims))
 
 
 def tables(frame: Frame) -> dict[str, Numbers]:

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { at, cameOf, factor, line } from '../src/measuring';
+import type { Timing } from '../src/messages';
+
+const timing = (more: Partial<Timing>): Timing => ({
+  outcome: 'measured',
+  seconds: 2.24e-5,
+  lower: 2.2e-5,
+  upper: 2.3e-5,
+  naive: 12.53,
+  numpy: 0.614,
+  words: '',
+  ...more,
+});
+
+test('a factor has as many digits as one reads', () => {
+  assert.deepEqual([0.0614, 0.614, 0.998, 1, 12.53, 1234.5].map(factor), ['0.061×', '0.614×', '0.998×', '1.00×', '12.5×', '1235×']);
+});
+
+test('a time stands before what it is compared with', () => {
+  assert.equal(line(timing({})), '22.4 us · 12.5× naive · 0.614× NumPy');
+});
+
+test('the naive schedule is not compared with itself, nor with what is not known yet', () => {
+  assert.equal(line(timing({ naive: null, numpy: null })), '22.4 us');
+});
+
+test('what went wrong is said in the place of a time', () => {
+  assert.deepEqual(cameOf(timing({ outcome: 'timed out', seconds: null })), { time: '✕ timed out', factors: [] });
+});
+
+test('nothing was measured of a moment that is new, or where nobody measured', () => {
+  assert.equal(at({}, 0), null);
+  assert.equal(at({ moments: [timing({})] }, 1), null);
+  assert.equal(at({ moments: [timing({})] }, 0)?.outcome, 'measured');
+});

@@ -1,0 +1,79 @@
+"""From C to CUDA by one click, and what the code pane does with a schedule that is on a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.browser.bench import Bench
+from tests.browser.hands import attributes, texts
+
+SCALED = wb.operator("""
+def scaled(float(N,M) A, float(M) s) -> (B, T) {
+    B(i,j) = A(i,j) * s(j)
+    T(i) +=! B(i,j)
+}
+""")
+PRESSED = "[...document.querySelectorAll('.wbp .language[aria-pressed=true]')].map((e) => e.textContent)"
+SCROLLER = "document.querySelector('.wbp .code .cm-scroller')"
+
+
+@pytest.fixture
+def bench(browser):
+    """A panel of an operator that no library has."""
+    made = Bench(browser, wb.panel(wb.schedule(SCALED, N=48, M=40), panes=("code", "tree", "history")), whole=False)
+    browser.until("document.querySelector('.wbp .listing')")
+    return made
+
+
+def test_one_click_shows_cuda_and_a_second_takes_it(bench, browser, keep):
+    assert browser.run(PRESSED) == ["C"]
+    browser.click(".wbp .to-gpu")
+    browser.until("document.querySelector('.wbp.previewing .changes')", 60)
+    assert "blockIdx.x" in browser.run("document.querySelector('.wbp .code').textContent")
+    assert bench.ask("len(panel.schedule.trace)") == 0
+    keep("gpu_preview")
+    browser.click(".wbp .code .apply")
+    bench.becomes("len(panel.schedule.trace) > 1", 60)
+    browser.until("document.querySelector('.wbp .listing') && !document.querySelector('.wbp.previewing')")
+    browser.until(f"JSON.stringify({PRESSED}) === '[\"CUDA\"]'")
+    browser.until("document.querySelector('.wbp .code .listing').textContent.includes('blockIdx.x')")
+    assert not texts(browser, ".wbp .to-gpu")
+    assert texts(browser, ".wbp .fold")[0].endswith("lines before the function")
+    for theme in ("light", "dark"):
+        browser.run(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
+        keep(f"gpu_{theme}")
+    browser.run("document.body.dataset.jpThemeLight = 'true'")
+    browser.click(".wbp .undo")
+    browser.until(f"JSON.stringify({PRESSED}) === '[\"C\"]'")
+
+
+def test_an_unmapped_loop_is_answered_with_its_bindings(bench, browser, keep):
+    browser.click(".wbp .language", 1)
+    browser.until("document.querySelectorAll('.wbp .instead .repair').length > 1")
+    keep("unbound")
+    first = texts(browser, ".wbp .instead .repair")[0]
+    browser.click(".wbp .instead .repair")
+    assert bench.becomes("[str(s) for s in panel.schedule.trace]") == [first]
+
+
+def test_a_language_that_somebody_chose_stays(bench, browser):
+    browser.click(".wbp .language", 2)
+    browser.until("document.querySelectorAll('.wbp .listing').length === 2")
+    bench.ask("panel.apply(wb.bind('B/i', 'block.x'))")
+    browser.until("document.querySelector('.wbp').dataset.place === '1'")
+    assert browser.run(PRESSED) == ["C", "assembly"]
+
+
+def test_one_reads_on_where_one_was_after_a_step(bench, browser):
+    browser.run(f"{SCROLLER}.closest('.pane').style.maxHeight = '220px'")
+    browser.until(f"{SCROLLER}.scrollHeight > {SCROLLER}.clientHeight + 60")
+    browser.run(f"({SCROLLER}.scrollTop = 55, 0)")
+    browser.until(f"{SCROLLER}.scrollTop === 55")
+    bench.ask("panel.apply(wb.split('B/j', 8))")
+    browser.until("document.querySelector('.wbp .code .listing').textContent.includes('j_o')")
+    browser.until(f"{SCROLLER}.scrollTop === 55")
+
+
+def test_the_buttons_are_named(bench, browser):
+    assert "default recipe" in attributes(browser, ".wbp .to-gpu", "title")[0]

@@ -1,0 +1,34 @@
+"""What was measured of the schedules of a history, and what is being measured."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+# What came of a schedule; "stopped" and "not measured" are the panel's own, the others those of a study's trials.
+Came = Literal[
+    "measured", "illegal", "not built", "crashed", "timed out", "wrong", "estimated", "stopped", "not measured"
+]
+
+
+class Timing(TypedDict):
+    """What came of a schedule; `factors` is how many times faster it is than the naive one, and than NumPy."""
+
+    outcome: Came
+    seconds: float | None
+    lower: float | None
+    upper: float | None
+    naive: float | None
+    numpy: float | None
+    words: str
+
+
+class MeasuredData(TypedDict):
+    """By the places of the history; `doing` is empty while nothing is measured."""
+
+    about: str
+    doing: str
+    busy: list[int]
+    moments: list[Timing | None]
+    naive: Timing | None
+    numpy: Timing | None
+    said: str

@@ -1,0 +1,88 @@
+"""`panel`: the linked views of whatever has a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
+
+from workbench.errors import LoweringError, WorkbenchError
+from workbench.lang.operator import Operator
+from workbench.poly.programs.program import Program
+from workbench.schedules import Schedule
+from workbench.schedules import schedule as scheduled
+from workbench.target import Target
+from workbench.viz.messages.panes import PANES, pane_names
+from workbench.viz.panels.widget import Panel
+
+if TYPE_CHECKING:
+    from workbench.tune.study import Study
+
+
+def panel(
+    value: Operator | Program | Schedule | Study, /, panes: tuple[str, ...] | None = None, *,
+    sizes: Mapping[str, int] | None = None, target: Target | None = None, baselines: Mapping[str, float] | None = None,
+) -> Panel:  # fmt: skip
+    """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
+
+    `panes` chooses among them and the further ones of `MORE`, `sizes` fixes what the domain is drawn for, and `target`
+    is the machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule`
+    is what the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
+    `baselines` are lines among them, name → seconds of a call.
+    """
+    wanted = None if panes is None else tuple(pane_names(panes))
+    if _is_study(value):
+        from workbench.viz.panels.watching import Watching
+
+        made = Panel(value.best, wanted or ("trials", *PANES), sizes, target)
+        made.watching = Watching(made, value, baselines)
+        return made
+    start = value if isinstance(value, Schedule) else _begun(value, dict(sizes or {}))
+    return Panel(start, wanted or PANES, sizes, target)
+
+
+def _begun(value: Operator | Program | Study, sizes: dict[str, int]) -> Schedule:
+    """The naive schedule, with open sizes where these may be open; LoweringError that names all that may not."""
+    if not isinstance(value, Operator):
+        return scheduled(cast(Any, value))
+    try:
+        return scheduled(value)
+    except LoweringError:
+        needed = least_sizes(value)
+    if needed and needed <= sizes.keys():
+        return scheduled(value, {name: sizes[name] for name in needed})
+    typical = next(iter(value.examples), {})
+    given = ", ".join(f"{name}={sizes.get(name, typical.get(name, 1))}" for name in _in_order(value, needed))
+    raise LoweringError(
+        f"{value.name} can only be drawn once {', '.join(_in_order(value, needed))} have values (what is not affine "
+        f"stays so while they are open): wb.panel({value.name}, sizes=dict({given})), or others"
+    )
+
+
+def least_sizes(op: Operator) -> set[str]:
+    """The sizes and scalars that have to be numbers before an operator has a program; none where that does not help."""
+    typical = next(iter(op.examples), {})
+    values = {name: typical.get(name, 1) for name in (*op.size_names, *op.scalars)}
+    if not _has_program(op, values):
+        return set()
+    for name in list(values):  # sizes first, as these are what one likes to leave open
+        fewer = {n: v for n, v in values.items() if n != name}
+        values = fewer if _has_program(op, fewer) else values
+    return set(values)
+
+
+def _has_program(op: Operator, sizes: dict[str, int]) -> bool:
+    try:
+        scheduled(op, sizes)
+    except WorkbenchError:
+        return False
+    return True
+
+
+def _in_order(op: Operator, names: set[str]) -> list[str]:
+    """Names as the operator has them: scalars last."""
+    return [name for name in (*op.size_names, *op.scalars) if name in names]
+
+
+def _is_study(value: object) -> TypeGuard[Study]:
+    """Importing its module takes longer than a panel does."""
+    return type(value).__module__ == "workbench.tune.study"
