@@ -18,10 +18,8 @@ NAMES: dict[str, str] = {
     "model": "workbench.graph:model",
     "passes": "workbench.graph.passes.support.vocabulary:passes",
     "optimize": "workbench.graph.optimizing:optimize",
-
     "build": "workbench.graph.running.building:build",
     "plan_memory": "workbench.graph:plan_memory",
-
     "engine": "workbench.graph.engines:engine",
     "from_onnx": "workbench.graph.importing.from_onnx_models:from_onnx",
     "from_torch": "workbench.graph.importing.from_torch_modules:from_torch",

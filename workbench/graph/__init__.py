@@ -40,10 +40,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Builder", "Data", "FusionResult", "Model", "data", "fused", "load", "model", "save", "side_by_side", "to_list",
-
-    "Builder", "BuiltModel", "Data", "Model", "Profile", "build_model", "data", "load", "model", "plan_memory", "save",
-    "to_list",
+    "Builder", "BuiltModel", "Data", "FusionResult", "Model", "Profile", "build_model", "data", "fused", "load",
+    "model", "plan_memory", "save", "side_by_side", "to_list",
 ]  # fmt: skip
 
 __getattr__ = deferred(__name__, NAMES)
