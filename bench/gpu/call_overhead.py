@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 import workbench as wb
+from workbench.runtime.gpu.gpu_kernel import GpuKernel
 
 CALLS = 300
 SIZES = {"matmul": {"M": 64, "N": 64, "K": 64}, "softmax": {"M": 64, "N": 128}}
@@ -42,6 +43,7 @@ def contenders(name: str) -> dict[str, Callable[[], Any]]:
     arrays = [torch.from_numpy(a).cuda() for a in wb.ops.sample_arrays(op, **sizes)]
     schedule = wb.autoschedule(op, "cuda", sizes=sizes)
     kernel, registered = wb.build(schedule, target="cuda"), wb.export.torch(schedule, namespace="wb_bench")
+    assert isinstance(kernel, GpuKernel)
     wanted = EAGER[name](*arrays)
     out = torch.empty_like(wanted)
     calls = {
