@@ -55,7 +55,7 @@ def compared(network: str, threads: int, seconds: float, rounds: int, folder: Pa
 
 
 def row(one: dict[str, Any]) -> str:
-    """A line of the table: milliseconds of each, and how much faster ours is than it."""
+    """A line of the table: milliseconds of each (median, fastest batch), how much faster ours is than it."""
     contenders = one["contenders"]
     own = contenders["workbench"].get("seconds")
     cells = []
@@ -65,8 +65,8 @@ def row(one: dict[str, Any]) -> str:
             cells.append(contenders[name].get("unavailable") or contenders[name].get("failed") or "-")
         else:
             ratio = f" ({took / own:.2f})" if own and name != "workbench" else ""
-            cells.append(f"{took * 1e3:.3f} ms{ratio}")
-    return f"{one['network']:12} {one['threads']}  " + "  ".join(f"{cell:22}" for cell in cells)
+            cells.append(f"{took * 1e3:.3f}, {contenders[name]['least'] * 1e3:.3f} ms{ratio}")
+    return f"{one['network']:12} {one['threads']}  " + "  ".join(f"{cell:26}" for cell in cells)
 
 
 def geometric_mean(ratios: list[float]) -> float:
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench/out/models.json"))
     given = parser.parse_args()
     results = []
-    print(f"{'network':12} T  " + "  ".join(f"{name:22}" for name in NAMES))
+    print(f"{'network':12} T  " + "  ".join(f"{name:26}" for name in NAMES))
     for network in given.networks:
         for threads in given.threads:
             with tempfile.TemporaryDirectory() as folder:

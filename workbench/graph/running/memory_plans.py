@@ -9,6 +9,7 @@ from functools import cached_property
 
 from workbench.graph.memory import Buffer, Lifetimes, MemoryPlan, Share, Step, plan
 from workbench.graph.memory.steps import Place
+from workbench.graph.running.recording.overwriting import overwritable
 from workbench.graph.running.recording.recordings import RecordedCall, Recording, Value, flat
 from workbench.graph.running.recording.views import is_view
 from workbench.records import record
@@ -60,8 +61,10 @@ class Storage:
     def _step(self, call: RecordedCall) -> Step:
         reads = tuple(dict.fromkeys(value.name for value in call.reads))
         writes = tuple(value.name for value in call.results)
-        shares = (Share("view", writes[0], reads[0]),) if call in self.views else ()
-        return Step(call.name, reads, writes, shares)
+        if call in self.views:
+            return Step(call.name, reads, writes, (Share("view", writes[0], reads[0]),))
+        shares = (Share("overwrite", writes[0], value.name) for value in overwritable(call))
+        return Step(call.name, reads, writes, tuple(shares))
 
 
 @record(eq=False)

@@ -24,6 +24,7 @@ from workbench import records
 from workbench.codegen import IndexCheck, Kernel, generate
 from workbench.deferred import uncollected
 from workbench.errors import LoweringError
+from workbench.graph.running.recording.overwriting import read_at_own_cell
 from workbench.graph.running.recording.recordings import OperatorCall
 from workbench.records import record
 from workbench.runtime.building import build_target, refuse_missing_features, share_pool
@@ -89,7 +90,7 @@ def _made(key: str, call: OperatorCall) -> StepKernel | LoweringError:
     except LoweringError as error:
         return error
     signature = kernel.signature
-    job = _job(kernel)
+    job = _job(kernel, aliases=bool(read_at_own_cell(call.op)))
     facts = {
         "job": job.key,
         "parameters": [each.name for each in (*signature.inputs, *signature.outputs)],
@@ -113,10 +114,12 @@ def _generated(call: OperatorCall) -> Kernel:
     return generate(plan.schedule, plan.target, unchecked=plan.unchecked)
 
 
-def _job(kernel: Kernel) -> Job:
+def _job(kernel: Kernel, *, aliases: bool) -> Job:
+    """The text to compile; with `aliases` the result may lie over an input, and nothing is `restrict`."""
     refuse_missing_features(kernel)
     entry = _entry().replace("/* @KERNEL@ */", kernel_part(kernel.signature))
-    text = f"#line 1\n{kernel.source}\n{entry}"
+    head = "#define restrict\n" if aliases else ""
+    text = f"{head}#line 1\n{kernel.source}\n{entry}"
     return Job(kernel.name, text, preferred_toolchain(), kernel.target, False, kernel.libraries)
 
 
