@@ -62,7 +62,8 @@ def main() -> None:
         text = str(found)
         end = perf_counter()
         print(found.history)
-        print(f"in all {middle - start:.3f} s ({own:.3f} s of a processor), its text ({len(text)} characters) {end - middle:.3f} s")
+        print(f"in all {middle - start:.3f} s, {own:.3f} s of a processor; its text takes {end - middle:.3f} s")
+        assert wb.model(text, found.constants) == found
 
 
 if __name__ == "__main__":

@@ -60,12 +60,16 @@ def applied(model: Model, step: Any) -> Model:
         start = perf_counter()
         after = single.apply(model)
         took = perf_counter() - start
+        if not isinstance(after, type(model)):
+            raise ModelError(f"a pass gives a model, but {single}.apply gave {shown(after)}")
         model = traced(after, (*model.trace, Applied(single, model, after, took)))
     return model
 
 
 def singles(step: Any) -> tuple[Any, ...]:
     """The passes of a line of passes, in order; a pass alone is one."""
+    if hasattr(step, "prerequisites"):
+        raise ModelError(f"{step} is a step of schedules: it changes the loops of an operator, not a model")
     if isinstance(step, type) or not callable(getattr(step, "apply", None)):
         hint = f"; call it: {step.__name__}()" if callable(step) and hasattr(step, "__name__") else ""
         raise ModelError(f"expected a pass, such as wb.passes.fold_constants(), but found {shown(step)}{hint}")

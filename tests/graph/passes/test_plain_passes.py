@@ -68,6 +68,7 @@ def test_a_call_that_fails_is_left_to_fail_where_it_is_computed():
         ("fn main(x: int32) { let a = x + 1; x }", "x"),
         ("fn main(x: int32) { let a = x + 1; let b = a + 1; x }", "x"),
         ("fn main(x: int32) { (x, x + 1).0 }", "x"),
+        ("fn main(x: int32) { let f = fn(n: int32) -> int32 { if n < 1 { 0 } else { f(n - 1) } }; x }", "x"),
         ("fn main(x: int32) { let r = ref(x); x }", "x"),
         ("fn main(x: int32) { let r = ref(x); let a = !r; x }", "x"),
     ],

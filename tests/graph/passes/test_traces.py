@@ -92,6 +92,23 @@ def test_a_pass_by_its_function_is_told_apart_from_a_pass():
         wb.model(TEXT) | p.inline
 
 
+def test_a_step_of_schedules_is_none_of_models():
+    with pytest.raises(ModelError, match="is a step of schedules"):
+        wb.model(TEXT) | wb.tile(i=4)
+
+
+def test_a_pass_that_gives_no_model_is_named():
+    class Wrong:
+        def apply(self, model):
+            return str(model)
+
+        def __str__(self):
+            return "wrong()"
+
+    with pytest.raises(ModelError, match=r"wrong\(\).apply gave"):
+        wb.model(TEXT) | Wrong()
+
+
 def test_any_object_that_applies_is_a_pass():
     class Own:
         def apply(self, model):

@@ -6,7 +6,7 @@ from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.effects import Quiet, acts, is_detached, users_of
 from workbench.graph.passes.support.rewriting import each_function, reached
-from workbench.graph.terms.nodes import Function, Let, Projection, ReadReference, Term, Tuple
+from workbench.graph.terms.nodes import Function, Let, Projection, ReadReference, Term, Tuple, Variable
 from workbench.graph.terms.walking import operands, postorder, with_operands
 from workbench.records import record
 
@@ -44,7 +44,7 @@ def _without(function: Function, quiet: Quiet) -> Function:
 
 
 class _Round:
-    """One walk from the outside in; a term that goes is not walked any more."""
+    """One walk from the inside out; `users` are those of each node that are still there."""
 
     def __init__(self, function: Function, quiet: Quiet) -> None:
         self.function, self.quiet = function, quiet
@@ -68,13 +68,30 @@ class _Round:
 
     def _kept(self, node: Term, inside: tuple[Term, ...]) -> Term:
         match node:
-            case Let(variable, value) if variable not in self.users and self._goes(value):
+            case Let(variable, value) if self._is_unused(variable, value) and self._goes(value):
+                self._forget(node, value)
                 return inside[1]
             case Projection(Tuple(items), index) if self._others_go(node, items, index):
                 of = inside[0]
                 return of.items[index] if isinstance(of, Tuple) else with_operands(node, inside)
             case _:
                 return with_operands(node, inside)
+
+    def _is_unused(self, variable: Variable, value: Term) -> bool:
+        """Whether nobody uses a variable; a function that nobody calls may call itself."""
+        users = self.users.get(variable, ())
+        return not users or (isinstance(value, Function) and set(users) <= set(postorder(value)))
+
+    def _forget(self, user: Term, used: Term) -> None:
+        """A use is gone, and with it those of what nobody else uses: lets further out may be unused by now."""
+        stack = [(user, used)]
+        while stack:
+            user, used = stack.pop()
+            if user not in self.users[used]:
+                continue  # a let inside that is gone already
+            self.users[used].remove(user)
+            if not self.users[used]:
+                stack += [(used, each) for each in operands(used)]
 
     def _others_go(self, node: Projection, items: tuple[Term, ...], index: int) -> bool:
         if len(self.users[node.tuple]) > 1:

@@ -99,10 +99,10 @@ def narrow_form(op: Operator, element: str) -> Operator | None:
 
 
 def _takes(op: Operator, element: str) -> bool:
-    if len(op.generic) > 1:
+    if len(op.generic) != 1:
         return False
     try:
-        made = instantiate(op, {op.generic[0]: _ELEMENTS[element]})
+        made = instantiate(op, dict.fromkeys(op.generic, _ELEMENTS[element]))
     except OperatorError:
         return False
     if any(made.tensors[name].dtype != _ELEMENTS[element] for name in inputs_of(op)):

@@ -79,7 +79,7 @@ class Block:
     """A block of the new program: the body of the function, a branch, or the body of a function inside.
 
     `contents` are those of the cells that the evaluator keeps track of, `real` the names of those that the new program
-    has; `written` what was written for a value by now.
+    has; `written` what was written for a value by now; `depth` counts the blocks around.
     """
 
     outer: Block | None = None
@@ -89,10 +89,8 @@ class Block:
     real: dict[Cell, Variable] = field(default_factory=dict)
     written: dict[Any, Term] = field(default_factory=dict)
 
-    @property
-    def depth(self) -> int:
-        """How many blocks are around."""
-        return 0 if self.outer is None else self.outer.depth + 1
+    def __post_init__(self) -> None:
+        self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
     def emit(self, name: str, term: Term) -> Variable:
         """The name of a value that the new program computes here."""
