@@ -55,7 +55,7 @@ class Cut:
 
 @record(eq=False, repr=False)
 class FusionResult:
-    """A model whose groups are calls, by one of the rules; `before` are the calls of operators that it had, in order."""
+    """A model whose groups are calls, by one of the rules; `before` are the calls of operators it had, in order."""
 
     rule: str
     model: Model
