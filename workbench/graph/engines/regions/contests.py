@@ -19,7 +19,7 @@ from workbench.graph.engines.regions.outlining import outline
 from workbench.runtime.compilers.storage import subdirectory, write_file
 
 CLOSE = 3.0
-ROUNDS, CALLS, MOST_SECONDS = 12, 4, 2.0
+ROUNDS, CALLS, MOST_SECONDS = 12, 4, 1.0
 
 Parts = Sequence[tuple[Engine | None, Mask]]
 """A division: each set of calls with the engine that computes it, None for the host."""
