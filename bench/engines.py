@@ -1,6 +1,6 @@
 """Models divided among engines by measured cost, against all on the host, all on one engine, and the rules.
 
-    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines torch,onnxruntime] [names]
+    WORKBENCH_THREADS=1 OMP_NUM_THREADS=1 python -m bench.engines [--engines c,json] [--host interpreter] [names]
 
 needs torch, onnx and onnxruntime.  Every division is evaluated end to end in one process, alternating, plain arrays in
 and out; the table has the shortest times, and the ratio of the division by cost to the best of the others.
@@ -78,11 +78,13 @@ def models() -> dict[str, tuple[Any, tuple[int, ...]]]:
     }  # fmt: skip
 
 
-def divisions(model: wb.Model, engines: list[str]) -> dict[str, Any]:
+def divisions(model: wb.Model, engines: list[str], host: str) -> dict[str, Any]:
     """Name → partition: by cost, all on the host, the rules with all engines, and with each alone."""
-    found = {"cost": wb.partition(model, engines, keep=False), "host": wb.partition(model, [], by="rules")}
-    found["rules"] = wb.partition(model, engines, by="rules", keep=False)
-    return found | {f"rules, {each}": wb.partition(model, [each], by="rules", keep=False) for each in engines}
+    found = {"cost": wb.partition(model, engines, host=host, keep=False)}
+    others = {"host": [], "rules": engines, **{f"rules, {each}": [each] for each in engines}}
+    for name, of in others.items():
+        found[name] = wb.partition(model, of, by="rules", host=host, keep=False)
+    return found
 
 
 def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
@@ -102,8 +104,9 @@ def timed(partitions: dict[str, Any], x: np.ndarray) -> dict[str, float]:
 
 def main(arguments: list[str]) -> None:
     """Print a row for each model."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--engines", default=ENGINES)
+    parser.add_argument("--host", default="kernels")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args(arguments)
     import torch
@@ -117,7 +120,7 @@ def main(arguments: list[str]) -> None:
             warnings.simplefilter("ignore")
             model = wb.from_torch(module.eval(), example)
         start = time.perf_counter()
-        partitions = divisions(model, given.engines.split(","))
+        partitions = divisions(model, given.engines.split(","), given.host)
         took = time.perf_counter() - start
         with torch.no_grad():
             wanted = module(example).numpy()

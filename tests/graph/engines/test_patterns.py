@@ -76,6 +76,17 @@ def test_the_first_pattern_wins_and_what_it_covers_stays_together():
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_name_of_the_library_means_its_definition():
+    model = wb.model("""
+    def matmul(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }
+    fn main(x: float32[n, 8], w: float32[8, 8]) { matmul(x, w) }
+    """)
+    engine = wb.engine("trusting", patterns=["matmul"])(lambda region: lambda a, b: a @ b)
+    partition = wb.partition(model, [engine], by="rules", host="interpreter")
+    assert not partition.regions
+    assert partition.left[0].reasons == {"trusting": "no pattern of it fits"}
+
+
 def test_a_predicate_gives_its_reason():
     @wb.engine("choosy", patterns=["matmul"], supports=lambda site: "float32" not in site.dtypes or "only float64")
     def choosy(region):

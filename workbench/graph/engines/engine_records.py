@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 from workbench.errors import EngineError, shown, unknown_name
 from workbench.face import ENGINES
@@ -82,7 +82,7 @@ def engine(
         if (save is None) != (load is None):
             raise EngineError(f"the engine {name!r} has one of save and load; it needs both, or neither")
         asked = supports if supports is not None else getattr(of, "supports", None)
-        return Engine(name, compile_, wanted, asked, save, load, version or _digest(what, asked))
+        return Engine(name, cast(Any, compile_), wanted, asked, save, load, version or _digest(what, asked))
 
     return made
 

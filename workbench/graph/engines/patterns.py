@@ -10,6 +10,7 @@ from workbench.graph.engines.same_definition import definition_key
 from workbench.graph.engines.sites import Site, fixed
 from workbench.graph.terms.nodes import Call, Term
 from workbench.lang.operator import Operator
+from workbench.ops.catalogue import ENTRIES, load
 from workbench.records import record
 
 PatternLike = Any  # a name, an operator, a Pattern, or a tuple of them (a chain, the last operator first)
@@ -20,7 +21,8 @@ ANY = "any operator"
 class Pattern:
     """Fits a call of one of some operators whose arguments fit.
 
-    `operators` are names and operators (those fit whatever has the same definition up to renaming); empty for any.
+    `operators` are names (those of the library mean its definitions) and operators, which fit whatever has the same
+    definition up to renaming; empty for any.
     `arguments` are patterns of the arguments in order, None for whatever there is; without them, and behind their end,
     anything fits.  In `anywhere` they are looked for among the arguments in any order.  `where(site)` is asked last.
     """
@@ -116,9 +118,14 @@ class Matching:
 
 def _is_one_of(site: Site, wanted: tuple[str | Operator, ...]) -> bool:
     """Whether a call is one of an operator of some name, or of one with the same definition."""
-    if not wanted or site.name in wanted:
-        return True
-    return any(isinstance(each, Operator) and _is_like(site, each) for each in wanted)
+    return not wanted or any(
+        _is_named(site, each) if isinstance(each, str) else _is_like(site, each) for each in wanted
+    )
+
+
+def _is_named(site: Site, name: str) -> bool:
+    """Whether a call is of an operator of this name; one of the library's must be defined as the library's is."""
+    return site.name == name and (name not in ENTRIES or _is_like(site, load(name)))
 
 
 def _is_like(site: Site, op: Operator) -> bool:

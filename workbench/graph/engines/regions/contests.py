@@ -1,4 +1,4 @@
-"""Contests: whole divisions of a block, timed in turn, where the sums of their parts are too close to tell.
+"""Contests: whole divisions of a block, timed in turn, unless the sums of their parts are far apart.
 
 The cheapest of many sums is often one whose parts were lucky when they were measured.
 """
@@ -18,8 +18,8 @@ from workbench.graph.engines.regions.measuring import Measuring, digest, dispatc
 from workbench.graph.engines.regions.outlining import outline
 from workbench.runtime.compilers.storage import subdirectory, write_file
 
-CLOSE = 1.3
-ROUNDS, CALLS, MOST_SECONDS = 12, 4, 2.0
+CLOSE = 3.0
+ROUNDS, CALLS, MOST_SECONDS = 12, 4, 1.0
 
 Parts = Sequence[tuple[Engine | None, Mask]]
 """A division: each set of calls with the engine that computes it, None for the host."""
