@@ -15,10 +15,11 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Tree
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide, undecided
+from workbench.schedules.recipes.gpu.blockings import SPLITS, can_split
 from workbench.schedules.recipes.gpu.fragments import VALUES, Product, Tile
 from workbench.schedules.recipes.gpu.lanes import ROWS, WarpTile
 from workbench.schedules.recipes.gpu.operands import Blocking
-from workbench.schedules.recipes.gpu.products import SPLITS, blocked, can_split, first_blocking, product_of
+from workbench.schedules.recipes.gpu.products import blocked, first_blocking, product_of
 from workbench.schedules.recipes.gpu.shared import WARP, power
 from workbench.schedules.recipes.gpu.tensor_core_products import depth_of, first_fragments, fragmented, stages_fit
 from workbench.schedules.recipes.loops.tiling import simple

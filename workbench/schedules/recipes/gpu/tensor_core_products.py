@@ -19,7 +19,6 @@ from workbench.schedules.analysis.structure import structure
 from workbench.schedules.kernels.matching import unified
 from workbench.schedules.kernels.tensor_cores import EXACT
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
-from workbench.schedules.recipes.gpu.fragment_padding import padded_for_fragments
 from workbench.schedules.recipes.gpu.fragments import Product, copied, own_loops, shared_among, staged, tile_cells
 from workbench.schedules.recipes.gpu.lanes import (
     WarpTile,
@@ -29,6 +28,7 @@ from workbench.schedules.recipes.gpu.lanes import (
     on_lanes,
     result_in_lanes,
 )
+from workbench.schedules.recipes.gpu.padding.fragment_padding import padded_for_fragments
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (

@@ -6,7 +6,7 @@ from workbench.errors import ScheduleError
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.gpu.banks import padded
+from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.shared import WARP, around, dim_of, kept, parallel, spelled, trip
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import bind, fuse, reorder, split, stage, tile
