@@ -13,7 +13,7 @@ import { LanesPane } from './lanes';
 import { MeasureButton } from './measuring';
 import { RefusalBar } from './refusal';
 import { RooflinePane } from './roofline';
-import { State, same } from './state';
+import { GONE, State, same } from './state';
 import { StepsPane } from './steps';
 import { TreePane } from './tree';
 import { TrialsPane } from './trials';
@@ -69,6 +69,7 @@ class Panel {
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
   private readonly body = h('div', { class: 'panes' });
+  private readonly gone = h('span', { class: 'gone', role: 'alert', hidden: true }, GONE);
   private readonly title = h('b', { class: 'title' });
   private readonly sizes = h('span', { class: 'soft sizes' });
   private readonly choice = h('span', { class: 'choice', role: 'group', 'aria-label': 'panes that are shown' });
@@ -90,6 +91,7 @@ class Panel {
       this.title,
       this.sizes,
       this.measure.time,
+      this.gone,
       h('span', { class: 'space' }),
       this.choice,
       h('span', { class: 'pair' }, this.measure.element, this.undo, this.redo),
@@ -111,6 +113,7 @@ class Panel {
     state.onCompare(() => this.drawAll());
     state.onLight(() => this.light());
     WATCHED.forEach((name) => model.on(`change:${name}`, this.changed));
+    model.on('comm_live_update', this.connected); // of ipywidgets' models; nobody else says it
     this.remember();
     this.watcher = new ResizeObserver(resized(() => this.drawAll()));
     this.watcher.observe(this.root);
@@ -218,6 +221,13 @@ class Panel {
     });
   };
 
+  private readonly connected = (): void => {
+    void this.state.seekKernel(() => {
+      this.gone.hidden = !this.state.gone;
+      this.root.classList.toggle('dead', this.state.gone);
+    });
+  };
+
   private take(before: Machine): void {
     const now = this.model.get('machine');
     if (!same(now, this.state.machine)) this.state.setMachine(now, false);
@@ -275,6 +285,7 @@ class Panel {
   close(): void {
     for (const pane of this.made.values()) pane.close?.();
     WATCHED.forEach((name) => this.model.off(`change:${name}`, this.changed));
+    this.model.off('comm_live_update', this.connected);
     this.watcher.disconnect();
   }
 }

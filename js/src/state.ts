@@ -25,6 +25,7 @@ import type {
   Views,
 } from './messages';
 
+export const GONE = 'the kernel is gone: this is what it showed last; run the cell again';
 const PART = 0.05; // seconds of looking for next steps at a time
 
 export type Mode = 'select' | 'tile' | 'skew';
@@ -188,6 +189,10 @@ export class State {
 
   /** The answer of the kernel; undefined when it refused, which is said. */
   async answer<N extends Question>(name: N, given: Given<N>, quiet = false): Promise<Result<N> | undefined> {
+    if (this.gone) {
+      this.say(GONE);
+      return undefined;
+    }
     this.waiting += quiet ? 0 : 1;
     this.busy(this.waiting > 0);
     try {
@@ -199,6 +204,21 @@ export class State {
       this.waiting -= quiet ? 0 : 1;
       this.busy(this.waiting > 0);
     }
+  }
+
+  gone = false; // the kernel was restarted or ended
+
+  /** The connection changed: whoever is there still answers, and what nobody answers is only a picture. */
+  async seekKernel(told: () => void): Promise<void> {
+    this.gone = true;
+    told();
+    try {
+      await ask(this.model, 'costs', { steps: [] });
+    } catch {
+      return;
+    }
+    this.gone = false;
+    told();
   }
 
   /** What a step would make of code, domain and loops, shown and not taken. */

@@ -110,3 +110,29 @@ def test_what_went_wrong_stands_in_the_place_of_a_time_in_both_themes(browser, k
         browser.run(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
         keep(f"measured_{theme}")
     browser.run("document.body.dataset.jpThemeLight = 'true'")
+
+
+def test_in_jupyterlab_results_arrive_while_a_cell_runs(in_lab, browser, keep):
+    page = in_lab("matmul")
+    browser.click(".wbp .measure-now")
+    browser.until(READY, 90)
+    page.insert("import time; panel.apply(wb.tile(m=6, n=16)); time.sleep(8)")
+    page.execute(1, wait=False)
+    browser.until("document.querySelector('.wbp').dataset.place === '1'", 60)
+    browser.until("document.querySelector('.wbp .undo').disabled === false")
+    assert page.ask("len(panel.measurements)") == 1
+    browser.click(".wbp .measure-now")
+    browser.until(READY, 60)
+    assert page.ask("len(panel.measurements)") == 2
+    keep("measured_lab")
+
+
+def test_a_kernel_that_is_gone_is_told_and_one_that_answers_is_not(bench, browser, keep):
+    shown = "document.querySelector('.wbp .gone').hidden === false"
+    browser.run("(window.tell('comm_live_update'), 0)")
+    browser.until(f"!({shown})")
+    browser.run("(window.model.send = () => 0, window.tell('comm_live_update'), 0)")
+    browser.until(shown)
+    browser.click(".wbp .measure-now")
+    browser.until("document.querySelector('.wbp .status').textContent.includes('run the cell again')")
+    keep("gone")
