@@ -30,7 +30,7 @@ def turned(size: int = 256, **decisions: object) -> Schedule:
 
 
 def product(**decisions: object) -> Schedule:
-    return wb.sketch(PRODUCT, SQUARE, H200).at(**decisions)
+    return wb.sketch(PRODUCT, SQUARE, H200).at(**{"C_splits": 1, **decisions})
 
 
 def seconds(schedule: Schedule, target: Target = H200, **registers: Registers) -> float:
