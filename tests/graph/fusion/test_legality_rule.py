@@ -8,6 +8,7 @@ import workbench as wb
 from workbench.errors import ModelError
 from workbench.graph import model
 from workbench.graph.fusion.fusing import fused
+from workbench.graph.passes.fuse import fuse
 
 HEAD = """
 def relu2(float(M,N) x) -> (y) { y(i,j) = max(x(i,j), 0.0) }
@@ -105,6 +106,12 @@ def test_one_definition_has_one_name():
     result = made("%a = relu2(bias2(matmul(x, w), b))\n%c = relu2(bias2(matmul(v, w), b))\n(%a, %c)")
     assert [g.operator.name for g in result.groups] == ["fused_matmul_bias2_relu2"] * 2
     assert len(result.model.operators) == 1
+
+
+def test_the_pass_gives_the_model_of_the_result():
+    text = f"{HEAD}\nfn main({IN}) {{ relu2(bias2(matmul(x, w), b)) }}"
+    assert fuse().apply(model(text)) == fused(model(text)).model
+    assert fuse(rule="relay").apply(model(text)) == fused(model(text), rule="relay").model
 
 
 def test_an_unknown_rule_is_an_error():
