@@ -12,7 +12,7 @@ LIMIT_MIB=60
 # Python 3.10 is not among them: the project needs 3.11 (`requires-python`).
 PYTHONS="3.11 3.12 3.13"
 # Compiled for one Python each; the versions that requirements.lock names.
-COMPILED="islpy ml_dtypes hypothesis cuda-bindings siphash24 MarkupSafe"
+COMPILED="islpy ml_dtypes hypothesis cuda-bindings siphash24 MarkupSafe SQLAlchemy"
 # For any Python.
 PURE="lark pycparser pytest iniconfig pluggy packaging pygments sortedcontainers typing_extensions \
 cuda-pathfinder pytools platformdirs Mako mpmath setuptools wheel"

@@ -26,7 +26,7 @@ NEEDED = {
     "packaging": "packaging", "pygments": "pygments", "hypothesis": "hypothesis",
     "sortedcontainers": "sortedcontainers", "cuda-pathfinder": "cuda.pathfinder",
     "cuda-bindings": "cuda.bindings", "platformdirs": "platformdirs", "siphash24": "siphash24",
-    "MarkupSafe": "markupsafe", "Mako": "mako", "pytools": "pytools",
+    "MarkupSafe": "markupsafe", "Mako": "mako", "pytools": "pytools", "SQLAlchemy": "sqlalchemy",
 }  # fmt: skip
 # What can be built on a machine with CUDA's toolkit, and does no harm where it cannot.
 BUILT = {"pycuda": "pycuda"}
