@@ -48,9 +48,9 @@ def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
     return found
 
 
-def limited(panel: Panel, **limits: float) -> Measuring:
-    """Other limits than usual."""
-    panel.measuring = Measuring(panel, Limits(**limits))
+def limited(panel: Panel, run_seconds: float) -> Measuring:
+    """Another limit than usual."""
+    panel.measuring = Measuring(panel, Limits(run_seconds=run_seconds))
     return panel.measuring
 
 
@@ -86,7 +86,7 @@ def test_a_time_belongs_to_the_schedule_and_not_to_the_way_there(gated):
 
 
 def test_the_kernel_answers_while_something_is_measured():
-    panel = wb.panel(wb.schedule(wb.ops.matmul, **LONG))
+    panel = wb.panel(wb.schedule(wb.ops.matmul, LONG))
     begun = time.monotonic()
     answered(panel, "measure", do="now")
     assert panel.measured["busy"] == [0]
@@ -101,8 +101,8 @@ def test_the_kernel_answers_while_something_is_measured():
 
 
 def test_what_was_stopped_can_be_measured_later():
-    panel = wb.panel(wb.schedule(wb.ops.matmul, **LONG))
-    job = (limited(panel, run_seconds=30)).begin(panel.schedule)
+    panel = wb.panel(wb.schedule(wb.ops.matmul, LONG))
+    job = limited(panel, run_seconds=30.0).begin(panel.schedule)
     until(lambda: panel.measured.get("about"))
     answered(panel, "measure", do="stop")
     assert job.ended.wait(5.0)
@@ -112,7 +112,7 @@ def test_what_was_stopped_can_be_measured_later():
 
 
 def test_a_run_that_takes_too_long_is_an_outcome():
-    panel = wb.panel(wb.schedule(wb.ops.matmul, **LONG))
+    panel = wb.panel(wb.schedule(wb.ops.matmul, LONG))
     limited(panel, run_seconds=0.05)
     came = panel.measure()
     assert not came
@@ -122,7 +122,7 @@ def test_a_run_that_takes_too_long_is_an_outcome():
 
 
 def test_a_process_that_dies_is_an_outcome():
-    panel = wb.panel(wb.schedule(wb.ops.matmul, **LONG))
+    panel = wb.panel(wb.schedule(wb.ops.matmul, LONG))
     answered(panel, "measure", do="now")
     runner = until(lambda: panel.measuring and next(iter(panel.measuring._benches.values()), None)).runner
     until(lambda: runner.runner is not None and runner.runner.pid in runner.prepared)

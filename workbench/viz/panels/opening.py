@@ -24,9 +24,10 @@ def panel(
 ) -> Panel:  # fmt: skip
     """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
 
-    `panes` chooses among them and the further ones of `MORE`, `sizes` fixes what the domain is drawn for, and `target`
-    is the machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule`
-    is what the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
+    `panes` chooses among them and the further ones of `MORE`, by name or by what their buttons say; `sizes` fixes what
+    the domain is drawn for (and, of an operator, what has to be known before there is a program); `target` is the
+    machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule` is what
+    the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
     `baselines` are lines among them, name → seconds of a call.
     """
     wanted = None if panes is None else tuple(pane_names(panes))

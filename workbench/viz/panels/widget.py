@@ -126,10 +126,7 @@ class Panel(anywidget.AnyWidget):
         return self._asked.sizes
 
     def measure(self) -> Measured:
-        """Build the schedule that is shown, check it against the oracle, and time it, in processes of the tuner.
-
-        Waits for what came of it: whatever goes wrong is an outcome, no exception.  An interrupt ends it.
-        """
+        """What came of building, checking and timing what is shown, in processes of the tuner; an interrupt ends it."""
         return measuring(self).now(self.schedule)
 
     @property
@@ -178,10 +175,10 @@ class Panel(anywidget.AnyWidget):
             self.views = {} if moved else self.views
         with self.hold_sync():
             self.code = self._drawings.code(self.schedule, self._target)
-            try:
+            with suppress(WorkbenchError):
                 self.selection = dict(self.selection)
-            except WorkbenchError:
-                self.selection = {}
+                return
+            self.selection = {}
 
     def _picture(self) -> dict[str, Any]:
         known = {"measured": dict(self.measuring.payload(self.history, self._target))} if self.measuring else {}

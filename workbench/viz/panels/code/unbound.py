@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.errors import WorkbenchError
 from workbench.poly.threads.grid import on_grid, regions
 from workbench.schedules import Schedule, bind
@@ -25,5 +27,5 @@ def bindings(schedule: Schedule) -> list[Repair]:
     return [{"text": str(step), "step": step.to_json()} for step in _legal(schedule, steps)[:MOST]]
 
 
-def _legal(schedule: Schedule, steps: list[Transform]) -> list[Transform]:
+def _legal(schedule: Schedule, steps: Sequence[Transform]) -> list[Transform]:
     return [step for step in steps if schedule.can(step)]
