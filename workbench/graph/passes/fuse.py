@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from workbench.graph.fusion.fusing import Rule, fused
 from workbench.graph.models import Model
+from workbench.graph.passes.model_pass import ModelPass
 from workbench.records import record
 
 
 @record
-class Fuse:
+class Fuse(ModelPass):
     """Calls whose values need not go through memory become one call, of an operator made of theirs.
 
     before → after:  relu(bias(matmul(a, b), c))   →   fused_matmul_bias_relu(a, b, c)
@@ -19,8 +20,8 @@ class Fuse:
     rule: Rule = "legality"
 
     def apply(self, model: Model) -> Model:
-        """The model with its groups."""
-        return fused(model, rule=self.rule).model
+        found = fused(model, rule=self.rule)
+        return found.model if found.groups else model
 
 
 def fuse(*, rule: Rule = "legality") -> Fuse:
