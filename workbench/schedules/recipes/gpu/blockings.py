@@ -38,8 +38,9 @@ WORTH_SPLITTING = 0.85
 
 SHORTEST_SPLIT = 128
 
-SHORT, PIECES = 96, (3, 2)
-"""A reduction so short is in as many pieces as copies run ahead: all of them are on their way at once."""
+SHORT, PIECES, AT_ONCE = 96, (3, 2), 16 << 10
+"""A reduction so short is in as many pieces as copies run ahead: all of them are on their way at once.  Tiles of so few
+bytes are copied in one: 500 products of 26 x 72 x 26 take 6.2 µs on an H200, in three pieces 7.8."""
 
 WINDOW_BYTES = 24 << 10
 """What a tile of windows may take: the less often a block copies, the less it waits."""
@@ -67,10 +68,13 @@ def _depth(shape: Structure, plan: Product, size: Tile, *, windows: bool) -> int
     if None in trips:
         return Blocking.depth
     widest = max(v.dtype.bytes for v in shape.statement.values)
+    whole = (size.rows + size.columns) * known * widest
     if windows:
-        return known if (size.rows + size.columns) * known * widest <= WINDOW_BYTES else Blocking.depth
-    even = [known // n for n in PIECES if known % (n * VALUES) == 0 and known <= SHORT]
-    return next(iter(even), Blocking.depth)
+        return known if whole <= WINDOW_BYTES else Blocking.depth
+    if known > SHORT:
+        return Blocking.depth
+    even = [known // n for n in PIECES if known % (n * VALUES) == 0]
+    return known if whole <= AT_ONCE else next(iter(even), Blocking.depth)
 
 
 def _stages(

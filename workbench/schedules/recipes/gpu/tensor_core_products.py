@@ -55,8 +55,9 @@ STAGES = (4, 3)
 APART = 16
 """Bytes that may stand between two rows of a tile."""
 
+# Three blocks of 128 x 128 on a multiprocessor are faster than one of 256 x 128: 523 and 560 µs on an H200 (4096³).
 TILES = (
-    WarpTile(256, 128, 8, 32), WarpTile(128, 128, 4, 32), WarpTile(64, 64, 2, 32), WarpTile(32, 64, 2, 32),
+    WarpTile(128, 128, 4, 32), WarpTile(256, 128, 8, 32), WarpTile(64, 64, 2, 32), WarpTile(32, 64, 2, 32),
     WarpTile(32, 32, 2, 16),
 )  # fmt: skip
 
