@@ -175,7 +175,7 @@ def compiled_for(source: str, architecture: str) -> GpuBinary:
             raise BuildError(f"{library.version} does not compile the text for {architecture}:\n{result.log}")
         if not ENTRY.search(result.log):  # NVRTC has a cache of its own, from which nothing is said of registers
             again = library.compiled(source, "kernel.cu", (*options, "--no-cache"))
-            result = again if again.binary is not None else result
+            return GpuBinary(architecture, result.binary, again.log or result.log, library.version)
         return GpuBinary(architecture, result.binary, result.log, library.version)
     command = shutil.which("nvcc")
     if command is None:

@@ -50,7 +50,7 @@ class Tracer(Machine):
     """Computes with `Value`s; `foreign` functions are noted as calls as they are."""
 
     foreign: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    calls: list[RecordedCall] = field(default_factory=list)
+    recorded: list[RecordedCall] = field(default_factory=list)
     known: dict[int, Value] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     # Of all recordings: what is known of constants by their ids, with the constants, so that these stay.
@@ -61,12 +61,12 @@ class Tracer(Machine):
         self, code: Scopes, segment: Segment, values: Mapping[Any, Nested], sizes: Mapping[str, int]
     ) -> Recording:
         """The calls of a segment for inputs like these (arrays, or ghosts of them) and sizes by name."""
-        self.calls, self.known, self.names = [], {}, {}
+        self.recorded, self.known, self.names = [], {}, {}
         inputs = {term: self._given(term, values[term]) for term in segment.inputs}
         activation = Activation(dict(inputs), None, dict(sizes))
         self.compute(code, segment.nodes, activation)
         outputs = tuple(mapped(self.value(activation, term, code), self.as_value) for term in segment.outputs)
-        return Recording(tuple(flat(tuple(inputs.values()))), tuple(_needed(self.calls, outputs)), outputs)
+        return Recording(tuple(flat(tuple(inputs.values()))), tuple(_needed(self.recorded, outputs)), outputs)
 
     def _given(self, term: Term, nested: Nested) -> Nested:
         """Tensors that will be given when the segment runs."""
@@ -117,7 +117,7 @@ class Tracer(Machine):
         bound = bind(fixed, (), {**ghosts, **sizes}, out if any(each is not None for each in out) else None)
         name = self.fresh(op.name)
         results = tuple(_result(bound.op, output, bound.sizes, name, at) for at, output in enumerate(op.outputs))
-        self.calls.append(OperatorCall(name, bound.op, bound.sizes, inputs, initial, results, label))
+        self.recorded.append(OperatorCall(name, bound.op, bound.sizes, inputs, initial, results, label))
         return results[0] if len(results) == 1 else results
 
     def _constant(self, op: Operator, arguments: tuple[Any, ...], sizes: dict[str, int]) -> Any:
@@ -137,15 +137,15 @@ class Tracer(Machine):
     def _foreign(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """A call of a function that is not ours: only the types of its results are found out."""
         values = tuple(mapped(each, self.as_value) for each in arguments)
-        noted = len(self.calls)
+        noted = len(self.recorded)
         closure = super().named(name)
         found = self.call(closure, values, {})
-        del self.calls[noted:]
+        del self.recorded[noted:]
         own = self.fresh(name)
         nested = mapped(mapped(found, self.as_value), lambda value: _copy(value, self.fresh(own)))
         if not all(isinstance(each, Value) for each in flat(nested)):
             raise ModelError(f"{name}: its results are no tensors")
-        self.calls.append(ForeignCall(own, self.foreign[name], values, nested, name))
+        self.recorded.append(ForeignCall(own, self.foreign[name], values, nested, name))
         return nested
 
 
