@@ -56,7 +56,7 @@ class ModelsBench(Server):
 
 
 def _ours(module: torch.nn.Module, x: torch.Tensor, threads: int) -> tuple[Call, dict[str, Any]]:
-    built = wb.build(wb.from_torch(module, x), threads=threads)
+    built = wb.build(wb.optimize(wb.from_torch(module, x)), threads=threads)
     built(x)
     (program,) = built.programs
     facts = {"profile": str(built.profile(x)), "arena_bytes": program.arena.bytes, "program": str(program)}

@@ -16,6 +16,7 @@ from torch._dynamo import disable, register_backend
 
 from workbench.errors import WorkbenchError
 from workbench.graph import build_model
+from workbench.graph.optimizing import optimize
 from workbench.graph.importing.from_torch_modules import from_torch
 
 Key = tuple[Any, ...]
@@ -71,7 +72,8 @@ class _Compiled:
         given = [at for at, x in enumerate(inputs) if isinstance(x, torch.Tensor) and at not in self.held]
         module = _Held(self.graph, inputs, given)
         try:
-            built = build_model(from_torch(module, *(inputs[at].detach().clone() for at in given)))
+            model = from_torch(module, *(inputs[at].detach().clone() for at in given))
+            built = build_model(optimize(model))
         except WorkbenchError as reason:
             self._say(str(reason))
             return None
