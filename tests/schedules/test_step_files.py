@@ -78,11 +78,16 @@ print(wb.build(mirrored)(np.arange(5, dtype="float32")).tolist())
 """
 
 
+# `wb.partition` takes a model and its engines as well; it hands loops on to the step.
+OF_MODELS_TOO = ("partition",)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_file_holds_the_step_and_the_function_of_its_name(step):
     module = import_module(f"workbench.schedules.steps.{STEPS[step]}")
     assert vars(module)[class_of(step)] is Transform.known[step] is getattr(steps, class_of(step))
-    assert vars(module)[step] is getattr(wb, step) is getattr(wb.schedules, step)
+    assert vars(module)[step] is getattr(wb.schedules, step)
+    assert getattr(wb, step) is vars(module)[step] or step in OF_MODELS_TOO
     assert inspect.getdoc(getattr(wb, step))
 
 

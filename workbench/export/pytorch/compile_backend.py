@@ -16,8 +16,8 @@ from torch._dynamo import disable, register_backend
 
 from workbench.errors import WorkbenchError
 from workbench.graph import build_model
-from workbench.graph.optimizing import optimize
 from workbench.graph.importing.from_torch_modules import from_torch
+from workbench.graph.optimizing import optimize
 
 Key = tuple[Any, ...]
 Results = Callable[[Sequence[Any]], tuple[Any, ...]]
