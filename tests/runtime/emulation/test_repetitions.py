@@ -22,8 +22,9 @@ BOUNDS = {"matmul": "k_o < 8", "matmul_bf16": "k_o < 4"}
 
 def in_pieces(name: str) -> Kernel:
     """The default recipe's text."""
-    own = name == "matmul"
-    return wb.generate(wb.autoschedule(wb.ops.matmul, "h200", sizes=SIZES[name]) if own else recipe_schedule(name), "h200")
+    small = name in PAIRS and SIZES[name] == PAIRS[name]
+    schedule = recipe_schedule(name) if small else wb.autoschedule(wb.ops.load(name), "h200", sizes=SIZES[name])
+    return wb.generate(schedule, "h200")
 
 
 def too_far(kernel: Kernel, bound: str) -> tuple[Kernel, int]:
