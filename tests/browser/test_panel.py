@@ -350,8 +350,8 @@ def agree(page: Page) -> None:
         shown = f"[...document.querySelectorAll('.wbp {part}')].map((e) => e.textContent)"
         found = f"(new Set({shown}).size === 1)"
         if part == ".code":  # lines below what is visible may be there or not; each view is read where one was
-            browser.run("document.querySelectorAll('.wbp .code .cm-scroller').forEach((e) => { e.scrollTop = 0 })")
-            found = f"((t) => t[0].startsWith(t[1]) || t[1].startsWith(t[0]))({shown})"
+            to_top = "document.querySelectorAll('.wbp .code .cm-scroller').forEach((e) => { e.scrollTop = 0 })"
+            found = f"({to_top}, ((t) => t[0].startsWith(t[1]) || t[1].startsWith(t[0]))({shown}))"
         browser.until(f"{same} && {found}", 10)
 
 
