@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import os
 import re
 from datetime import UTC, datetime
@@ -84,6 +85,8 @@ class Results:
 
 
 def _write(file: Path, text: str) -> None:
+    """Results are kept in the tree, where no machine's folders belong; errors name files by them."""
+    text = text.replace(f"{ROOT}/", "").replace(f"{sys.prefix}/", "")
     partial = file.with_name(f"{file.name}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(file)
