@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import os
 import re
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
