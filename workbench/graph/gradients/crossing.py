@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from workbench.graph.gradients.backpropagators import Lets
 from workbench.graph.gradients.derived_operators import Derived
-from workbench.graph.gradients.duals import Duals, free_name
+from workbench.graph.gradients.duals import Duals, claimed
 from workbench.graph.terms.datatypes import Variant
 from workbench.graph.terms.nodes import (
     Binder,
@@ -153,5 +153,5 @@ class Crossing:
     def _named(self, what: str, of: Type) -> str:
         if (what, of) not in self.names:
             wished = f"{what}_of_{of.name.lower()}" if isinstance(of, DataType) else what
-            self.names[what, of] = free_name(wished, self.taken)
+            self.names[what, of] = claimed(wished, self.taken)
         return self.names[what, of]

@@ -14,7 +14,7 @@ from workbench.errors import ModelError, OperatorError
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.terms.dimensions import Dimension
 from workbench.graph.terms.nodes import Call, Primitive, Projection, Term
-from workbench.graph.terms.types import Element, ElementVariable, TensorType, Type
+from workbench.graph.terms.types import ElementVariable, TensorType, Type
 from workbench.graph.typing.signatures import signature
 from workbench.lang import grad, operator
 from workbench.lang.dtypes import DType
@@ -122,13 +122,3 @@ class Derived:
 
 def _tensor(rank: int) -> str:
     return f"T({', '.join(f'N{n}' for n in range(rank))})" if rank else "T"
-
-
-def is_float(element: Element, floats: frozenset[str]) -> bool:
-    """Whether a tensor of these elements has a gradient; `floats` are the element variables that stand for floats."""
-    return element.is_float if isinstance(element, DType) else element.name in floats
-
-
-def undecided(of: TensorType, known: frozenset[str]) -> str:
-    """The name of an element variable of which nobody said whether it stands for floats; nothing if there is none."""
-    return of.element.name if isinstance(of.element, ElementVariable) and of.element.name not in known else ""

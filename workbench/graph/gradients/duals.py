@@ -22,6 +22,7 @@ from workbench.graph.terms.types import (
     map_type,
     walk_type,
 )
+from workbench.lang.scopes.scope import free_name
 
 BACK = ReferenceType(FunctionType((), UNIT))
 
@@ -33,9 +34,9 @@ class Duals:
         self.known, self.elements = known, elements
         self.changed = self._changed()
         names = {*taken, *known.types, *known.constructors}
-        self.types = {name: free_name(f"{name}Dual", names) for name in self.changed}
+        self.types = {name: claimed(f"{name}Dual", names) for name in self.changed}
         self.constructors = {
-            variant.name: free_name(f"{variant.name}Dual", names)
+            variant.name: claimed(f"{variant.name}Dual", names)
             for name in self.changed
             for variant in known.types[name].variants
         }
@@ -97,8 +98,8 @@ def _parts(definition: DataDefinition) -> list[Type]:
     return [part for variant in definition.variants for of in variant.fields for part in walk_type(of)]
 
 
-def free_name(wished: str, names: set[str]) -> str:
+def claimed(wished: str, names: set[str]) -> str:
     """A name like the wished one that is none of these; it is one of them from then on."""
-    name = next(each for each in (wished, *(f"{wished}{n}" for n in range(2, 10**6))) if each not in names)
+    name = free_name(wished, names)
     names.add(name)
     return name

@@ -9,7 +9,7 @@ from workbench.graph.gradients.adjoints import Adjoints, straight
 from workbench.graph.gradients.backpropagators import Backpropagators, Lets
 from workbench.graph.gradients.crossing import Crossing
 from workbench.graph.gradients.derived_operators import Derived
-from workbench.graph.gradients.duals import Duals, free_name
+from workbench.graph.gradients.duals import Duals, claimed
 from workbench.graph.gradients.structures import (
     Elements,
     at_path,
@@ -105,7 +105,7 @@ def _by_cells(model: Model, chosen: list[int], elements: Elements) -> Model:
     derived = Derived(model.operators)
     duals = Duals(model.datatypes, elements)
     taken = {*model.functions, "main"}
-    names = {name: free_name(f"{name}_dual", taken) for name in model.functions}
+    names = {name: claimed(f"{name}_dual", taken) for name in model.functions}
     rewriting = Backpropagators(plain, duals, derived, names)
     functions = {names[name]: rewriting.function(function) for name, function in plain.functions.items()}
     crossing = Crossing(duals, derived, taken, (*entry.quantified, *declared(entry, ())))
@@ -124,7 +124,7 @@ def _by_cells(model: Model, chosen: list[int], elements: Elements) -> Model:
 
 def _seed(model: Model) -> Variable:
     names = {each.name for each in model.main.parameters}
-    return Variable(free_name("d_result", names), _signature(model).result)
+    return Variable(claimed("d_result", names), _signature(model).result)
 
 
 def _entry(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.errors import ModelError
-from workbench.graph.gradients.derived_operators import is_float, undecided
 from workbench.graph.models import Model
 from workbench.graph.terms.datatypes import Datatypes
 from workbench.graph.terms.nodes import Function, Projection, Term
@@ -30,11 +29,13 @@ class Elements:
         """Whether a type is that of a tensor with a gradient; ModelError where nobody said what its elements are."""
         if not isinstance(of, TensorType):
             return False
-        unsaid = undecided(of, self.floats | self.others)
-        if unsaid:
+        if isinstance(of.element, DType):
+            return of.element.is_float
+        unsaid = of.element.name
+        if unsaid not in self.floats | self.others:
             message = f"whether {print_type(of)} has a gradient depends on what {unsaid} stands for"
             raise ModelError(f"{message}; declare it: <{unsaid}: floats>, or write an element type")
-        return is_float(of.element, self.floats)
+        return unsaid in self.floats
 
 
 def elements_of(model: Model, around: Elements | None = None) -> Elements:

@@ -71,7 +71,7 @@ class _Search:
 
     def _next(self, state: State) -> Iterator[State]:
         """States that follow, with moments below the limit."""
-        for at in _bits(state.ready):
+        for at in bits(state.ready):
             self.tried += 1
             found = self.moments.after(state, at)
             if found.peak < self.limit:
@@ -84,7 +84,7 @@ class _Search:
         following: State | None = state
         while following is not None:
             state, following = following, None
-            for at in _bits(state.ready):
+            for at in bits(state.ready):
                 self.tried += 1
                 found = self.moments.after(state, at)
                 if found.live <= state.live and found.peak <= max(state.peak, self.moments.floor):
@@ -93,7 +93,8 @@ class _Search:
         return state
 
 
-def _bits(mask: int) -> Iterator[int]:
+def bits(mask: int) -> Iterator[int]:
+    """The numbers of a set that is a mask, ascending."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

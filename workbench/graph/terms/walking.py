@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, TypeVar
 
 from workbench.graph.terms.nodes import (
@@ -177,29 +177,31 @@ def _rebound(node: Term, known: dict[Variable, Term]) -> Term:
         case Variable():
             return known.get(node, node)
         case Function(parameters, body, result, quantified, span):
-            return Function(tuple(_fresh(each, known) for each in parameters), body, result, quantified, span)
+            return Function(tuple(fresh_binder(each, known) for each in parameters), body, result, quantified, span)
         case Let(variable, value, body, span):
-            return Let(_fresh(variable, known), value, body, span)
+            return Let(fresh_binder(variable, known), value, body, span)
         case Match(value, clauses, span):
-            copies = (Clause(_pattern(each.pattern, known), each.body, each.span) for each in clauses)
+            copies = (Clause(renewed_pattern(each.pattern, known), each.body, each.span) for each in clauses)
             return Match(value, tuple(copies), span)
         case _:
             return node
 
 
-def _fresh(variable: Variable, known: dict[Variable, Term]) -> Variable:
+def fresh_binder(variable: Variable, known: Mapping[Variable, Term]) -> Variable:
+    """The new variable that stands for one that a copy binds."""
     found = known[variable]
     assert isinstance(found, Variable)
     return found
 
 
-def _pattern(pattern: Pattern, known: dict[Variable, Term]) -> Pattern:
+def renewed_pattern(pattern: Pattern, known: Mapping[Variable, Term]) -> Pattern:
+    """The pattern over the new variables that stand for those it binds."""
     match pattern:
         case Binder(variable, span):
-            return Binder(_fresh(variable, known), span)
+            return Binder(fresh_binder(variable, known), span)
         case Construction(constructor, fields, span):
-            return Construction(constructor, tuple(_pattern(each, known) for each in fields), span)
+            return Construction(constructor, tuple(renewed_pattern(each, known) for each in fields), span)
         case Items(items, span):
-            return Items(tuple(_pattern(each, known) for each in items), span)
+            return Items(tuple(renewed_pattern(each, known) for each in items), span)
         case _:
             return pattern

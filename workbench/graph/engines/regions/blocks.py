@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from workbench.graph.engines.sites import Site, site_of
 from workbench.graph.forms.effects import impure
 from workbench.graph.forms.scopes import Scope, Scopes, scopes, value_of
+from workbench.graph.memory.ordering import bits
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
     Call,
@@ -76,14 +77,6 @@ class Block:
         for at in range(len(self.nodes)):
             needs[group[at]] |= {group[each] for each in bits(self.direct[at])} - {group[at]}
         return sorted(each for each in _stuck(needs) if each < len(regions))
-
-
-def bits(mask: Mask) -> Iterable[int]:
-    """The numbers of a set, ascending."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
 
 
 def _stuck(needs: dict[int, set[int]]) -> set[int]:

@@ -15,10 +15,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from workbench.graph.engines.engine_records import Engine
-from workbench.graph.engines.regions.blocks import Block, Mask, bits
+from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.regions.by_rules import by_rules
 from workbench.graph.engines.regions.measuring import Cost
 from workbench.graph.engines.regions.taking import Taken
+from workbench.graph.memory.ordering import bits
 from workbench.records import record
 
 LONGEST = 64

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.graph.engines.engine_records import Engine
-from workbench.graph.engines.regions.blocks import Block, Mask, bits
+from workbench.graph.engines.regions.blocks import Block, Mask
 from workbench.graph.engines.regions.taking import Taken
+from workbench.graph.memory.ordering import bits
 from workbench.records import record
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.graph.engines.regions.blocks import Block, Mask, source_of
+from workbench.graph.forms.scopes import value_of
 from workbench.graph.models import Model
 from workbench.graph.terms.dimensions import dimension, symbols
 from workbench.graph.terms.nodes import (
@@ -12,7 +13,6 @@ from workbench.graph.terms.nodes import (
     Constant,
     Function,
     Global,
-    Let,
     Projection,
     Term,
     Tuple,
@@ -46,7 +46,7 @@ def outline(model: Model, block: Block, mask: Mask) -> Outline:
         assert isinstance(node, Call)
         arguments = []
         for argument in node.arguments:
-            source = _followed(argument)
+            source = value_of(argument)
             if source_of(source) in inside or isinstance(source, Constant):
                 arguments.append(_inner(source, made))
             else:
@@ -56,12 +56,6 @@ def outline(model: Model, block: Block, mask: Mask) -> Outline:
     values = tuple(made[node] if at is None else Projection(made[node], at) for node, at in results)
     body = values[0] if len(values) == 1 else Tuple(values)
     return Outline(Function(tuple(inputs.values()), body), tuple(inputs), results)
-
-
-def _followed(term: Term) -> Term:
-    while isinstance(term, Let):
-        term = term.body
-    return term
 
 
 def _inner(source: Term, made: Mapping[Term, Term]) -> Term:
@@ -85,7 +79,7 @@ def _results(model: Model, function: str, inside: set[Term], members: list[Term]
             source = source_of(operand)
             if source not in inside or isinstance(node, Projection):
                 continue
-            place = _followed(operand)
+            place = value_of(operand)
             used[source, place.index if isinstance(place, Projection) else None] = None
     found: list[Port] = []
     for node in members:

@@ -8,16 +8,12 @@ from workbench.graph.terms.dimensions import Dimension, replaced, symbols
 from workbench.graph.terms.dimensions import dimension as made
 from workbench.graph.terms.nodes import (
     ATOMS,
-    Binder,
     Call,
     Clause,
-    Construction,
     Function,
-    Items,
     Let,
     Match,
     NewReference,
-    Pattern,
     Projection,
     ReadReference,
     Term,
@@ -34,7 +30,7 @@ from workbench.graph.terms.types import (
     parts,
     variables_of,
 )
-from workbench.graph.terms.walking import binders, operands, postorder, with_operands
+from workbench.graph.terms.walking import binders, fresh_binder, operands, postorder, renewed_pattern, with_operands
 from workbench.graph.typing.schemes import Meaning
 from workbench.lang.resolve.call_arguments import solve_for
 
@@ -61,13 +57,14 @@ def _new(node: Term, inside: tuple[Term, ...], known: dict[Variable, Term], mean
             given = tuple((name, replaced(size, meaning.dims)) for name, size in sizes)
             return Call(inside[0], inside[1:], given, label, span)
         case Function(parameters, _, result, quantified, span):
-            variables = tuple(_binder(each, known) for each in parameters)
+            variables = tuple(fresh_binder(each, known) for each in parameters)
             return Function(variables, inside[0], _type(result, meaning), quantified, span)
         case Let(variable, _, _, span):
-            return Let(_binder(variable, known), inside[0], inside[1], span)
+            return Let(fresh_binder(variable, known), inside[0], inside[1], span)
         case Match(_, clauses, span):
-            bodies = zip(clauses, inside[1:], strict=True)
-            return Match(inside[0], tuple(Clause(renewed(c.pattern, known), b, c.span) for c, b in bodies), span)
+            pairs = zip(clauses, inside[1:], strict=True)
+            changed = (Clause(renewed_pattern(each.pattern, known), body, each.span) for each, body in pairs)
+            return Match(inside[0], tuple(changed), span)
         case Tuple(_, span):
             return Tuple(inside, span)
         case Projection(_, index, span):
@@ -80,25 +77,6 @@ def _new(node: Term, inside: tuple[Term, ...], known: dict[Variable, Term], mean
             return WriteReference(inside[0], inside[1], span)
         case _:
             return node if isinstance(node, ATOMS) else with_operands(node, inside)
-
-
-def _binder(variable: Variable, known: Mapping[Variable, Term]) -> Variable:
-    found = known[variable]
-    assert isinstance(found, Variable)
-    return found
-
-
-def renewed(pattern: Pattern, known: Mapping[Variable, Term]) -> Pattern:
-    """The pattern over the new variables that stand for those it binds."""
-    match pattern:
-        case Binder(variable, span):
-            return Binder(_binder(variable, known), span)
-        case Construction(constructor, fields, span):
-            return Construction(constructor, tuple(renewed(each, known) for each in fields), span)
-        case Items(items, span):
-            return Items(tuple(renewed(each, known) for each in items), span)
-        case _:
-            return pattern
 
 
 def _type(of: Type | None, meaning: Meaning) -> Type | None:

@@ -34,8 +34,6 @@ from workbench.schedules.transform import Transform, applied
 VALUES = 4
 """Neighbouring cells of a thread: 16 bytes of floats."""
 
-MOST_UNROLLED = 8
-
 
 @record
 class Tile:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from workbench.graph.forms.scopes import Scopes, scopes, value_of
 from workbench.graph.models import Model
 from workbench.graph.passes.support.computing import computed
-from workbench.graph.passes.support.copying import renewed
 from workbench.graph.passes.support.partial.calling import entering
 from workbench.graph.passes.support.partial.values import (
     Activation,
@@ -46,7 +45,7 @@ from workbench.graph.terms.nodes import (
     bound_by,
 )
 from workbench.graph.terms.types import TensorType
-from workbench.graph.terms.walking import Steps
+from workbench.graph.terms.walking import Steps, renewed_pattern
 from workbench.graph.typing.schemes import Meaning
 
 
@@ -166,7 +165,7 @@ class Evaluator(Writing):
         known: dict[Variable, Term] = {each: Variable(each.name) for each in bound_by(clause.pattern)}
         around.values.update({each: Residual(new) for each, new in known.items()})
         body = yield self.inside(lambda: self.body(node, code, around, at + 1))
-        return Clause(renewed(clause.pattern, known), body, clause.span)
+        return Clause(renewed_pattern(clause.pattern, known), body, clause.span)
 
     # --- cells
 
