@@ -194,7 +194,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.OK
     if _refused_skips(config) and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if getattr(config, "cache", None) is not None:
+    again = config.getoption("lf", False)  # what failed, once more: it knows nothing of the others
+    if getattr(config, "cache", None) is not None and not again:
         config.cache.set(SKIPPED, list(_skips(config)))
 
 

@@ -30,10 +30,10 @@ LONG = {
 
 @pytest.mark.parametrize("what", LONG)
 def test_long_texts_are_refused_in_bounded_time_and_memory(what: str) -> None:
-    text, before, start = LONG[what], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    text, before, start = LONG[what], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     with pytest.raises(OperatorError) as caught:
         wb.einsum("m" * MILLION + "->m") if text is None else wb.operator(text)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000
     assert len(str(caught.value)) < 1000
 

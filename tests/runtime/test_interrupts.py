@@ -153,19 +153,26 @@ def test_plain_c_compiles_without_and_with_a_question_of_its_own(tmp_path):
         subprocess.run(["cc", "-Wall", "-Werror", "-c", name], cwd=tmp_path, check=True)
 
 
+def answer_to(client, asked: str) -> dict:
+    """What a kernel replies to a request: a slow start leaves answers to earlier ones in the queue."""
+    while True:
+        message = client.get_shell_msg(timeout=60)
+        if message["parent_header"].get("msg_id") == asked:
+            return message["content"]
+
+
 def test_the_notebook_stop_button_ends_a_kernel():
     manager = pytest.importorskip("jupyter_client.manager")
     kernel, client = manager.start_new_kernel(kernel_name="python3")
     try:
-        client.execute(LONG)
-        client.get_shell_msg(timeout=60)
-        client.execute("kernel = wb.build(schedule); soon(lambda: print('runs', flush=True)); kernel(A)")
+        answer_to(client, client.execute(LONG))
+        asked = client.execute("kernel = wb.build(schedule); soon(lambda: print('runs', flush=True)); kernel(A)")
         while True:
             message = client.get_iopub_msg(timeout=60)
             if message["msg_type"] == "stream" and "runs" in message["content"]["text"]:
                 break
         kernel.interrupt_kernel()
-        reply = client.get_shell_msg(timeout=60)["content"]
+        reply = answer_to(client, asked)
         assert f"{reply['ename']}: {reply['evalue']}" == STOPPED
     finally:
         client.stop_channels()

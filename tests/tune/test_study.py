@@ -48,8 +48,8 @@ def test_an_operator_is_tuned_without_a_sketch(database):
 
 def test_it_returns_at_once_and_the_best_before_the_first_measurement_is_the_default_recipe(database):
     begun = time.perf_counter()
-    study = wb.autotune(SMALL, sizes=SIZES, trials=8, database=database)
-    assert time.perf_counter() - begun < 5
+    study = wb.autotune(SMALL, sizes=SIZES, trials=1000, database=database)
+    assert time.perf_counter() - begun < 30  # all of them take minutes
     if not study.measured:
         assert study.best == wb.autoschedule(SMALL, study.assignment.target, sizes=SIZES)
     study.stop()
