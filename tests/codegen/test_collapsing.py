@@ -71,10 +71,10 @@ def test_other_layouts(layout):
 def test_only_what_divides_common_variables_is_joined():
     array = wb.lower(wb.operator("def f(float(4,6,5,3) A) -> (B) { B(i) +=! A(i,j,k,l) }")).arrays["A"]
     _, rows = index_map("(x, y) -> (x / 6, x % 6, y / 3, y % 3)", ())
-    assert [show(s) for s in joined(array, rows)] == ["0", "x", "0", "y"]
+    assert [show(s) for s in joined(array, rows, {})] == ["0", "x", "0", "y"]
     _, rows = index_map("(x, y) -> (x / 6, x % 6, y / 2, y % 2)", ())
-    assert [show(s) for s in joined(array, rows)] == ["0", "x", "y / 2", "y % 2"]
-    assert joined(array, tuple(map(Index, "abcd"))) == tuple(map(Index, "abcd"))
+    assert [show(s) for s in joined(array, rows, {})] == ["0", "x", "y / 2", "y % 2"]
+    assert joined(array, tuple(map(Index, "abcd")), {}) == tuple(map(Index, "abcd"))
 
 
 def test_reshapes_of_the_language_are_joined_too():

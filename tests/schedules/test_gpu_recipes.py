@@ -143,6 +143,25 @@ def test_a_row_that_threads_do_not_divide_evenly_is_read_again():
                                 M=99, N=1000)  # fmt: skip
 
 
+def test_rows_of_several_short_dims_are_one_loop_for_all_threads():
+    sizes = {"N": 8, "G": 5, "D": 4, "H": 14, "W": 9}
+    schedule = wb.autoschedule(wb.ops.load("group_norm"), "h200", sizes=sizes)
+    assert [s.name for s in schedule.trace].count("fuse") == 3
+    assert wb.occupancy(schedule, "h200").kernels[0].threads == 256
+    body = wb.generate(schedule, target="h200").source.partition('extern "C"')[2]
+    rows = [line for line in body.splitlines() if "total_rf +=" in line or "square_rf +=" in line]
+    assert len(rows) == 2
+    assert not any("%" in line or "/" in line for line in rows)
+    executed("group_norm", schedule, sizes)
+    arrays, _ = arguments("group_norm", sizes)
+    agree("group_norm", wb.build(schedule, target="cuda-on-cpu")(*arrays), wb.ops.load("group_norm").evaluate(*arrays))
+
+
+def test_rows_with_gaps_between_them_stay_several_loops():
+    text = "def f(float(M,H,W) X) -> (S) { S(m) +=! X(m,2*h,w) where h in 0:H/2 }"
+    assert "fuse(" not in steps(text, M=200, H=20, W=40)
+
+
 def test_what_threads_found_is_added_up_by_shuffles():
     text = wb.generate(wb.autoschedule(wb.ops.load("softmax"), "h200", M=40, N=600), target="h200").source
     body = text[text.index('extern "C"') :]

@@ -7,51 +7,63 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.codegen.nest.nest import Cell, Nest, Write, transform
+from workbench.codegen.nest.nest import Cell, Nest, Write, children, rebuild
+from workbench.codegen.nest.ranges import Ranges, inside, interval
 from workbench.lang.algebra.normal_form import exact_quotient, polynomial
-from workbench.lang.algebra.polynomial import ZERO, Polynomial, expression
+from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, expression, number
 from workbench.lang.algebra.quotients import divisions, in_quotients
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Expr, Read, reads
+from workbench.lang.expr import Expr, Read, reads, walk
 from workbench.lang.expr import transform as transform_expr
 from workbench.poly.programs.program import Array, Program
 
 
-def collapsed(nest: Nest, program: Program) -> Nest:
-    """The nest with every cell in the subscripts that need the fewest divisions; addresses stay the same."""
+def collapsed(nest: Nest, program: Program, ranges: Ranges | None = None) -> Nest:
+    """The nest with every cell in the subscripts that need the fewest divisions; addresses stay the same.
 
+    `ranges` are the values of the variables around: a quotient of which they leave one value is that number.
+    """
+    known = {} if ranges is None else ranges
+    if isinstance(nest, Write):
+        return _written(nest, program, known)
+    inner = inside(nest, known)
+    return rebuild(nest, tuple(collapsed(child, program, inner) for child in children(nest)))
+
+
+def _written(write: Write, program: Program, ranges: Ranges) -> Write:
     def change(node: Expr) -> Expr:
         if isinstance(node, Read) and node.tensor in program.arrays:
-            return replace(node, subscripts=joined(program.arrays[node.tensor], node.subscripts))
+            return replace(node, subscripts=joined(program.arrays[node.tensor], node.subscripts, ranges))
         return node
 
     def cell(own: Cell) -> Cell:
         subscripts = tuple(transform_expr(s, change) for s in own.subscripts)
-        return replace(own, subscripts=joined(program.arrays[own.array], subscripts))
+        return replace(own, subscripts=joined(program.arrays[own.array], subscripts, ranges))
 
-    def moved(node: Nest) -> Nest:
-        if not isinstance(node, Write):
-            return node
-        values = tuple(transform_expr(v, change) for v in node.values)
-        return replace(node, cells=tuple(map(cell, node.cells)), values=values)
-
-    return transform(nest, moved)
+    values = tuple(transform_expr(v, change) for v in write.values)
+    return replace(write, cells=tuple(map(cell, write.cells)), values=values)
 
 
-def joined(array: Array, subscripts: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def joined(array: Array, subscripts: tuple[Expr, ...], ranges: Ranges) -> tuple[Expr, ...]:
     """The subscripts, those that divide the same variables joined into the innermost of them where divisions cancel.
 
     The others of such a group stand at their lowest value, and the joined one may leave its dimension.
     """
     found = list(subscripts)
     for group in _groups(subscripts):
-        place = _place(array, subscripts, group)
+        place = _place(array, subscripts, group, ranges)
+        for d in group:
+            found[d] = _shorter(subscripts[d], ranges) if place is None else array.lower[d]
         if place is not None:
             position, value = place
-            for d in group:
-                found[d] = array.lower[d]
             found[position] = expression(polynomial(array.lower[position]) + value, INT64)
     return tuple(found)
+
+
+def _shorter(subscript: Expr, ranges: Ranges) -> Expr:
+    """The subscript in quotients alone where that is shorter: `(1024*o + i) / 2304`, whatever `o` and `i` were made of."""
+    other = expression(_decided(in_quotients(polynomial(subscript)), ranges), INT64)
+    return other if sum(1 for _ in walk(other)) < sum(1 for _ in walk(subscript)) else subscript
 
 
 def _groups(subscripts: tuple[Expr, ...]) -> list[list[int]]:
@@ -73,12 +85,14 @@ def _divided(form: Polynomial) -> set[str]:
     return {name for part in divisions(form) for name in polynomial(part).indices}
 
 
-def _place(array: Array, subscripts: tuple[Expr, ...], group: list[int]) -> tuple[int, Polynomial] | None:
+def _place(
+    array: Array, subscripts: tuple[Expr, ...], group: list[int], ranges: Ranges
+) -> tuple[int, Polynomial] | None:
     """(the position that takes all, its distance from the lowest value), None where a division stays."""
     total = ZERO
     for d in group:
         total += (polynomial(subscripts[d]) - polynomial(array.lower[d])) * polynomial(array.strides[d])
-    flat = in_quotients(total)
+    flat = _decided(in_quotients(total), ranges)
     if divisions(flat):
         return None
     for position in reversed(group):
@@ -88,3 +102,16 @@ def _place(array: Array, subscripts: tuple[Expr, ...], group: list[int]) -> tupl
             if not rest:
                 return position, value
     return None
+
+
+def _decided(form: Polynomial, ranges: Ranges) -> Polynomial:
+    """The form with numbers for the quotients and remainders that have one value only."""
+    total = ZERO
+    for monomial, factor in form.terms:
+        product = number(factor)
+        for part in monomial:
+            low, high = interval(part, ranges)
+            known = low is not None and low == high and divisions(atom(part))
+            product = product * (number(low or 0) if known else atom(part))
+        total = total + product
+    return total

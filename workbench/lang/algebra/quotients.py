@@ -76,5 +76,7 @@ def _sorted(form: Polynomial) -> Polynomial:
     return Polynomial(dict(sorted(form.terms, key=lambda term: repr(term[0]))))
 
 
-def _key(form: Polynomial) -> list[tuple[str, int]]:
-    return sorted((repr(monomial), factor) for monomial, factor in form.terms)
+def _key(form: Polynomial) -> tuple[int, int, list[tuple[str, int]]]:
+    """What reads first: few terms, small factors."""
+    terms = sorted((repr(monomial), factor) for monomial, factor in form.terms)
+    return len(terms), sum(factor for _, factor in terms), terms

@@ -10,6 +10,7 @@ from math import prod
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
+from workbench.schedules.recipes.gpu.fused_rows import in_one_loop, run_through
 from workbench.schedules.recipes.gpu.grids import THREADS, outermost
 from workbench.schedules.recipes.gpu.row_registers import kept_in_registers
 from workbench.schedules.recipes.gpu.shared import (
@@ -57,7 +58,7 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     serial = [x for x in common if x not in free]
     if not free and serial and prod(trip(schedule, x) or PIECE for x in inner) > MOST_ALONE:
         return None
-    if not worth(schedule, free, [*serial, *inner]):
+    if not worth(schedule, ids, free, [*serial, *inner]):
         return None
     after = outermost(schedule, ids[0], free) if free else schedule
     if after is None:
@@ -69,7 +70,7 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     if after is None:
         return None
     most = min(most, target.device.block_threads // abreast)
-    divided = [after := threads_inside(after, s, most) for s in ids]
+    divided = [after := threads_inside(in_one_loop(after, s, most), s, most) for s in ids]
     if not divided or not any(_threaded(after, s) for s in ids):
         return None
     if abreast > 1 or not decide(f"{name_of(schedule, ids)}_kept", True, (True, False)):
@@ -77,10 +78,13 @@ def rowwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Ta
     return kept_in_registers(after, ids[0], most)
 
 
-def worth(schedule: Schedule, free: list[Loop], inner: list[Loop]) -> bool:
+def worth(schedule: Schedule, ids: tuple[str, ...], free: list[Loop], inner: list[Loop]) -> bool:
     """Whether neighbours in memory are inside the rows, and the rows are long enough for the threads of a warp."""
     outside = max((_walked(schedule, x, inner) for x in free), default=0)
     long = [x for x in inner if (trip(schedule, x) or PIECE) >= WARP]
+    if not long:
+        runs = [run_through(schedule, s, [x for x in path(schedule.tree, s) if x in inner]) for s in ids]
+        long = [run[-1] for run in runs if prod(trip(schedule, x) or PIECE for x in run) >= WARP]
     best = max((score(schedule, x) for x in long), default=0)
     rows = prod(trip(schedule, x) or PIECE for x in free)
     return bool(long) and (best > 0 >= outside or rows < FEW_ROWS)

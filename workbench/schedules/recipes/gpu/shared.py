@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
+from workbench.lang.algebra.normal_form import polynomial
 from workbench.lang.expr import Binary, Const, Expr, Index
 from workbench.poly.programs.tree import Loop, path
-from workbench.schedules.analysis.structure import structure
+from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
 from workbench.schedules.recipes.try_steps import changed
 from workbench.schedules.scheduled_program import Schedule
@@ -58,6 +59,9 @@ def dim_of(loop: Loop, statement: str) -> str | None:
     match dict(loop.rows).get(statement):
         case Index(name, _) | Binary("%", Index(name, _), Const(_, _), _):
             return name
+        case Binary("+") as row:
+            digits = _digits(row)
+            return digits[0][0] if digits else None
     return None
 
 
@@ -76,7 +80,29 @@ def _trip(schedule: Schedule, statement: str, row: Expr) -> int | None:
             return None if whole is None else -(-whole // size)
         case Binary("%", _, Const(int(size), _), _):
             return size
+        case Binary("+"):
+            return _fused_trip(structure(schedule.program, statement), _digits(row))
     return None
+
+
+def _digits(row: Expr) -> list[tuple[str, int]]:
+    """(dim, iterations of the loop from one of its values to the next), the fastest first, of loops that `fuse` made one:
+    `48*h + w` counts through w and h.  None at all for any other sum.
+    """
+    terms = polynomial(row).terms
+    found = [(atoms[0].name, factor) for atoms, factor in terms if len(atoms) == 1 and isinstance(atoms[0], Index)]
+    found.sort(key=lambda digit: digit[1])
+    return found if len(found) == len(terms) and found[0][1] == 1 else []
+
+
+def _fused_trip(shape: Structure, digits: list[tuple[str, int]]) -> int | None:
+    count = 1
+    for dim, factor in digits:
+        own = shape.trip(dim)
+        if own is None or factor != count:
+            return None
+        count *= own
+    return count if digits else None
 
 
 def score(schedule: Schedule, loop: Loop) -> int:
