@@ -63,7 +63,10 @@ def test_a_condition_is_read_only_where_its_sum_has_terms(size):
 
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_a_halved_index_beside_a_stride(size):
-    text = "def f(double(K+1, 2, 4*K+1) x) -> (y) { y(j,k) +=! x((q + k) / 2, q, 3*j + k) where j in 0:K, k in 0:K, q in 0:2 }"
+    text = """
+    def f(double(K+1, 2, 4*K+1) x) -> (y) {
+        y(j,k) +=! x((q + k) / 2, q, 3*j + k) where j in 0:K, k in 0:K, q in 0:2
+    }"""
     assert complaints(at(text, drawn(size + 1, 2, 4 * size + 1))) == []
 
 
