@@ -139,6 +139,10 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
         wb.export.c(wb.preview(wb.schedule(mm, M=4, N=4, K=4), wb.parallelize("k")), tmp_path)
     with pytest.raises(LoweringError, match="give stride a value"):
         wb.export.c(wb.ops.conv1d, tmp_path)
+    for name, has in (("signal", r"a header signal\.h"), ("printf", "a function printf")):
+        taken = wb.operator(f"def {name}(float(N) x) -> (y) {{ y(i) = x(i) }}")
+        with pytest.raises(WorkbenchError, match=rf"{name} cannot name a C library, as C has {has}; .* def {name}_op"):
+            wb.export.c(taken, tmp_path)
     with pytest.raises(WorkbenchError, match="cannot be written"):
         wb.export.c(mm, tmp_path / "file" if (tmp_path / "file").write_text("") == 0 else tmp_path)
 

@@ -212,6 +212,8 @@ def test_tensors_of_pytorch_go_in_and_come_out_without_copies(odd):
         odd.mm(A.clone().requires_grad_(), B)
     with pytest.raises(ValueError, match="A is on a device of DLPack's type"):
         odd.mm(Elsewhere(A.numpy()), B)
+    with pytest.raises(TypeError, match=r"mm: B cannot be taken by DLPack: .*meta"):
+        odd.mm(A, B.to("meta"))
 
 
 class Elsewhere(Owner):
@@ -226,6 +228,8 @@ def test_arrays_of_jax_go_in_and_results_go_to_it(odd):
     A, B = matrices()
     np.testing.assert_array_equal(odd.mm(jax.numpy.asarray(A), jax.numpy.asarray(B)), A @ B)
     assert jax.dlpack.from_dlpack(odd.mm(A, B)).shape == (3, 5)
+    with pytest.raises(ValueError, match="mm: out C is read-only"):
+        odd.mm(A, B, out=jax.numpy.zeros((3, 5)))
 
 
 @pytest.mark.parametrize(
@@ -303,6 +307,9 @@ torch.testing.assert_close(A.grad, ((A @ B) > 0).float() @ B.T)
         (dict(name=3), "names no package"),
         (dict(name=""), "names no package"),
         (dict(name="workbench"), "is the workbench's own"),
+        (dict(name="NumPy"), "numpy is a package that it needs; choose another, such as 'my-numpy'"),
+        (dict(name="json"), "json is Python's own"),
+        (dict(name="class"), "class is Python's own"),
         (dict(version="one"), "is no version"),
         (dict(version=1), "is no version"),
         (dict(license="mine"), "expected an SPDX expression"),

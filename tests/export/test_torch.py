@@ -207,6 +207,8 @@ def test_operators_of_others_are_left_alone():
         (lambda a, b: (a, b[1:]), ValueError, "mismatched sizes for K: K = 4 from A, dimension 1; B, dim"),
         (lambda a, b: (a.to_sparse(), b), NotImplementedError, "make sparse ones dense with .to_dense"),
         (lambda a, b: (a, b.to_sparse_csr()), NotImplementedError, "make sparse ones dense with .to_dense"),
+        (lambda a, b: (torch.nested.nested_tensor([a, a]), b), NotImplementedError, "exported for dense tensors"),
+        (lambda a, b: (a, b.to("meta")), RuntimeError, "mm: B is on meta; expected a tensor on cpu"),
         (lambda a, b: (a, 3.0), (RuntimeError, TypeError), "mm"),
         (lambda a, b: (a,), (RuntimeError, TypeError), "mm"),
     ],

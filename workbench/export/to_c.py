@@ -23,6 +23,7 @@ from workbench.export.clib import (
 )
 from workbench.export.clib.api import Interface, interface_of
 from workbench.export.clib.cuda_library import write_cuda
+from workbench.export.clib.taken_names import checked_for_c
 from workbench.export.dispatch import (
     LEVELS,
     RUNTIME_FILES,
@@ -102,6 +103,7 @@ def written_c(
     everything: Family, folder: Path, gpu: str | Target | None = None, architectures: Iterable[str] = LEVELS
 ) -> CLibrary:  # fmt: skip
     """The same of a family, for some architectures."""
+    checked_for_c(everything.op.name)
     bound = tuple(v for v in everything.variants if for_gpu(v.schedule))
     family = replace(everything, variants=tuple(v for v in everything.variants if v not in bound))
     parts = [_part(family, architecture) for architecture in architectures]

@@ -51,6 +51,25 @@ def test_a_factor_is_read_only_where_its_sum_has_terms(size):
     assert complaints(at(text, drawn(1, size), drawn(size, size + 1))) == []
 
 
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_condition_is_read_only_where_its_sum_has_terms(size):
+    text = """
+    def f(double(N + 1) x, double(N) w, double bound) -> (y) {
+        T(k) = x(k / 2) where k in 0:2*N
+        y(r, i) +=! w(i) > bound ? T(i) : 1 where r in 0:N, i in 0:r
+    }"""
+    assert complaints(at(text, drawn(size + 1), drawn(size), -0.2)) == []
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_halved_index_beside_a_stride(size):
+    text = """
+    def f(double(K+1, 2, 4*K+1) x) -> (y) {
+        y(j,k) +=! x((q + k) / 2, q, 3*j + k) where j in 0:K, k in 0:K, q in 0:2
+    }"""
+    assert complaints(at(text, drawn(size + 1, 2, 4 * size + 1))) == []
+
+
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_a_cell_that_is_there_for_some_sizes_only(size):
     point = at("def f(double(K) x, double a) -> (y) { y = a + (K >= 1 ? x(0) * x(0) : 0) }", drawn(size), 1.5)

@@ -9,7 +9,7 @@ from workbench.codegen.c.names import Names
 from workbench.codegen.nest.nest import For, Nest, Place, children
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Const, Expr
+from workbench.lang.expr import Binary, Call, Const, Expr
 from workbench.poly.programs.program import Array, Program
 from workbench.poly.regions.storage import elements
 from workbench.records import record
@@ -24,8 +24,8 @@ STACK_BYTES = 32 << 10
 class Workspace:
     """Byte offsets of what lives there.
 
-    `shared` stands once for the kernel; `own` are places in a piece of `own_bytes` that each thread has; `stack` are
-    the local arrays that need no workspace.
+    `shared` stands once for the kernel; `own` are places in a piece of `own_bytes` that each thread has, the same ones
+    for arrays that are never there together; `stack` are the local arrays that need no workspace.
     """
 
     shared: dict[str, Expr] = field(default_factory=dict)
@@ -46,13 +46,14 @@ def workspace_of(program: Program, nest: Nest, parallel: Parallel, stack_bytes: 
     """Where temporaries and local arrays live; `nest` has the places of the local ones."""
     shared: dict[str, Expr] = {}
     total: Expr = Const(0, INT64)
-    own: dict[str, Expr] = {}
-    own_bytes: Expr = Const(0, INT64)
+    sizes: dict[str, Expr] = {}
     stack = set()
     inside: dict[str, tuple[bool, bool]] = {}
-    for name, (loops, threads) in _places(nest, (), parallel):
+    together: dict[str, set[str]] = {}
+    for name, around, (loops, threads) in _places(nest, (), (), parallel):
         known = inside.get(name, (False, False))
         inside[name] = (known[0] or loops, known[1] or threads)
+        together.setdefault(name, set()).update(around)
     for array in program.arrays.values():
         if array.role != "temporary" or (array.scope == "local" and array.name not in inside):
             continue
@@ -61,24 +62,41 @@ def workspace_of(program: Program, nest: Nest, parallel: Parallel, stack_bytes: 
         if loops and (stack_bytes is None or (constant(size) or stack_bytes + 1) <= stack_bytes):
             stack.add(array.name)
         elif threads:
-            own[array.name] = own_bytes
-            own_bytes = simplify(Binary("+", own_bytes, size, INT64))
+            sizes[array.name] = size
         else:
             shared[array.name] = total
             total = simplify(Binary("+", total, size, INT64))
-    return Workspace(shared, total, own, own_bytes, frozenset(stack))
+    return Workspace(shared, total, *_overlaid(sizes, together), frozenset(stack))
 
 
-def _places(nest: Nest, around: tuple[For, ...], parallel: Parallel) -> list[tuple[str, tuple[bool, bool]]]:
-    """(array, (inside a loop, inside a parallel loop)) of every place."""
+def _overlaid(sizes: dict[str, Expr], together: dict[str, set[str]]) -> tuple[dict[str, Expr], Expr]:
+    """(offset of each array, bytes of all): behind those that are there `together` with it, over any others."""
+    offsets: dict[str, Expr] = {}
+    ends: dict[str, Expr] = {}
+    for name, size in sizes.items():
+        offsets[name] = _highest([e for n, e in ends.items() if n in together[name] or name in together[n]])
+        ends[name] = simplify(Binary("+", offsets[name], size, INT64))
+    return offsets, _highest([*ends.values()])
+
+
+def _highest(values: list[Expr]) -> Expr:
+    zero = Const(0, INT64)
+    return simplify(Call("max", (zero, *values), INT64)) if values else zero
+
+
+def _places(
+    nest: Nest, around: tuple[For, ...], held: tuple[str, ...], parallel: Parallel
+) -> list[tuple[str, tuple[str, ...], tuple[bool, bool]]]:
+    """(array, the arrays whose places are around, (inside a loop, inside a parallel loop)) of every place."""
     found = []
     if isinstance(nest, Place):
         threads = parallel != "serial" and any(x.kind == "parallel" for x in around)
-        found.append((nest.array, (bool(around), threads)))
+        found.append((nest.array, held, (bool(around), threads)))
+        held = (*held, nest.array)
     if isinstance(nest, For):
         around = (*around, nest)
     for child in children(nest):
-        found += _places(child, around, parallel)
+        found += _places(child, around, held, parallel)
     return found
 
 

@@ -15,6 +15,8 @@ def folder_of(directory: str | PathLike[str]) -> Path:
     try:
         folder = Path(directory).expanduser().absolute()
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as reason:
+        raise WorkbenchError(f"directory={shown(directory)} cannot be written: a file has that name") from reason
     except (TypeError, OSError) as reason:
         raise WorkbenchError(f"directory={shown(directory)} cannot be written: {reason}") from reason
     return folder

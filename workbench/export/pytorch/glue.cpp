@@ -466,7 +466,8 @@ WB_EXPORT void *wb_torch_register(const char *space, const char *name, int (*pre
         add(c10::DispatchKey::CPU, CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(op)));
         using Key = c10::DispatchKey;
         add(Key::CUDA, CppFunction::makeFromBoxedFunctor(std::make_unique<OnGpu>(op)));
-        for (const auto key : {Key::XPU, Key::MPS, Key::SparseCPU, Key::SparseCsrCPU, Key::MkldnnCPU, Key::QuantizedCPU})
+        for (const auto key : {Key::XPU, Key::MPS, Key::SparseCPU, Key::SparseCsrCPU, Key::MkldnnCPU, Key::QuantizedCPU,
+                               Key::NestedTensorCPU})
             add(key, CppFunction::makeFromBoxedFunctor(std::make_unique<OtherDevice>(op)));
         add(c10::DispatchKey::Autograd, CppFunction::makeFromBoxedFunctor(std::make_unique<Autograd>(op)));
         add(c10::DispatchKey::AutocastCPU, CppFunction::makeFromBoxedFunctor(std::make_unique<Autocast>(op, at::kCPU)));

@@ -142,10 +142,23 @@ def fake_results(family: Family, given: Sequence[Any], named: Mapping[str, Any])
         own, shapes = result_shapes(family, [*known, *given[len(known) :]], named, _non_negative)
     except CallError as error:
         raise ValueError(str(error)) from None
-    device = next((v.device for v in given if isinstance(v, torch.Tensor)), torch.device("cpu"))
+    device = _device_of(family, given)
     types = [getattr(torch, own.tensors[name].dtype.name) for name in op.outputs]
     results = [torch.empty(s, dtype=t, device=device) for s, t in zip(shapes, types, strict=True)]
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _device_of(family: Family, given: Sequence[Any]) -> torch.device:
+    """Where the tensors of a call are; RuntimeError unless that is one place.  A number may come from anywhere."""
+    op = family.op
+    updated = [name for name in op.outputs if op.tensors[name].role == "inout"]
+    tensors = [(n, v) for n, v in zip((*op.parameters, *updated), given, strict=False) if isinstance(v, torch.Tensor)]
+    arrays = [(name, tensor) for name, tensor in tensors if name not in family.boxed] or tensors
+    for name, tensor in arrays[1:]:
+        if tensor.device != arrays[0][1].device:
+            expected = f"expected a tensor on {arrays[0][1].device}"
+            raise RuntimeError(f"{op.name}: {name} is on {tensor.device}; {expected}")
+    return arrays[0][1].device if arrays else torch.device("cpu")
 
 
 def _non_negative(extent: Any) -> Any:

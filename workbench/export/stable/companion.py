@@ -37,6 +37,9 @@ class Registration:
 
         def fake(*given: Any, **named: Any) -> Any:
             tensors = [v for v in given if isinstance(v, torch.Tensor)]
+            places = {v.device: None for v in tensors if v.dim()} or {v.device: None for v in tensors}
+            if len(places) > 1:
+                raise RuntimeError(f"{name} expected tensors on one device but found {', '.join(map(str, places))}")
             found = tuple(v.dtype for v in tensors)
             results = next((made for taken, made in types if taken == found), None)
             if results is None:
@@ -44,7 +47,7 @@ class Registration:
                 raise RuntimeError(f"{name} expected tensors of {expected} but found {tuple(map(str, found))}")
             plain = [v.shape if isinstance(v, torch.Tensor) else v for v in given]
             extents = shapes(*plain, *(named[k] for k in keywords))
-            made = [torch.empty(e, dtype=t, device=tensors[0].device) for e, t in zip(extents, results, strict=True)]
+            made = [torch.empty(e, dtype=t, device=next(iter(places))) for e, t in zip(extents, results, strict=True)]
             return made[0] if len(made) == 1 else tuple(made)
 
         # In place of the one in the library, which is for sizes that are numbers.

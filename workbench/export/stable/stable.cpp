@@ -219,7 +219,8 @@ TorchLibraryHandle implementing(const char *key)
     return aoti_torch_library_init_impl(WB_SPACE, key, __FILE__, __LINE__, &library) ? nullptr : library;
 }
 
-constexpr const char *ELSEWHERE[] = {"CUDA", "XPU", "MPS", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU"};
+constexpr const char *ELSEWHERE[] = {"CUDA", "XPU", "MPS", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU",
+                                     "NestedTensorCPU"};
 
 template <size_t... N>
 void register_all(std::index_sequence<N...>)

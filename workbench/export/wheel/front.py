@@ -95,7 +95,10 @@ class Given:
         if not hasattr(value, "__dlpack__") or not hasattr(value, "__dlpack_device__"):
             kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
             raise TypeError(f"{where} is a {kind}; expected an array with __dlpack__, such as NumPy's or PyTorch's")
-        device = value.__dlpack_device__()
+        try:
+            device = value.__dlpack_device__()
+        except (BufferError, RuntimeError, TypeError, ValueError) as reason:  # such as of a tensor without memory
+            raise TypeError(f"{where} cannot be taken by DLPack: {reason}") from reason
         if device[0] not in PROCESSORS:
             found = f"is on a device of DLPack's type {int(device[0])}"
             raise ValueError(f"{where} {found}; expected the processor's memory")
@@ -104,7 +107,7 @@ class Given:
         self.tensor, flags = _unpacked(self.capsule)
         if bits is not None:
             self.tensor.code = BFLOAT
-        if written and (flags & READ_ONLY or (isinstance(value, np.ndarray) and not value.flags.writeable)):
+        if written and (flags & READ_ONLY or _never_changes(value)):
             raise ValueError(f"{where} is read-only; give an array that can be written to")
         if (self.tensor.code, self.tensor.bits) != TYPES[dtype][:2]:
             kind = KINDS.get(self.tensor.code, "?")
@@ -115,6 +118,13 @@ class Given:
     def shape(self) -> tuple[int, ...]:
         """The extents."""
         return tuple(self.tensor.shape[d] for d in range(self.tensor.ndim))
+
+
+def _never_changes(value: Any) -> bool:
+    """Whether it may not be written to although its capsule does not say so: JAX's arrays are values."""
+    if isinstance(value, np.ndarray):
+        return not value.flags.writeable
+    return type(value).__module__.split(".")[0] in ("jax", "jaxlib")
 
 
 def _bits_of(value: Any) -> Any:

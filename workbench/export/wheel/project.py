@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import keyword
+import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +17,9 @@ from workbench.export.dispatch import Family
 from workbench.export.wheel.figures import figures_table
 from workbench.export.wheel.front_text import call_of
 from workbench.records import record
+
+NEEDED = ("numpy", "pytest", "torch")
+"""What a package imports, and would import from itself if it had that name."""
 
 _PYPROJECT = """[build-system]
 requires = ["hatchling>=1.27"]
@@ -122,6 +127,10 @@ def project_of(
     project = Project(chosen, _version(version), _license(license), _summary(families), torch)
     if project.module == "workbench":
         raise WorkbenchError("name='workbench' is the workbench's own; choose another, such as 'workbench-operators'")
+    if project.module in {*sys.stdlib_module_names, *NEEDED} or keyword.iskeyword(project.module):
+        whose = "a package that it needs" if project.module in NEEDED else "Python's own"
+        another = f"choose another, such as 'my-{project.module}'"
+        raise WorkbenchError(f"name={shown(name)}: {project.module} is {whose}; {another}")
     return project
 
 

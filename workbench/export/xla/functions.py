@@ -105,7 +105,10 @@ def _function(op: Exported, family: Family) -> Callable[..., Any]:
     signature = signature_of(family)
 
     def function(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named)
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError as reason:
+            raise TypeError(f"{op.name}{signature}: {reason}") from None
         kernels, arrays, static = taken(op.kernels, bound.arguments, lambda own: _of_types(op, own))
         results = _traced(op, kernels, static)(*made_varying(arrays, varying(arrays)))
         return results[0] if len(results) == 1 else results

@@ -19,13 +19,7 @@ from workbench.lang.derived.calculus.products import Product, grouped, invariant
 from workbench.lang.derived.calculus.pullback import Guard, conjunction
 from workbench.lang.derived.placing.padding import TRUE, Padding, Shares
 from workbench.lang.derived.placing.phases import in_phases
-from workbench.lang.derived.placing.placement import (
-    Placement,
-    conditions,
-    placed,
-    renewed,
-    substituted,
-)
+from workbench.lang.derived.placing.placement import Placement, conditions, placed, renewed, substituted
 from workbench.lang.derived.placing.targets import Contribution, Targets, total
 from workbench.lang.derived.systems import (
     System,
@@ -182,9 +176,10 @@ class Contributions:
         inside, outside = factors.parts(lambda each: bool(index_names(each) & summed))
         if any(map(self._may_be_infinite, outside.above)) and not is_nonempty(sums, self.building.facts):
             inside, outside = factors, Product((), ())
-        reached_by = self._reach(outside, some, sums)
+        stays = bool(index_names(condition) & summed)
+        reached_by = self._reach((outside.expr(), TRUE if stays else condition), some, sums)
         within_sum, after = condition, TRUE
-        if condition != TRUE and index_names(condition) & summed:
+        if stays:
             if compares_indices(condition) or outside.below or any(map(is_costly, outside.above)):
                 reached_by = None  # factors may be no cells, or no numbers, elsewhere
         elif compares_indices(condition):
@@ -208,11 +203,11 @@ class Contributions:
         """Whether it reads an extremum, which is infinite where there is nothing: times a sum of nothing, no number."""
         return any(isinstance(node, Read) and base(node) in self.building.extrema for node in walk(factor))
 
-    def _reach(self, outside: Product, some: tuple[Range, ...], sums: tuple[Range, ...]) -> Expr | None:
-        """When a sum has terms, where its factors may be no cells otherwise; None if that is not found."""
+    def _reach(self, outside: tuple[Expr, ...], some: tuple[Range, ...], sums: tuple[Range, ...]) -> Expr | None:
+        """When a sum has terms, where what stands outside may be no cells otherwise; None if that is not found."""
         building = self.building
         spans = intervals((*building.axes, *some))
-        if all(self._is_cell(node, spans) for node in walk(outside.expr()) if isinstance(node, Read)):
+        if all(self._is_cell(node, spans) for each in outside for node in walk(each) if isinstance(node, Read)):
             return TRUE
         system: System | None = inequalities(sums)
         for r in reversed(sums):

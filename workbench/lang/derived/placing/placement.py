@@ -203,7 +203,7 @@ class _Solver:
                             continue
                         extra = f"{name}@"
                         self.rest.append(extra)
-                        self.added[extra] = Interval(ZERO, k)
+                        self.added[extra], self.lengths[extra] = Interval(ZERO, k), k
                         cell = index(self.names[dimension]) - rest
                         return name, k * cell + index(extra) - parts[1], polynomial(integer(1))
         return None

@@ -54,7 +54,7 @@ def packing(
     rows = [d for d in shape.free if d not in (*run, *index_names(operand))]
     row = max(rows, key=lambda d: trips[d] or 0, default="")
     other = plain_read(shape, row)
-    depth = next((d for d in shape.reduced if d in index_names(operand)), None)
+    depth = max((d for d in shape.reduced if d in index_names(operand)), key=lambda d: trips[d] or 0, default=None)
     crossed = any(r.along(column) != 0 and r.along(row) != 0 for r in shape.reads if row)
     if other is None or other == operand or depth is None or crossed:
         return None
@@ -144,7 +144,8 @@ def _in_blocks(schedule: Schedule, identifier: str, plan: Packing, *, together: 
 
 
 def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, dim: str) -> Schedule:
-    """The panels of an operand, packed where their block of the reduction begins."""
+    """The panels of an operand: those of rows packed where their block of the reduction begins, those of columns each
+    where its cells begin."""
     name = schedule.program.statement(identifier).name
     home = f"{name}/{_home(schedule, identifier, plan, dim)}"
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
@@ -152,7 +153,13 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
 
 
 def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:
-    """The loop whose iterations have a panel of their own."""
+    """The loop whose iterations have a panel of their own.
+
+    A panel of columns is made just before all rows go by it, unless there are blocks of rows, which would each make it
+    anew: then all panels of a block stand there together.
+    """
+    if dim == plan.column and not plan.blocks[plan.row]:
+        return f"{plan.inside(plan.column)}_o"
     around = [x.name for x in path(schedule.tree, identifier)]
     if dim == plan.row and plan.blocks[plan.row]:
         return f"{dim}_o"
