@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
 from workbench.codegen.c.expressions.partial_vectors import put_first
-from workbench.codegen.c.expressions.transposed_stores import at_row, put_square, rows_of, take_square
+from workbench.codegen.c.expressions.transposed_stores import at_row, put_square, register_at, rows_of, take_square
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.expressions.writes import joined_tuple
 from workbench.codegen.c.lines import Line, executed, rewritten_line
 from workbench.codegen.nest.nest import Accumulate, For, Local
 from workbench.codegen.passes.register_tiles.accumulators import Lane
-from workbench.codegen.passes.register_tiles.turned_cells import along_memory, turns
+from workbench.codegen.passes.register_tiles.turned_cells import along_memory, side, turns
 from workbench.lang.algebra.normal_form import constant, depends
 from workbench.lang.dtypes import UINT16, DType
 from workbench.lang.expr import Read
@@ -45,7 +45,7 @@ def before(values: Values, node: Accumulate) -> list[str]:
         return lines
     first = node.locals[0]
     if (rows := across(values, node)) is not None:
-        return lines + in_squares(values, first, rows, take_square)
+        return lines + taken_in_squares(values, first, rows)
     body = []
     for position, local in enumerate(node.locals):
         register = values.register(local)
@@ -86,7 +86,7 @@ def after(values: Values, node: Accumulate) -> list[str]:
     if node.locals[0].partial:
         return flush(values, node)
     if (rows := across(values, node)) is not None:
-        return in_squares(values, node.locals[0], rows, put_square)
+        return put_in_squares(values, node.locals[0], rows)
     body = []
     for local in node.locals:
         element = values.element(local.cell.array, local.cell.subscripts)
@@ -115,18 +115,33 @@ def across(values: Values, node: Accumulate) -> For | None:
     return along_memory(values.arrays, first) if alone else None
 
 
-Moving = Callable[[Values, Local, For, str], str]
-
-
-def in_squares(values: Values, local: Local, rows: For, moved: Moving) -> list[str]:
-    """Squares of registers; where some rows are left, a last one with them and some that have been moved already."""
+def taken_in_squares(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of registers are loaded; rows that are left come in a last one, with some that are there already."""
     most, left = rows_of(rows, local.cell.dtype)
-    call = moved(values, local, rows, values.names("index", rows.variable))
-    lines = looped(values, tuple(most if x is rows else x for x in local.dims), [call])
+    lines = _in_squares(values, local, rows, most, take_square)
+    others = tuple(x for x in local.dims if x is not rows)
+    if left:
+        row = left.stop - side(local.cell.dtype)
+        lines += looped(values, others, [take_square(values, at_row(local, rows, row), rows, str(row))])
+    return lines
+
+
+def put_in_squares(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of registers are stored, then what is left lane by lane: stores that overlap wait for one another."""
+    most, left = rows_of(rows, local.cell.dtype)
+    lines = _in_squares(values, local, rows, most, put_square)
     others = tuple(x for x in local.dims if x is not rows)
     for row in left:
-        lines += looped(values, others, [moved(values, at_row(local, rows, row), rows, str(row))])
+        register = register_at(values, local, rows, str(row))
+        lines += looped(values, others, scattered(values, at_row(local, rows, row), register))
     return lines
+
+
+def _in_squares(
+    values: Values, local: Local, rows: For, most: For, moved: Callable[[Values, Local, For, str], str]
+) -> list[str]:
+    call = moved(values, local, rows, values.names("index", rows.variable))
+    return looped(values, tuple(most if x is rows else x for x in local.dims), [call])
 
 
 def scattered(values: Values, local: Local, register: str) -> list[str]:

@@ -18,11 +18,11 @@ from workbench.lang.expr import Const, Expr, substitute
 FOUR = 4
 
 
-def rows_of(loop: For, dtype: DType) -> tuple[For, list[int]]:
-    """The loop in steps of a square's registers, and where a last square begins that has what is left."""
+def rows_of(loop: For, dtype: DType) -> tuple[For, range]:
+    """The loop in steps of a square's registers, and the numbers of those that are left."""
     rows, square = constant(loop.upper) or 0, side(dtype)
     whole = rows - rows % square
-    return replace(loop, upper=Const(whole, INT64), step=square), [rows - square] if whole < rows else []
+    return replace(loop, upper=Const(whole, INT64), step=square), range(whole, rows)
 
 
 def put_square(values: Values, local: Local, loop: For, first: str) -> str:
