@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.schedules.texts import MATMUL
-from workbench.poly.programs.tree import loops
+from workbench.poly.programs.tree import loops, path
 from workbench.schedules import Schedule
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.recipes.products import direct_convolution as windows
@@ -90,6 +92,38 @@ def test_filters_run_in_lanes() -> None:
     assert kinds["f_i"] == "vector"
     assert kinds["x_i"] == "unroll"
     assert kinds["f_o"] == "parallel"
+
+
+@pytest.mark.parametrize(
+    ("cores", "sizes", "divided"),
+    [
+        (2, dict(N=1, C=16, H=34, W=34, F=16), "y"),  # one panel of filters
+        (2, dict(N=8, C=16, H=34, W=34, F=16), "n"),
+        (2, dict(N=1, C=64, H=58, W=58, F=64), "f_o"),
+        (2, dict(N=1, C=48, H=66, W=66, F=48), "y"),  # no number of panels that two could share
+        (4, dict(N=1, C=512, H=6, W=6, F=512), "f_o"),  # four rows, and filters that take longer to pack than to read
+        (8, dict(N=1, C=64, H=58, W=58, F=64), "y"),
+        (3, dict(N=1, C=64, H=11, W=11, F=48), "f_o"),
+    ],
+)
+def test_threads_divide_what_leaves_none_of_them_without_work(cores: int, sizes: dict[str, int], divided: str) -> None:
+    schedule = scheduled(WINDOWS["square"], replace(Target("avx512"), cores=cores), **sizes)
+    assert schedule.verdict
+    around = path(schedule.tree, schedule.program.statement("O").id)
+    assert [x.name for x in around if x.kind == "parallel"] == [divided]
+    packed = path(schedule.tree, schedule.program.statement("K_local.load").id)
+    assert [x.name for x in packed if x.kind == "parallel"] == (["f_o"] if divided == "f_o" else [])
+
+
+@pytest.mark.parametrize("cores", [3, 8])
+@pytest.mark.parametrize("name", ["square", "wide steps", "one dimension", "volume", "in groups", "bias"])
+def test_rows_that_threads_share_are_right(name: str, cores: int, eager, monkeypatch) -> None:
+    monkeypatch.setattr(windows, "divided", lambda shape, cut, target: (1.0 / cut.height, [*cut.trips(shape)][-1]))
+    schedule = scheduled(WINDOWS[name], Target(vector_bits=256, cores=cores, vector_registers=16), **SIZES)
+    assert schedule.verdict
+    kinds = {x.name: x.kind for x in loops(schedule.tree)}
+    assert kinds["x_o"] == "parallel"
+    agree(schedule)
 
 
 def test_the_tile_divides_the_rows() -> None:

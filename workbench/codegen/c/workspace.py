@@ -6,7 +6,7 @@ from dataclasses import field
 
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.names import Names
-from workbench.codegen.nest.nest import For, Nest, Place, children
+from workbench.codegen.nest.nest import Accumulate, For, Nest, Place, children, walk
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64
 from workbench.lang.expr import Binary, Call, Const, Expr
@@ -54,8 +54,10 @@ def workspace_of(program: Program, nest: Nest, parallel: Parallel, stack_bytes: 
         known = inside.get(name, (False, False))
         inside[name] = (known[0] or loops, known[1] or threads)
         together.setdefault(name, set()).update(around)
+    held = registers_only(nest)
     for array in program.arrays.values():
-        if array.role != "temporary" or (array.scope == "local" and array.name not in inside):
+        nowhere = array.name in held or (array.scope == "local" and array.name not in inside)
+        if array.role != "temporary" or nowhere:
             continue
         size = rounded(array)
         loops, threads = inside.get(array.name, (False, False))
@@ -98,6 +100,12 @@ def _places(
     for child in children(nest):
         found += _places(child, around, held, parallel)
     return found
+
+
+def registers_only(nest: Nest) -> set[str]:
+    """Temporaries that have no memory: registers stand for all that is touched of them."""
+    nodes = (n for n in walk(nest) if isinstance(n, Accumulate) and not n.loads and not n.stores)
+    return {x.cell.array for node in nodes for x in node.locals}
 
 
 def rounded(array: Array) -> Expr:

@@ -109,7 +109,7 @@ class Mentions:
                 return self.defined(nest, self.nest(nest.body, held), held)
             case Hold(_, value, body):
                 return self.expr(value, held) | self.nest(body, held)
-            case Accumulate(locals_, _, body, _):
+            case Accumulate(locals_, _, body, _, _):
                 cells = _all(self.element(x.cell.array, x.cell.subscripts, held) for x in locals_)
                 return cells | self.nest(body, (*locals_, *held))
             case Place(array, body):

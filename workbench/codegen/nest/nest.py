@@ -121,13 +121,15 @@ class Accumulate:
 
     `locals` has one entry per cell of the write.  Before the body they take the cells' contents (or the identity
     when they are partial results), after it they go back (or are combined into the cells).  Where the body itself
-    gives them their first values, nothing is loaded (`loads` is False).
+    gives them their first values, nothing is loaded (`loads` is False); where nobody reads the cells afterwards, or the
+    body only reads them, nothing goes back (`stores` is False).
     """
 
     locals: tuple[Local, ...]
     reduction: str | Monoid
     body: Nest
     loads: bool = True
+    stores: bool = True
 
 
 @record(slots=True)

@@ -46,7 +46,7 @@ def nest_lines(nest: Nest, statements: Mapping[str, str]) -> list[str]:
         case Prefetch(cells, body, rows):
             each = f", {rows[0]} < {rows[1]}" if rows else ""
             return [f"prefetch {', '.join(map(_cell, cells))}{each}", *_inside(body, statements)]
-        case Accumulate(locals_, _, body, _):
+        case Accumulate(locals_, _, body, _, _):
             return [f"registers {', '.join(map(_local, locals_))}", *_inside(body, statements)]
         case Invoke(kernel, arrays, sizes, body):
             given = [f"&{_cell(c)}" for c, _ in arrays] + [show(e) for e in sizes]

@@ -12,6 +12,8 @@ from workbench.codegen.passes.invariants import hoist_invariants
 from workbench.codegen.passes.local_storage import placed, stored
 from workbench.codegen.passes.loop_splitting import divided
 from workbench.codegen.passes.register_tiles.slanted import slanted_tiles
+from workbench.codegen.passes.register_tiles.turned_cells import turned
+from workbench.codegen.passes.register_tiles.unstored import without_dead_stores
 from workbench.codegen.passes.subscript_collapse import collapsed
 from workbench.codegen.passes.transposed_copies import split_transposed_copies
 from workbench.codegen.passes.vector_loops import vectorize_loops
@@ -98,6 +100,16 @@ REWRITES: tuple[Rewrite, ...] = (
         "vector loops and register tiles",
         "vector loops advance by whole vectors, and what a loop keeps adding to lives in registers",
         lambda nest, given: vectorize_loops(nest, given.target),
+    ),
+    Rewrite(
+        "cells across lanes",
+        "what an epilogue reads and writes across its lanes goes through registers of its own, and so do temporaries",
+        lambda nest, given: turned(nest, stored(given.program, given.tree).arrays),
+    ),
+    Rewrite(
+        "temporaries in registers",
+        "temporaries that registers stand for from the first value to the last read are not stored",
+        lambda nest, given: without_dead_stores(nest, given.program),
     ),
     Rewrite(
         "copies from rows into lanes",

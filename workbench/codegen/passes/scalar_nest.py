@@ -133,6 +133,8 @@ class Scalars:
         return Write("", (self.register(local),), (value,))
 
     def finish(self, node: Accumulate) -> list[Nest]:
+        if not node.stores:
+            return []
         if not node.locals[0].partial:
             return [self.around(x, Write("", (x.cell,), (_read(self.register(x)),))) for x in node.locals]
         kept = [w for w in writes(node.body) if w.reduction and w.cells[0].array == node.locals[0].cell.array]

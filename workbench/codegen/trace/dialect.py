@@ -66,11 +66,12 @@ class Printer:
                 head = f"{self.names('held', name)} = wb_log.hold(lambda: {self.text(value)})"
                 self.held.add(name)
                 return [head, *self.lines(body)]
-            case Accumulate(locals_, _, body, loads):
+            case Accumulate(locals_, _, body, loads, stores):
                 loaded = [x for x in locals_ if loads and not x.partial]
                 before = [line for x in loaded for line in self.moves(x, ("read",))]
                 kinds = ("read", "write") if locals_[0].partial else ("write",)
-                return [*before, *self.lines(body), *(line for x in locals_ for line in self.moves(x, kinds))]
+                after = [line for x in locals_ if stores for line in self.moves(x, kinds)]
+                return [*before, *self.lines(body), *after]
             case Place(_, body) | Prefetch(_, body) | Invoke(_, _, _, body):
                 return self.lines(body)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from workbench.codegen.c.expressions.lanes import address_stride
 from workbench.codegen.c.expressions.nontemporal_stores import store_nontemporal
-from workbench.codegen.c.expressions.transposed_stores import FOUR, squares
+from workbench.codegen.c.expressions.transposed_stores import FOUR, joined, squares
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
 from workbench.codegen.nest.nest import For, Prefetch, Write, only
@@ -109,20 +109,11 @@ def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
     name, lines = f"{vector}_get_four", []
     for row, letter in enumerate("abcd"):
         parts = [f"*(const {four}_u *)(p + {s + row} * step)" for s in range(0, lanes, FOUR)]
-        lines.append(f"{vector} {letter} = {_joined(parts, FOUR)};")
+        lines.append(f"{vector} {letter} = {joined(parts, FOUR)};")
     lines += squares(vector, lanes)
     lines += [f"*({vector}_u *)t{k} = r{k};" for k in range(FOUR)]
     body, targets = "".join(f"    {line}\n" for line in lines), ", ".join(f"{dtype.c_name} *t{k}" for k in range(FOUR))
     return name, f"WB_INLINE void {name}(const {dtype.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
-
-
-def _joined(parts: list[str], lanes: int) -> str:
-    """Vectors of so many lanes as one."""
-    if len(parts) == 1:
-        return parts[0]
-    places = ", ".join(map(str, range(2 * lanes)))
-    pairs = [f"__builtin_shufflevector({a}, {b}, {places})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
-    return _joined(pairs, 2 * lanes)
 
 
 # -- Whole squares of rows become columns in registers: as many rows as a vector has lanes, each line touched once --

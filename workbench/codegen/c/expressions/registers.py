@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
 from workbench.codegen.c.expressions.partial_vectors import put_first
-from workbench.codegen.c.expressions.transposed_stores import along_memory, at_row, put_four, register_at, rows_of
+from workbench.codegen.c.expressions.transposed_stores import at_row, put_square, register_at, rows_of, take_square
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.expressions.writes import joined_tuple
 from workbench.codegen.c.lines import Line, executed, rewritten_line
 from workbench.codegen.nest.nest import Accumulate, For, Local
 from workbench.codegen.passes.register_tiles.accumulators import Lane
+from workbench.codegen.passes.register_tiles.turned_cells import along_memory, side, turns
 from workbench.lang.algebra.normal_form import constant, depends
 from workbench.lang.dtypes import UINT16, DType
 from workbench.lang.expr import Read
@@ -42,6 +43,9 @@ def before(values: Values, node: Accumulate) -> list[str]:
     lines = [declaration(values, x) for x in node.locals]
     if not node.loads:
         return lines
+    first = node.locals[0]
+    if (rows := across(values, node)) is not None:
+        return lines + taken_in_squares(values, first, rows)
     body = []
     for position, local in enumerate(node.locals):
         register = values.register(local)
@@ -77,12 +81,12 @@ def contiguous(values: Values, local: Local) -> bool:
 
 def after(values: Values, node: Accumulate) -> list[str]:
     """Registers go back to the cells; partial results are combined first."""
+    if not node.stores:
+        return []
     if node.locals[0].partial:
         return flush(values, node)
-    first = node.locals[0]
-    rows = along_memory(values, first) if len(node.locals) == 1 and first.lanes > 1 else None
-    if rows is not None and not contiguous(values, first) and first.limit is None:
-        return in_fours(values, first, rows)
+    if (rows := across(values, node)) is not None:
+        return put_in_squares(values, node.locals[0], rows)
     body = []
     for local in node.locals:
         element = values.element(local.cell.array, local.cell.subscripts)
@@ -104,15 +108,40 @@ def _stored(values: Values, local: Local, element: str) -> str:
     return f"{put_first(values.helpers, dtype, local.lanes)}(&{element}, {register}, {values.text(present)});"
 
 
-def in_fours(values: Values, local: Local, rows: For) -> list[str]:
-    """Squares of four registers, then what is left lane by lane."""
-    most, left = rows_of(rows)
-    lines = looped(values, tuple(most if x is rows else x for x in local.dims), [put_four(values, local, rows)])
+def across(values: Values, node: Accumulate) -> For | None:
+    """The loop whose registers are moved in squares, as they are neighbours and their lanes are not."""
+    first = node.locals[0]
+    alone = len(node.locals) == 1 and turns(values.arrays, first)
+    return along_memory(values.arrays, first) if alone else None
+
+
+def taken_in_squares(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of registers are loaded; rows that are left come in a last one, with some that are there already."""
+    most, left = rows_of(rows, local.cell.dtype)
+    lines = _in_squares(values, local, rows, most, take_square)
+    others = tuple(x for x in local.dims if x is not rows)
+    if left:
+        row = left.stop - side(local.cell.dtype)
+        lines += looped(values, others, [take_square(values, at_row(local, rows, row), rows, str(row))])
+    return lines
+
+
+def put_in_squares(values: Values, local: Local, rows: For) -> list[str]:
+    """Squares of registers are stored, then what is left lane by lane: stores that overlap wait for one another."""
+    most, left = rows_of(rows, local.cell.dtype)
+    lines = _in_squares(values, local, rows, most, put_square)
     others = tuple(x for x in local.dims if x is not rows)
     for row in left:
         register = register_at(values, local, rows, str(row))
         lines += looped(values, others, scattered(values, at_row(local, rows, row), register))
     return lines
+
+
+def _in_squares(
+    values: Values, local: Local, rows: For, most: For, moved: Callable[[Values, Local, For, str], str]
+) -> list[str]:
+    call = moved(values, local, rows, values.names("index", rows.variable))
+    return looped(values, tuple(most if x is rows else x for x in local.dims), [call])
 
 
 def scattered(values: Values, local: Local, register: str) -> list[str]:

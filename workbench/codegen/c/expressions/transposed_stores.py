@@ -1,16 +1,16 @@
-"""Registers whose lanes lie apart in memory, stored four at a time: where their neighbours are each other's, too.
+"""Registers whose lanes lie apart in memory, moved some at a time: where their neighbours are each other's, too.
 
 Four vectors of 32-bit elements become rows of four neighbours by two rounds of shuffles, as in the well-known 4 x 4
-transposition of SSE; every group of four lanes of a longer vector is one such square.
+transposition of SSE; every group of four lanes of a longer vector is one such square.  Of 64 bits two make a square.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.codegen.c.expressions.lanes import address_stride
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.nest.nest import For, Local
+from workbench.codegen.passes.register_tiles.turned_cells import lane_step, side
 from workbench.lang.algebra.normal_form import constant, simplify
 from workbench.lang.dtypes import INT64, DType
 from workbench.lang.expr import Const, Expr, substitute
@@ -18,38 +18,35 @@ from workbench.lang.expr import Const, Expr, substitute
 FOUR = 4
 
 
-def along_memory(values: Values, local: Local) -> For | None:
-    """The unrolled loop whose registers are neighbours in memory while their lanes are not."""
-    array, cell = local.cell.array, local.cell.subscripts
-    if local.cell.dtype.bits != 32 or local.lanes % FOUR or lane_step(values, local) is None:
-        return None
-    for loop in local.dims:
-        rows = constant(loop.upper)
-        many = rows is not None and rows >= FOUR and loop.step == 1
-        if many and address_stride(values, array, cell, loop.variable) == 1:
-            return loop
-    return None
+def rows_of(loop: For, dtype: DType) -> tuple[For, range]:
+    """The loop in steps of a square's registers, and the numbers of those that are left."""
+    rows, square = constant(loop.upper) or 0, side(dtype)
+    whole = rows - rows % square
+    return replace(loop, upper=Const(whole, INT64), step=square), range(whole, rows)
 
 
-def lane_step(values: Values, local: Local) -> int | None:
-    """Elements from one lane to the next, if constant."""
-    return address_stride(values, local.cell.array, local.cell.subscripts, local.lane_variable)
+def put_square(values: Values, local: Local, loop: For, first: str) -> str:
+    """The call that stores the registers of some iterations from `first` on."""
+    name = values.helpers.text(*_putting(values, local.cell.dtype, local.lanes))
+    return f"{name}({_place(values, local)}, {', '.join(_registers(values, local, loop, first))});"
 
 
-def rows_of(loop: For) -> tuple[For, list[int]]:
-    """The loop in steps of four registers, and the numbers of those that are left."""
-    rows = constant(loop.upper) or 0
-    whole = rows - rows % FOUR
-    return replace(loop, upper=Const(whole, INT64), step=FOUR), list(range(whole, rows))
+def take_square(values: Values, local: Local, loop: For, first: str) -> str:
+    """The call that fills the registers of some iterations from `first` on."""
+    name = values.helpers.text(*_taking(values, local.cell.dtype, local.lanes))
+    registers = ", ".join(f"&{x}" for x in _registers(values, local, loop, first))
+    return f"{name}({_place(values, local)}, {registers});"
 
 
-def put_four(values: Values, local: Local, loop: For) -> str:
-    """The call that stores the registers of four iterations."""
-    name = values.helpers.text(*_function(values, local.cell.dtype, local.lanes))
-    first = values.names("index", loop.variable)
-    registers = [register_at(values, local, loop, f"{first} + {k}" if k else first) for k in range(FOUR)]
-    element = values.element(local.cell.array, local.cell.subscripts)
-    return f"{name}(&{element}, {lane_step(values, local)}, {', '.join(registers)});"
+def _place(values: Values, local: Local) -> str:
+    """The first cell, and how far apart lanes are."""
+    return f"&{values.element(local.cell.array, local.cell.subscripts)}, {lane_step(values.arrays, local)}"
+
+
+def _registers(values: Values, local: Local, loop: For, first: str) -> list[str]:
+    places = [str(int(first) + k) if first.isdigit() else f"{first} + {k}" if k else first
+              for k in range(side(local.cell.dtype))]  # fmt: skip
+    return [register_at(values, local, loop, place) for place in places]
 
 
 def register_at(values: Values, local: Local, loop: For, place: str) -> str:
@@ -63,6 +60,16 @@ def at_row(local: Local, loop: For, row: int) -> Local:
     here: dict[str, Expr] = {loop.variable: Const(row, INT64)}
     subscripts = tuple(simplify(substitute(s, here)) for s in local.cell.subscripts)
     return replace(local, cell=replace(local.cell, subscripts=subscripts))
+
+
+def pairs(vector: str, lanes: int) -> list[str]:
+    """The vectors `a` and `b` as `r0` and `r1`: in every group of two lanes, `rk` has the k-th elements of both."""
+
+    def mixed(place: int) -> str:
+        numbers = [str(s + place + lanes * second) for s in range(0, lanes, 2) for second in (0, 1)]
+        return f"__builtin_shufflevector(a, b, {', '.join(numbers)})"
+
+    return [f"{vector} r{k} = {mixed(k)};" for k in (0, 1)]
 
 
 def squares(vector: str, lanes: int) -> list[str]:
@@ -82,14 +89,45 @@ def squares(vector: str, lanes: int) -> list[str]:
     ]
 
 
-def _function(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
-    """Name and text of the function that stores four vectors with their lanes `step` elements apart."""
-    vector, four = values.helpers.type(dtype, lanes), values.helpers.type(dtype, FOUR)
-    lines = squares(vector, lanes)
-    for row in range(FOUR):
-        for s in range(0, lanes, FOUR):
-            part = ", ".join(str(s + k) for k in range(FOUR))
-            lines.append(f"*({four}_u *)(p + {s + row} * step) = __builtin_shufflevector(r{row}, r{row}, {part});")
-    name, body = f"{vector}_put_four", "".join(f"    {line}\n" for line in lines)
-    arguments = f"{dtype.c_name} *p, int64_t step, {vector} a, {vector} b, {vector} c, {vector} d"
-    return name, f"WB_INLINE void {name}({arguments}) {{\n{body}}}\n"
+NUMBERS = {2: "two", 4: "four"}
+
+
+def _turning(vector: str, lanes: int, square: int) -> list[str]:
+    return squares(vector, lanes) if square == FOUR else pairs(vector, lanes)
+
+
+def _putting(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
+    """Name and text of the function that stores a square's vectors with their lanes `step` elements apart."""
+    square = side(dtype)
+    vector, short = values.helpers.type(dtype, lanes), values.helpers.type(dtype, square)
+    lines = _turning(vector, lanes, square)
+    for row in range(square):
+        for s in range(0, lanes, square):
+            part = ", ".join(str(s + k) for k in range(square))
+            lines.append(f"*({short}_u *)(p + {s + row} * step) = __builtin_shufflevector(r{row}, r{row}, {part});")
+    name, body = f"{vector}_put_{NUMBERS[square]}", "".join(f"    {line}\n" for line in lines)
+    given = ", ".join(f"{vector} {x}" for x in "abcd"[:square])
+    return name, f"WB_INLINE void {name}({dtype.c_name} *p, int64_t step, {given}) {{\n{body}}}\n"
+
+
+def _taking(values: Values, dtype: DType, lanes: int) -> tuple[str, str]:
+    """Name and text of the function that loads a square's vectors, their lanes `step` elements apart."""
+    square = side(dtype)
+    vector, short = values.helpers.type(dtype, lanes), values.helpers.type(dtype, square)
+    lines = []
+    for row, letter in enumerate("abcd"[:square]):
+        parts = [f"*(const {short}_u *)(p + {s + row} * step)" for s in range(0, lanes, square)]
+        lines.append(f"{vector} {letter} = {joined(parts, square)};")
+    lines += [*_turning(vector, lanes, square), *(f"*t{k} = r{k};" for k in range(square))]
+    name, body = f"{vector}_take_{NUMBERS[square]}", "".join(f"    {line}\n" for line in lines)
+    targets = ", ".join(f"{vector} *t{k}" for k in range(square))
+    return name, f"WB_INLINE void {name}(const {dtype.c_name} *p, int64_t step, {targets}) {{\n{body}}}\n"
+
+
+def joined(parts: list[str], lanes: int) -> str:
+    """Vectors of so many lanes as one."""
+    if len(parts) == 1:
+        return parts[0]
+    places = ", ".join(map(str, range(2 * lanes)))
+    both = [f"__builtin_shufflevector({a}, {b}, {places})" for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return joined(both, 2 * lanes)

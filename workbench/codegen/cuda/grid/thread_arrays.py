@@ -165,7 +165,7 @@ def in_registers(nest: Nest, arrays: frozenset[str]) -> Nest:
 def _written(nest: Nest, arrays: frozenset[str], moving: set[str], most: dict[Expr, int]) -> Nest:
     """`most` are amounts that are known to be smaller than a number here."""
     match nest:
-        case Accumulate(held, _, body, _) if all(x.cell.array in arrays and not x.partial for x in held):
+        case Accumulate(held, _, body, _, _) if all(x.cell.array in arrays and not x.partial for x in held):
             return _written(body, arrays, moving, most)
         case If(Binary(">=", amount, Const(int(number), _), _) as condition, then, otherwise) if otherwise is not None:
             first = _written(then, arrays, moving, most)

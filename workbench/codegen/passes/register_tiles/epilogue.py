@@ -28,9 +28,8 @@ def with_prologue_and_epilogue(before: Nest | None, tile: Tile, after: Nest | No
     last = () if after is None else _renamed(after, tile)
     if first is None or last is None or (before is not None and not _begins(first, tile)):
         return None
-    found = replace(
-        tile, before=tuple(_on_cells(w, tile) for w in first), after=tuple(_on_cells(w, tile) for w in last)
-    )
+    before, after = tuple(_on_cells(w, tile, ()) for w in first), tuple(_on_cells(w, tile, last) for w in last)
+    found = replace(tile, before=before, after=after)
     return found if _independent(found) else None
 
 
@@ -45,7 +44,8 @@ def _renamed(nest: Nest, tile: Tile) -> tuple[Write, ...] | None:
         if not all(_same(a, b) for own, x in zip(loops, order, strict=True) for a, b in _ends(own, x)):
             continue
         moved = tuple(map_write(w, lambda e, names=names: substitute(e, names)) for w in writes)
-        if all(_touches(w, tile) for w in moved):
+        touching = [_touches(w, tile) for w in moved]
+        if any(touching) and None not in touching:
             return moved
     return None
 
@@ -82,12 +82,12 @@ def _is_cell(array: str, subscripts: tuple[Expr, ...], cell: Cell) -> bool:
     return array == cell.array and all(_same(a, b) for a, b in zip(subscripts, cell.subscripts, strict=True))
 
 
-def _touches(write: Write, tile: Tile) -> bool:
-    """Whether all it writes and reads of the tile's arrays are the tile's cells, and there is some."""
+def _touches(write: Write, tile: Tile) -> bool | None:
+    """Whether it writes or reads some of the tile's cells; None if other cells of the tile's arrays."""
     own = {c.array: c for c in tile.write.cells}
     touched = [(c.array, c.subscripts) for c in write.cells if c.array in own]
     touched += [(r.tensor, r.subscripts) for r in reads_of(write) if r.tensor in own]
-    return bool(touched) and all(_is_cell(array, at, own[array]) for array, at in touched)
+    return bool(touched) if all(_is_cell(array, at, own[array]) for array, at in touched) else None
 
 
 def _begins(writes: tuple[Write, ...], tile: Tile) -> bool:
@@ -97,16 +97,17 @@ def _begins(writes: tuple[Write, ...], tile: Tile) -> bool:
     return sorted(written) == sorted(own) and not any(r.tensor in own for w in writes for r in reads_of(w))
 
 
-def _on_cells(write: Write, tile: Tile) -> Write:
-    """The write with the tile's cells spelt as the tile spells them."""
-    own = {c.array: c for c in tile.write.cells}
+def _on_cells(write: Write, tile: Tile, others: tuple[Write, ...]) -> Write:
+    """The write with the tile's cells, and those that `others` write, spelt in one way."""
+    own = {c.array: c for w in others for c in w.cells} | {c.array: c for c in tile.write.cells}
 
     def spelt(node: Expr) -> Expr:
-        if isinstance(node, Read) and node.tensor in own:
+        if isinstance(node, Read) and node.tensor in own and _is_cell(node.tensor, node.subscripts, own[node.tensor]):
             return replace(node, subscripts=own[node.tensor].subscripts)
         return node
 
-    cells = tuple(own.get(c.array, c) for c in write.cells)
+    cells = tuple(own[c.array] if c.array in own and _is_cell(c.array, c.subscripts, own[c.array]) else c
+                  for c in write.cells)  # fmt: skip
     return replace(write, cells=cells, values=tuple(transform(v, spelt) for v in write.values))
 
 

@@ -71,17 +71,20 @@ def with_epilogue(schedule: Schedule, identifier: str) -> Schedule:
     depth = len(structure(program, identifier).free)
     if not isinstance(following, Band) or len(following.loops) != depth or common(program, nest, following) < depth:
         return schedule
-    if not all(_computes_with(program, s, identifier) for s in statements(following)):
+    if not _compute_with(program, statements(following), identifier):
         return schedule
     last, first = program.statement(statements(nest)[-1]).name, program.statement(statements(following)[0]).name
     return attempt(schedule, merge(last, first, depth=depth))
 
 
-def _computes_with(program: Program, other: str, identifier: str) -> bool:
-    """Whether a statement assigns a value that is made of what was summed up."""
-    own, arrays = program.statement(other), {a for a, _ in program.statement(identifier).targets}
-    used = {r.tensor for r in reads(*own.values)}
-    return own.kind != "update" and bool(used & arrays)
+def _compute_with(program: Program, others: Sequence[str], identifier: str) -> bool:
+    """Whether statements assign values that are made of what was summed up, or of one another's."""
+    made = {a for a, _ in program.statement(identifier).targets}
+    for other in map(program.statement, others):
+        if other.kind == "update" or not made & {r.tensor for r in reads(*other.values)}:
+            return False
+        made |= {a for a, _ in other.targets}
+    return True
 
 
 def _apart(schedule: Schedule, identifier: str, loop: str) -> tuple[Schedule, list[str]]:

@@ -19,6 +19,7 @@ from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.panels import paneled, plain_read
+from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import parallelize
 from workbench.target import Target
@@ -46,13 +47,17 @@ STREAM = 0.3
 
 @record
 class ConvolutionTile:
-    """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed."""
+    """The filters `lanes`, `width` at a time, against the `pixels`, `height` at a time; `weights` are packed.
+
+    The loop `threads` is divided among the processors.
+    """
 
     lanes: str
     width: int
     pixels: str
     height: int
     weights: Read
+    threads: str = ""
 
 
 def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None:
@@ -74,14 +79,36 @@ def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None
         if not moving or (trips[lanes] or 0) < vector or not overlapping(shape, weights):
             continue
         pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
-        height, vectors = tile_of(trips[pixels] or 1, trips[lanes] or 1, 4 * vector * depth, target)
-        if asked():
-            name = shape.statement.name
-            height = decide(f"{name}_tile_{pixels}", height, range(1, min(trips[pixels] or 1, 16) + 1))
-            most = max(1, min(4, (trips[lanes] or 1) // vector))
-            vectors = decide(f"{name}_tile_vectors", vectors, range(1, most + 1))
-        return ConvolutionTile(lanes, vectors * vector, pixels, height, weights)
+        return _tile(shape, weights, (lanes, vector), pixels, target)
     return None
+
+
+def _tile(
+    shape: Structure, weights: Read, filters: tuple[str, int], pixels: str, target: Target
+) -> ConvolutionTile:
+    """The tile that leaves the thread with most to do the least, and the loop that threads divide."""
+    lanes, vector = filters
+    row, count, name = shape.trip(pixels) or 1, shape.trip(lanes) or 1, shape.statement.name
+    panel = 4 * vector * prod(shape.trip(d) or 1 for d in shape.reduced)
+    batches, rows = _outside(shape, weights, lanes, pixels)
+
+    def cut(tile: tuple[int, int]) -> Cut:
+        return Cut(batches, lanes, tile[1] * vector, rows, tile[0], slots(tile, row, panel, target))
+
+    height, vectors = min(_tiles(row, count, target), key=lambda tile: divided(shape, cut(tile), target)[0])
+    if asked():
+        height = decide(f"{name}_tile_{pixels}", height, range(1, min(row, 16) + 1))
+        vectors = decide(f"{name}_tile_vectors", vectors, range(1, max(1, min(4, count // vector)) + 1))
+    chosen = cut((height, vectors))
+    threads = decide(f"{name}_threads", divided(shape, chosen, target)[1], lambda: candidates(shape, chosen))
+    return ConvolutionTile(lanes, vectors * vector, pixels, height, weights, threads)
+
+
+def _outside(shape: Structure, weights: Read, lanes: str, pixels: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dims that filters have in common with the picture, and those that only the picture has, pixels last."""
+    free = [d for d in shape.free if d not in (lanes, pixels)]
+    batches = tuple(d for d in free if d in index_names(weights))
+    return batches, (*(d for d in free if d not in batches), pixels)
 
 
 def overlapping(shape: Structure, weights: Read) -> bool:
@@ -103,20 +130,20 @@ def tile_of(pixels: int, filters: int, panel: int, target: Target) -> tuple[int,
 
     `panel` is the memory that a vector of filters takes, in bytes.
     """
-    costs, size = target.costs, target.vector_bits // 8
+    return min(_tiles(pixels, filters, target), key=lambda tile: slots(tile, pixels, panel, target))
+
+
+def slots(tile: tuple[int, int], pixels: int, panel: int, target: Target) -> float:
+    """Slots of multiply-adds that a step of the reduction takes for a pixel and a vector of filters."""
+    (height, vectors), costs, size = tile, target.costs, target.vector_bits // 8
     latency = EXPOSED_LATENCY * costs.multiply_adds_in_flight
     cycle = costs.multiply_adds_a_cycle
     turn = STEP * costs.loop_turn_seconds / costs.multiply_add_seconds
     stream = size / (STREAM * costs.l2_bytes_per_second * costs.multiply_add_seconds)
-
-    def slots(tile: tuple[int, int]) -> float:
-        height, vectors = tile
-        streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
-        full = max(height * vectors, (height + vectors) / LOADS * cycle, latency, streamed)
-        alone = max(vectors * cycle, latency, streamed)
-        return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
-
-    return min(_tiles(pixels, filters, target), key=slots)
+    streamed = vectors * stream if vectors * panel > target.cache_bytes[0] else 0.0
+    full = max(height * vectors, (height + vectors) / LOADS * cycle, latency, streamed)
+    alone = max(vectors * cycle, latency, streamed)
+    return (pixels // height * (full + turn) + pixels % height * (alone + turn)) / (pixels * vectors)
 
 
 def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int]]:
@@ -146,13 +173,15 @@ def convolved(schedule: Schedule, identifier: str, target: Target) -> Schedule:
 
 def _scheduled(schedule: Schedule, identifier: str, plan: ConvolutionTile) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
-    free = [d for d in shape.free if d not in (plan.lanes, plan.pixels)]
-    batches = [d for d in free if d in index_names(plan.weights)]
-    outer = [*batches, f"{plan.lanes}_o", *(d for d in free if d not in batches), f"{plan.pixels}_o"]
+    batches, rows = _outside(shape, plan.weights, plan.lanes, plan.pixels)
+    inside = [*rows[:-1], f"{plan.pixels}_o"]
+    if plan.threads in inside:
+        inside = [plan.threads, *(x for x in inside if x != plan.threads)]
+    outer = [*batches, f"{plan.lanes}_o", *inside]
     cells = f"{plan.pixels}_i", f"{plan.lanes}_i"
     sizes = {plan.lanes: plan.width, plan.pixels: plan.height}
     schedule = beside(schedule, identifier, together=True)
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = f"{name}/{plan.lanes}_o", (plan.lanes, plan.width)
     schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True)
-    return parallelize(f"{name}/{batches[0]}" if batches else home).on(schedule)
+    return parallelize(f"{name}/{plan.threads}").on(schedule)
