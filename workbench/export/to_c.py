@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import BuildError, WorkbenchError
 from workbench.export.clib import (
@@ -40,11 +40,12 @@ from workbench.export.dispatch.architectures import compiler_for, levels_of, nat
 from workbench.export.dispatch.files import folder_of, put_file, write_files
 from workbench.export.dispatch.objects import common_flags, level_flags
 from workbench.export.dispatch.size_code import SizeCode
-from workbench.export.models.model_interface import model_interface
-from workbench.export.models.model_library import written_model
-from workbench.graph import BuiltModel
+from workbench.export.models.built import is_built
 from workbench.records import record
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 VERSION = "1"
 
@@ -102,7 +103,7 @@ def c(
 
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
-    if isinstance(what, BuiltModel):
+    if is_built(what):
         return _model_library(what, folder_of(directory), name, gpu)
     if name is not None:
         raise WorkbenchError("name= is for built models; an operator's library is called as the operator is")
@@ -112,6 +113,9 @@ def c(
 def _model_library(built: BuiltModel, folder: Path, name: str | None, gpu: object) -> CLibrary:
     if gpu is not None:
         raise WorkbenchError("a built model is for the processor: gpu= is for operators")
+    from workbench.export.models.model_interface import model_interface  # operators do without models
+    from workbench.export.models.model_library import written_model
+
     interface = model_interface(built, name)
     made = written_model(interface, folder)
     return CLibrary(interface.name, folder, {native(): made.library}, made.files, made.kernels, made.notes)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,18 +18,18 @@ from workbench.export.dispatch import Family, families_of
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.family import studies_in
 from workbench.export.dispatch.files import folder_of, put_file, write_files
-from workbench.export.models.model_interface import default_name, model_interface
-from workbench.export.models.model_library import written_model
-from workbench.export.models.model_package import model_cases, model_init_text, model_readme_text
+from workbench.export.models.built import is_built
 from workbench.export.to_c import written_c
 from workbench.export.to_torch_library import written_torch
 from workbench.export.wheel.cases import cases_of, stored
 from workbench.export.wheel.figures import figures_of
 from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
 from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
-from workbench.graph import BuiltModel
 from workbench.records import record
 from workbench.runtime.host.processes import CannotStart, run_limited
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 
 @record(eq=False)
@@ -118,10 +118,12 @@ def _check_words(names: Iterable[str]) -> None:
 
 def _models_in(what: Any) -> dict[str, BuiltModel]:
     """Built models by the names of their functions; none if something else is exported."""
-    if isinstance(what, BuiltModel):
+    if is_built(what):
+        from workbench.export.models.model_interface import default_name  # operators do without models
+
         return {default_name(what): what}
     every = list(what.items()) if isinstance(what, Mapping) else []
-    models = {name: each for name, each in every if isinstance(each, BuiltModel)}
+    models = {name: each for name, each in every if is_built(each)}
     if models and len(models) < len(every):
         raise WorkbenchError("a package is of operators or of built models; export two packages")
     return models
@@ -131,6 +133,10 @@ def _of_models(
     models: Mapping[str, BuiltModel], folder: Path, name: str | None, version: str, license: str | None,
     torch: bool | None,
 ) -> Package:  # fmt: skip
+    from workbench.export.models.model_interface import model_interface  # operators do without models
+    from workbench.export.models.model_library import written_model
+    from workbench.export.models.model_package import model_cases, model_init_text, model_readme_text
+
     if torch:
         raise WorkbenchError("torch=True is for operators: wb.export.torch(built) registers a model with PyTorch")
     _check_words(models)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.codegen import as_target
 from workbench.errors import WorkbenchError, shown
 from workbench.export.dispatch import checked_name, families_for, family_of, with_gpu
-from workbench.export.models.model_interface import default_name
-from workbench.graph import BuiltModel
+from workbench.export.models.built import is_built
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 
 def torch(
@@ -34,7 +36,7 @@ def torch(
     Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    if isinstance(what, BuiltModel):
+    if is_built(what):
         return _model(what, namespace, name, gpu)
     family = with_gpu(family_of(what), _target(gpu))
     chosen = family.op.name if name is None else name
@@ -50,6 +52,8 @@ def torch(
 def _model(built: BuiltModel, namespace: str, name: str | None, gpu: object) -> Any:
     if gpu:
         raise WorkbenchError("a built model is for the processor: gpu= is for operators")
+    from workbench.export.models.model_interface import default_name  # operators do without models
+
     chosen = default_name(built) if name is None else name
     for word in (namespace, chosen):
         checked_name(word, "an operator of PyTorch")
