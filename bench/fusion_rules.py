@@ -175,7 +175,8 @@ def main() -> None:
             one = compared(name, threads, given.seconds, given.rounds)
             results.append(one)
             own, relay = one["legality"], one["relay"]
-            times = f"{own['seconds'] * 1e3:14.3f} {relay['seconds'] * 1e3:8.3f}  {one['ratio']:6.2f} {one['least_ratio']:6.2f}"
+            ratios = f"{one['ratio']:6.2f} {one['least_ratio']:6.2f}"
+            times = f"{own['seconds'] * 1e3:14.3f} {relay['seconds'] * 1e3:8.3f}  {ratios}"
             kernels = f"{own['kernels']:17}, {relay['kernels']:5}"
             print(f"{name:20} {threads}  {one['calls']:5}  {kernels}  {times}", flush=True)
             if given.profiles:

@@ -13,7 +13,7 @@ from tests.support import examples
 from workbench.errors import CallError, ModelError
 from workbench.graph.evaluation.values import same
 from workbench.graph.passes.convert_layout import movements
-from workbench.graph.passes.support.relayouts import moves, relaid, transposition
+from workbench.graph.passes.support.layouts.relayouts import moves, relaid, transposition
 from workbench.ops.catalogue import load
 
 NHWC = (0, 2, 3, 1)

@@ -11,9 +11,10 @@ from workbench.errors import ModelError, shown
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
-from workbench.graph.passes.support.layout_choice import Layouts, cheapest
-from workbench.graph.passes.support.layout_costs import Cost, Costs
-from workbench.graph.passes.support.layout_ways import (
+from workbench.graph.passes.support.layouts.choice import Layouts, cheapest
+from workbench.graph.passes.support.layouts.costs import Cost, Costs
+from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, moves, transposition
+from workbench.graph.passes.support.layouts.ways import (
     Types,
     Way,
     candidates,
@@ -21,7 +22,6 @@ from workbench.graph.passes.support.layout_ways import (
     operator_of,
     ways_of,
 )
-from workbench.graph.passes.support.relayouts import Order, composed, identity, inverse, moves, transposition
 from workbench.graph.passes.support.rewriting import each_function, rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term
 from workbench.graph.terms.types import TensorType

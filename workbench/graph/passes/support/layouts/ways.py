@@ -12,7 +12,7 @@ from itertools import product
 from workbench.graph.evaluation.operators import inputs_of
 from workbench.graph.fusion.patterns import OpPattern, op_pattern
 from workbench.graph.passes.support.channels import scaled_by
-from workbench.graph.passes.support.relayouts import Order, composed, identity, inverse, moves, relaid
+from workbench.graph.passes.support.layouts.relayouts import Order, composed, identity, inverse, moves, relaid
 from workbench.graph.terms.nodes import Call, Constant, Primitive, Term
 from workbench.graph.terms.types import TensorType, Type
 from workbench.lang.expr import Index, Read, walk

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from workbench.graph.passes.support.layout_ways import Way
-from workbench.graph.passes.support.relayouts import Order, identity
+from workbench.graph.passes.support.layouts.relayouts import Order, identity
+from workbench.graph.passes.support.layouts.ways import Way
 from workbench.graph.terms.nodes import Call, Constant, Term
 from workbench.records import record
 
