@@ -120,14 +120,16 @@ def _word(name: str) -> str:
 def _fake(model: Model, tensors: tuple[Any, ...]) -> Any:
     signature = signature_of(model)
     pairs = zip(signature.parameters.items(), tensors, strict=True)
-    values = [(f"{model.entry}: {name}", _Shaped(tuple(map(int, t.shape))), of) for (name, of), t in pairs]
+    values: list[tuple[str, Any, Type]] = []
+    for (name, of), tensor in pairs:
+        values.append((f"{model.entry}: {name}", _Shaped(tuple(map(int, tensor.shape))), of))
     sizes = solved(values, {}, model.datatypes)
     device = tensors[0].device if tensors else torch.device("cpu")
     found = tuple(
         torch.empty([_extent(model, dim, sizes) for dim in of.dims], dtype=_dtype(of), device=device)
         for of in signature.results
     )
-    return found if len(found) > 1 else found[0]
+    return _as_schema(found)
 
 
 @record

@@ -64,7 +64,7 @@ def cheapest(layouts: Layouts) -> Choice | None:
     scale = max(program.costs) or 1.0
     solved = milp(
         np.array(program.costs) / scale, integrality=np.ones(len(program.costs)), bounds=Bounds(0, 1),
-        constraints=[LinearConstraint(matrix, program.least, program.most)],
+        constraints=[LinearConstraint(matrix, program.least, program.most)],  # type: ignore[arg-type]  # its stubs want numbers
         options={"time_limit": SOLVER_SECONDS, "mip_rel_gap": 0.0},
     )  # fmt: skip
     if solved.x is None:

@@ -30,12 +30,13 @@ Cost = Callable[[Operator, tuple[tuple[int, ...], ...]], float]
 
 def measured(op: Operator, arrays: tuple[Any, ...], sizes: Mapping[str, int]) -> float:
     """The least time of some calls, in seconds; infinite for what no kernel can be made for."""
+    given: dict[str, Any] = dict(sizes)
     try:
-        run(op, *arrays, **sizes)
+        run(op, *arrays, **given)
         times: list[float] = []
         while len(times) < FEWEST_RUNS or (sum(times) < SECONDS and len(times) < MOST_RUNS):
             start = time.perf_counter()
-            run(op, *arrays, **sizes)
+            run(op, *arrays, **given)
             times.append(time.perf_counter() - start)
         return min(times)
     except WorkbenchError:
