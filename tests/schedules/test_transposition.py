@@ -36,6 +36,14 @@ def test_a_block_that_goes_past_the_caches_writes_four_lines():
     assert {"tile({'B/n': 32, 'B/m': 64})", "nontemporal('B')"} <= set(map(str, schedule.trace))
 
 
+def test_a_vector_that_is_added_on_the_way_changes_nothing():
+    """It walks along what is read, so that two arrays speak for lanes that scatter what is written."""
+    biased = "def biased(float(M,N) A, float(N) b) -> (B) { B(n,m) = max(A(m,n) + b(n), 0.0) }"
+    schedule, loops = order(biased, LARGE, M=1024, N=1024)
+    assert loops == ["m_o", "n_o", "m_i_o", "n_i", "m_i_i"]
+    assert "tile({'B/n': 16, 'B/m': 128})" in map(str, schedule.trace)
+
+
 def test_it_asks_for_the_rows_of_later_squares():
     schedule, _ = order(ACROSS, M=2048, N=1024)
     assert "prefetch('A', 'B/n_i', 64)" in map(str, schedule.trace)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.errors import BuildError
+from workbench.errors import BuildError, WorkbenchError
 from workbench.export.clib import (
     API_FILES,
     api_file,
@@ -39,11 +39,14 @@ from workbench.export.dispatch import (
 )
 from workbench.export.dispatch.architectures import compiler_for, levels_of, native
 from workbench.export.dispatch.files import folder_of, put_file, write_files
-from workbench.export.dispatch.objects import flags_of
+from workbench.export.dispatch.objects import common_flags, level_flags
 from workbench.export.dispatch.size_code import SizeCode
+from workbench.export.models.built import is_built
 from workbench.records import record
-from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 VERSION = "1"
 
@@ -85,7 +88,9 @@ class CLibrary:
         return str(self)
 
 
-def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None = None) -> CLibrary:
+def c(
+    what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None = None, name: str | None = None
+) -> CLibrary:  # fmt: skip
     """Write an operator as a C library: the library, its header, an example, its sources, pkg-config and CMake files.
 
     `what` is an operator, a schedule, a study, or a list of schedules and studies of one operator; sizes for which none
@@ -94,9 +99,27 @@ def c(what: Any, /, directory: str | PathLike[str], *, gpu: str | Target | None 
 
     For NVIDIA GPUs there are a `.cu` for each schedule whose loops are bound, and functions that start the kernels on a
     stream; `gpu` ("cuda", "h200", a Target) asks for them also where no schedule is for a GPU.
+    Of a built model, `wb.build(model)`, the library is one function for the sizes it was prepared for, called `name`
+    ("model", or the entry's own name), over dense arrays; kernels, weights and the plan of its arena are inside.
+
     Raises BuildError without a compiler, WorkbenchError for what cannot be exported.
     """
+    if is_built(what):
+        return _model_library(what, folder_of(directory), name, gpu)
+    if name is not None:
+        raise WorkbenchError("name= is for built models; an operator's library is called as the operator is")
     return written_c(family_of(what), folder_of(directory), gpu)
+
+
+def _model_library(built: BuiltModel, folder: Path, name: str | None, gpu: object) -> CLibrary:
+    if gpu is not None:
+        raise WorkbenchError("a built model is for the processor: gpu= is for operators")
+    from workbench.export.models.model_interface import model_interface  # operators do without models
+    from workbench.export.models.model_library import written_model
+
+    interface = model_interface(built, name)
+    made = written_model(interface, folder)
+    return CLibrary(interface.name, folder, {native(): made.library}, made.files, made.kernels, made.notes)
 
 
 def written_c(
@@ -137,7 +160,7 @@ def _part(family: Family, architecture: str) -> _Part:
     """BuildError if the library for this machine cannot be built; for another one that is only noted."""
     levels, notes = levels_of(family, architecture)
     sources = _sources(interface_of(family), architecture, levels)
-    flags = {_level_flags(level): [f"{u.name}.c" for u in units] for level, units in levels}
+    flags = {level_flags(level): [f"{u.name}.c" for u in units] for level, units in levels}
     flags[""] = [_front_name(family, architecture)]
     library = None
     try:
@@ -158,8 +181,8 @@ def _common_files(interface: Interface) -> dict[str, str]:
     runtime = {f"src/{name}/{n}": runtime_file(n) for n in RUNTIME_FILES}
     own = {f"{'include' if n == 'workbench.h' else f'src/{name}'}/{n}": api_file(n) for n in API_FILES}
     return {
-        **runtime, **own, f"src/{name}/threads.c": threads_text(interface), f"include/{name}.h": header_text(interface),
-        f"example/{name}.c": example_text(interface),
+        **runtime, **own, f"src/{name}/threads.c": threads_text(interface.function),
+        f"include/{name}.h": header_text(interface), f"example/{name}.c": example_text(interface),
     }  # fmt: skip
 
 
@@ -180,24 +203,13 @@ def _package_files(
 ) -> dict[str, str]:
     name = interface.family.op.name
     plain = ["dispatch.c", "processor.c", "api.c", "threads.c"]
-    gcc, clang = (_common_flags(family) for family in ("gcc", "clang"))
+    gcc, clang = (common_flags(family) for family in ("gcc", "clang"))
     return {
-        f"lib/pkgconfig/{name}.pc": pkg_config(interface, VERSION),
-        f"lib/cmake/{name}/{name}Config.cmake": cmake_config(interface),
-        f"src/{name}/CMakeLists.txt": cmake_lists(interface, plain, flags, gcc, clang),
+        f"lib/pkgconfig/{name}.pc": pkg_config(name, VERSION),
+        f"lib/cmake/{name}/{name}Config.cmake": cmake_config(name),
+        f"src/{name}/CMakeLists.txt": cmake_lists(name, plain, flags, gcc, clang),
         f"src/{name}/README.md": readme(interface, kernels),
     }
-
-
-def _common_flags(family: Any) -> tuple[str, ...]:
-    plain = Toolchain(family, family, (family,), "", frozenset(("-fopenmp-simd",)))
-    return flags_of(plain, None)
-
-
-def _level_flags(level: Level) -> str:
-    wide = ";-mprefer-vector-width=512" if level.target.vector_bits >= 512 and not level.target.is_arm else ""
-    sve = f";-msve-vector-bits={level.target.vector_bits}" if "sve" in level.target.isa else ""
-    return f"-march={level.target.march}{wide}{sve}"
 
 
 def _placed(folder: Path, architecture: str, library: Path) -> Path:
@@ -213,7 +225,7 @@ def _built(family: Family, architecture: str, sources: Sequence[Source]) -> Path
     interface = interface_of(family)
     toolchain = compiler_for(architecture, sources)
     common = [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
-    common += [Source("api.c", api_file("api.c")), Source("threads.c", threads_text(interface))]
+    common += [Source("api.c", api_file("api.c")), Source("threads.c", threads_text(interface.function))]
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
     headers |= {n: api_file(n) for n in API_FILES if n.endswith(".h")}
     headers[f"{family.op.name}.h"] = header_text(interface)

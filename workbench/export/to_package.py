@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from workbench.export.dispatch import Family, families_of
 from workbench.export.dispatch.architectures import native
 from workbench.export.dispatch.family import studies_in
 from workbench.export.dispatch.files import folder_of, put_file, write_files
+from workbench.export.models.built import is_built
 from workbench.export.to_c import written_c
 from workbench.export.to_torch_library import written_torch
 from workbench.export.wheel.cases import cases_of, stored
@@ -26,6 +27,9 @@ from workbench.export.wheel.front_text import calls_text, init_text, shapes_text
 from workbench.export.wheel.project import Project, hook_text, project_of, pyproject_text, readme_text
 from workbench.records import record
 from workbench.runtime.host.processes import CannotStart, run_limited
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 
 @record(eq=False)
@@ -64,8 +68,13 @@ def package(
     `name` is "workbench-" and the operators' names unless another is given; `license` an SPDX expression ("MIT"), left
     out unless it is given.  A package of the same name in the directory is replaced.
 
+    Of a built model, `wb.build(model)`, or a dictionary of several, each is a function for the sizes it was prepared
+    for, with its weights in its library; `torch` is for operators.
+
     Raises WorkbenchError for what cannot be exported or named; BuildError without a compiler, or without hatchling.
     """
+    if models := _models_in(what):
+        return _of_models(models, folder_of(directory), name, version, license, torch)
     families, folder = families_of(what), folder_of(directory)
     if torch not in (None, True, False):
         raise WorkbenchError(f"torch={shown(torch)}: expected True, False, or None for whether it is installed")
@@ -95,28 +104,84 @@ def package(
 
 
 def _check_names(families: Mapping[str, Family]) -> None:
-    for name in families:
-        if not name.isidentifier() or name.startswith("_") or not name.isascii():
-            raise WorkbenchError(f"{shown(name)} cannot name a function of a package; expected letters, digits and _")
+    _check_words(families)
     inner = [family.op.name for family in families.values()]
     if twice := [name for name in inner if inner.count(name) > 1]:
         raise WorkbenchError(f"two operators of the package are called {twice[0]} in C; rename one in its text")
 
 
-def _module_files(project: Project, families: Mapping[str, Family], figures: Mapping[str, Any]) -> dict[str, str]:
-    tests = Path(__file__).with_name("wheel") / "wheel_tests.py"
+def _check_words(names: Iterable[str]) -> None:
+    for name in names:
+        if not name.isidentifier() or name.startswith("_") or not name.isascii():
+            raise WorkbenchError(f"{shown(name)} cannot name a function of a package; expected letters, digits and _")
+
+
+def _models_in(what: Any) -> dict[str, BuiltModel]:
+    """Built models by the names of their functions; none if something else is exported."""
+    if is_built(what):
+        from workbench.export.models.model_interface import default_name  # operators do without models
+
+        return {default_name(what): what}
+    every = list(what.items()) if isinstance(what, Mapping) else []
+    models = {name: each for name, each in every if is_built(each)}
+    if models and len(models) < len(every):
+        raise WorkbenchError("a package is of operators or of built models; export two packages")
+    return models
+
+
+def _of_models(
+    models: Mapping[str, BuiltModel], folder: Path, name: str | None, version: str, license: str | None,
+    torch: bool | None,
+) -> Package:  # fmt: skip
+    from workbench.export.models.model_interface import model_interface  # operators do without models
+    from workbench.export.models.model_library import written_model
+    from workbench.export.models.model_package import model_cases, model_init_text, model_readme_text
+
+    if torch:
+        raise WorkbenchError("torch=True is for operators: wb.export.torch(built) registers a model with PyTorch")
+    _check_words(models)
+    interfaces = {key: model_interface(built, key) for key, built in models.items()}
+    project = project_of(interfaces, name, version, license, torch=False, kind="model")
+    place = folder / project.name
+    shutil.rmtree(place, ignore_errors=True)
+    home = place / "src" / project.module
+    made = [written_model(interface, home / "c") for interface in interfaces.values()]
+    texts = {
+        "pyproject.toml": pyproject_text(project), "platform_tag.py": hook_text(project),
+        "README.md": model_readme_text(project, interfaces),
+    }  # fmt: skip
+    list(write_files(place, texts))
+    list(write_files(home, {"__init__.py": model_init_text(project, interfaces), **_common_files(project)}))
+    _write_stored(home / "tests", *model_cases(interfaces))
+    kernels, notes = (tuple(each for files in made for each in getattr(files, n)) for n in ("kernels", "notes"))
+    wheel = wheel_of(place, folder)
+    return Package(project.name, project.version, project.module, wheel, place, tuple(interfaces), kernels, notes)
+
+
+def _common_files(project: Project) -> dict[str, str]:
+    """What is the same for every package."""
+    tests = (Path(__file__).with_name("wheel") / "wheel_tests.py").read_text(encoding="utf-8")
     return {
-        "__init__.py": init_text(project.module, project.version, project.summary, families),
         "_calls.py": calls_text(),
+        "tests/__init__.py": "",
+        "tests/test_operators.py": tests.replace("MODULE\n", f"{project.module}\n", 1),
+    }
+
+
+def _module_files(project: Project, families: Mapping[str, Family], figures: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        **_common_files(project),
+        "__init__.py": init_text(project.module, project.version, project.summary, families),
         "_shapes.py": shapes_text(families),
         "figures.json": json.dumps(figures, indent=1),
-        "tests/__init__.py": "",
-        "tests/test_operators.py": tests.read_text(encoding="utf-8").replace("MODULE\n", f"{project.module}\n", 1),
     }
 
 
 def _write_cases(folder: Path, cases: list[Any], families: Mapping[str, Family]) -> None:
-    rows, arrays = stored(cases, families)
+    _write_stored(folder, *stored(cases, families))
+
+
+def _write_stored(folder: Path, rows: list[dict[str, Any]], arrays: dict[str, Any]) -> None:
     (folder / "cases.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     np.savez_compressed(folder / "cases.npz", **arrays)
 

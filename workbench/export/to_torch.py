@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.codegen import as_target
 from workbench.errors import WorkbenchError, shown
 from workbench.export.dispatch import checked_name, families_for, family_of, with_gpu
+from workbench.export.models.built import is_built
 from workbench.target import Target
+
+if TYPE_CHECKING:
+    from workbench.graph import BuiltModel
 
 
 def torch(
@@ -25,9 +29,15 @@ def torch(
     compiled for the GPU at hand when a call first brings such tensors, and are started on PyTorch's current stream with
     memory of its allocator, also in CUDA graphs.  Gradients and vmap have theirs from the default recipe.
 
+    A built model, `wb.build(model)`, becomes an operator of all its sizes, called `name` ("model", or the entry's own
+    name): with a fake kernel and the gradient that `wb.grad` makes of the model, without vmap, autocast and CUDA; its
+    threads and memory are its own.
+
     Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
+    if is_built(what):
+        return _model(what, namespace, name, gpu)
     family = with_gpu(family_of(what), _target(gpu))
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
@@ -37,6 +47,21 @@ def torch(
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
     return whole(namespace, chosen, families_for(family)).packet
+
+
+def _model(built: BuiltModel, namespace: str, name: str | None, gpu: object) -> Any:
+    if gpu:
+        raise WorkbenchError("a built model is for the processor: gpu= is for operators")
+    from workbench.export.models.model_interface import default_name  # operators do without models
+
+    chosen = default_name(built) if name is None else name
+    for word in (namespace, chosen):
+        checked_name(word, "an operator of PyTorch")
+    try:
+        from workbench.export.pytorch.model_operators import register_model  # only this export needs the framework
+    except ModuleNotFoundError as reason:
+        raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
+    return register_model(namespace, chosen, built).packet
 
 
 def _target(gpu: str | Target | bool | None) -> str | Target | None:

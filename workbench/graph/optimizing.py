@@ -20,7 +20,6 @@ LINE: dict[str, str] = {
     "fold_constants": "weights are what they are made of",
     "simplify_inference": "normalisations go into the weights before them",
     "common_subexpressions": "what is computed twice is computed once",
-    "convert_layout": "layouts are chosen before groups are, which depend on them",
     "fuse": "groups of calls become one program each",
     "dead_code": "what the others left over goes",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from workbench.errors import ModelError
 from workbench.graph.passes.support.affine import affine_in
 from workbench.graph.passes.support.channels import scaled_by, separate
 from workbench.graph.passes.support.products import terms_of
+from workbench.graph.passes.support.selections import selection
+from workbench.graph.terms.nodes import Call
+from workbench.graph.terms.walking import postorder
 
 p = wb.passes
 ODD = wb.operator("""
@@ -265,12 +270,79 @@ def test_a_network_in_integers_loses_at_most_a_point_of_accuracy():
     before = classifier() | p.simplify_inference()
     seen, _ = pictures(100, 1)
     after = before | p.quantize([(seen,)])
-    assert [each for each in names(after) if each.endswith("_int8")] == ["conv2d_in_int8", "matmul_in_int8"]
+    assert [each for each in names(after) if each.endswith("_in_int8")] == ["conv2d_in_int8", "matmul_in_int8"]
+    assert [of for _, of in floats_in(after)] == ["quantise_4d", "scale_2d_axis_1"]
     assert all(each.dtype == np.int8 for each in after.constants if each.ndim > 1)
     unseen, which = pictures(1000, 2)
     accuracy = [np.mean(each.evaluate(unseen).argmax(1) == which) for each in (before, after)]
     assert 0.8 < accuracy[0] < 1
     assert accuracy[0] - accuracy[1] <= 0.01
+
+
+def floats_in(model) -> list[tuple[Any, str]]:
+    """The calls that take or give tensors of floats, in order; scales are single numbers."""
+    calls = [each for each in postorder(model.main) if isinstance(each, Call)]
+    wide = (lambda each: model.type_of(each).element.is_float and len(model.type_of(each).dims) > 1)  # noqa: E731
+    return [(c, c.function.operator.name) for c in calls if any(map(wide, (*c.arguments, c)))]
+
+
+def residual_network():
+    """Two blocks with sums: of what is quantised elsewhere, and of two products; pools between."""
+    rectify = wb.operator("def rectify4<T>(T(A,B,C,D) x) -> (y) { y(a,b,c,d) = max(x(a,b,c,d), 0) }")
+    add = wb.operator("def add4<T>(T(A,B,C,D) x, T(A,B,C,D) z) -> (y) { y(a,b,c,d) = z(a,b,c,d) + x(a,b,c,d) }")
+    flat = wb.operator("def flat<T>(T(N,C,H,W) x) -> (y) { y(n,i) = x(n, i/16, i/4%4, i%4) where i in 0:C*16 }")
+    b = wb.graph.Builder()
+
+    def conv(x, out: int, into: int, seed: int):
+        return b.call("conv2d", x, array(out, into, 3, 3, seed=seed) / 3, stride=1, pad=1, dilation=1)
+
+    x = b.call(rectify, normalised(b, conv(b.parameter("x", "float32[n, 1, 8, 8]"), 6, 1, 0), 6))
+    y = b.call(rectify, b.call(add, conv(b.call(rectify, conv(x, 6, 6, 1)), 6, 6, 2), x))
+    z = b.call("max_pool2d", y, k=2, stride=2, pad=0)
+    z = b.call(rectify, b.call(add, conv(z, 4, 6, 3), normalised(b, conv(z, 4, 6, 4), 4)))
+    return b.model(b.call("matmul", b.call(flat, z), array(64, 10, seed=5)))
+
+
+def test_residual_networks_compute_in_integers_from_end_to_end():
+    before = residual_network() | p.simplify_inference()
+    seen = array(40, 1, 8, 8, seed=1)
+    after = before | p.quantize([(seen,)])
+    assert [of for _, of in floats_in(after)] == ["quantise_4d", "scale_2d_axis_1"]
+    assert sum(each.name.startswith("add_4d") for each in after.operators) == 2
+    floats = before | p.quantize([(seen,)], integers=False)
+    unseen = array(20, 1, 8, 8, seed=2)
+    exact, mine, rounded = (each.evaluate(unseen) for each in (before, after, floats))
+    assert np.abs(mine - exact).max() < 1.5 * np.abs(rounded - exact).max() < 0.2 * np.abs(exact).max()
+    assert np.mean(mine.argmax(1) == exact.argmax(1)) >= 0.95
+    assert np.array_equal(wb.build(after)(unseen), mine)
+
+
+def test_fixed_point_is_the_nearest_of_what_floats_give():
+    """Scales, negative factors and shifts of an operator nobody planned for."""
+    b = wb.graph.Builder()
+    x = b.parameter("x", "float32[n, 4]")
+    op = wb.operator("def bent<T: floats>(T(M,N) A, T(N) s) -> (C) { C(m,n) = (0.5 - A(m,n)) * s(n) }")
+    y = b.call(op, b.call("matmul", x, array(4, 5)), np.array([1, -2, 3, 0.5, -0.25], "float32"))
+    before = b.model(b.call("matmul", y, np.eye(5, dtype="float32")))
+    given = array(50, 4, seed=2)
+    integers, floats = (before | p.quantize([given], integers=each) for each in (True, False))
+    assert [of for _, of in floats_in(integers)] == ["quantise_2d", "scale_2d_axis_1"]
+    assert "bent" in names(floats)
+    a, c = integers.evaluate(given), floats.evaluate(given)
+    steps = np.abs(before.evaluate(given)).max() / 127
+    assert np.abs(a - c).max() <= 1.01 * steps
+    assert np.mean(a == c) > 0.5
+
+
+def test_what_only_chooses_is_known_by_its_definition():
+    clipped = wb.operator("def clipped(float(N) x) -> (y) { y(i) = min(max(x(i), 0.0), 6.0) }")
+    turned = wb.operator("def turned(float(M,N) x) -> (y) { y(n,m) = n > m ? x(m,n) : -inf }")
+    by_value = wb.operator("def by_value(float(N) x) -> (y) { y(i) = x(i) > 0.0 ? x(i) : 0.0 }")
+    assert [selection(each) is None for each in (clipped, turned, by_value)] == [True, False, True]
+    narrow = selection(turned)
+    assert narrow is not None
+    found = narrow.evaluate(np.arange(4, dtype=np.int8).reshape(2, 2))
+    assert np.array_equal(found, [[-128, -128], [1, -128]])
 
 
 def test_what_is_kept_stays_in_floats():

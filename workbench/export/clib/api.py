@@ -147,9 +147,8 @@ def _tensors(interface: Interface) -> str:
     )
 
 
-def threads_text(interface: Interface) -> str:
-    """The thread pool as what the kernels call; other libraries may share it."""
-    name = interface.function
+def threads_text(name: str) -> str:
+    """The thread pool of a library as what its kernels call; other libraries may share it."""
     own = {"wb_parallel_for": "wb_pool_loop", "wb_thread": "wb_pool_number", "wb_pool_lend": f"{name}_pool_lend",
            "wb_pool_borrow": f"{name}_pool_borrow"}  # fmt: skip
     renamed = "".join(f"#define {old} {new}\n" for old, new in own.items())

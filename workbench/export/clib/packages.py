@@ -11,7 +11,7 @@ libdir=${{prefix}}/lib
 includedir=${{prefix}}/include
 
 Name: {name}
-Description: {name}, an operator made by the Tensor Workbench
+Description: {name}, made by the Tensor Workbench
 Version: {version}
 Libs: -L${{libdir}} -l{name}
 Cflags: -I${{includedir}}
@@ -79,18 +79,18 @@ Kernels:
 """
 
 
-def pkg_config(interface: Interface, version: str) -> str:
+def pkg_config(name: str, version: str) -> str:
     """`<name>.pc`; it may be moved with the library."""
-    return _PKG_CONFIG.format(name=interface.family.op.name, version=version)
+    return _PKG_CONFIG.format(name=name, version=version)
 
 
-def cmake_config(interface: Interface) -> str:
+def cmake_config(name: str) -> str:
     """`<name>Config.cmake`; it may be moved with the library."""
-    return _CMAKE_CONFIG.format(name=interface.family.op.name)
+    return _CMAKE_CONFIG.format(name=name)
 
 
 def cmake_lists(
-    interface: Interface, plain: Sequence[str], by_flags: Mapping[str, Mapping[str, Sequence[str]]],
+    name: str, plain: Sequence[str], by_flags: Mapping[str, Mapping[str, Sequence[str]]],
     gcc: Sequence[str], clang: Sequence[str],
 ) -> str:  # fmt: skip
     """`CMakeLists.txt`; `by_flags` is architecture → the flags of a level → its sources."""
@@ -104,7 +104,7 @@ def cmake_lists(
         return "".join(lines) or f'  message(FATAL_ERROR "no kernels for {architecture} were exported")\n'
 
     return _CMAKE_LISTS.format(
-        name=interface.family.op.name, gcc=" ".join(gcc), clang=" ".join(clang),
+        name=name, gcc=" ".join(gcc), clang=" ".join(clang),
         plain=" ".join(plain), arm=block("aarch64"), x86=block("x86_64"),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, LoweringError, OperatorError, WorkbenchError, shown
+from workbench.export.models.built import is_built
 from workbench.lang import astype
 from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Operator
@@ -163,6 +164,9 @@ def _part(what: object) -> Operator | Schedule:
         return autoschedule(what) if what.sizes else what.definition
     if isinstance(what, Operator | Schedule):
         return what
+    if is_built(what):
+        advice = "wb.export.c, wb.export.torch and wb.export.package do"
+        raise WorkbenchError(f"this export does not take a built model; {advice}")
     raise WorkbenchError(f"export takes {TAKES}, not {shown(what)}")
 
 

@@ -26,7 +26,8 @@ def front_text(family: Family, levels: Sequence[tuple[Level, Sequence[Unit]]], c
     for level, units in levels:
         parts += [_kernel_functions(code, unit) for unit in units]
         parts += [_kernel_table(code, level, units)]
-    parts += [_levels(levels), _parameters(family), _arguments(family), _family(code, units=levels[0][1])]
+    parts.append(levels_text([(level, len(units)) for level, units in levels]))
+    parts += [_parameters(family), _arguments(family), _family(code, units=levels[0][1])]
     head = f"/* {family.op.name}: which of its kernels runs, and what they are called with. */\n"
     head += '\n#include "dispatch.h"\n'
     return "\n".join([head, code.helper_texts(), *parts])
@@ -186,8 +187,12 @@ def index_message(check: IndexCheck) -> str:
     return f"an index of {check.array}{place} is out of range: {check.text} (dimension {check.dimension}); {left}"
 
 
-def _levels(levels: Sequence[tuple[Level, Sequence[Unit]]]) -> str:
-    rows = [f"    {{{quoted(level.name)}, wb_kernels_{level.name}, {len(units)}}},\n" for level, units in levels]
+def levels_text(levels: Sequence[tuple[Level, int]]) -> str:
+    """`wb_level_here`: the highest of the levels that the processor has, with so many kernels in its table."""
+    rows = [
+        f"    {{{quoted(level.name)}, {f'wb_kernels_{level.name}' if count else 'NULL'}, {count}}},\n"
+        for level, count in levels
+    ]
     tests = [f"{level.test} ? {n} : " for n, (level, _) in enumerate(levels) if level.test != "1"]
     chosen = "".join(tests) + (str(len(levels) - 1) if levels[-1][0].test == "1" else "-1")
     return (

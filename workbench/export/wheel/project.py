@@ -6,7 +6,7 @@ import json
 import keyword
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -117,14 +117,15 @@ class Project:
 
 
 def project_of(
-    families: Mapping[str, Family], name: str | None, version: str, license: str | None, *, torch: bool
+    names: Collection[str], name: str | None, version: str, license: str | None, *, torch: bool, kind: str = "operator"
 ) -> Project:  # fmt: skip
-    """The project of some operators; WorkbenchError for names, versions and licences that packages cannot have."""
-    chosen = f"workbench-{'-'.join(families)}".replace("_", "-") if name is None else name
+    """The project of some operators, or things of another `kind`; WorkbenchError for names, versions and licences that
+    packages cannot have."""
+    chosen = f"workbench-{'-'.join(names)}".replace("_", "-") if name is None else name
     plain = chosen.replace("-", "_").replace(".", "_") if isinstance(chosen, str) else ""
     if not (plain.isidentifier() and plain.isascii() and plain[0].isalpha() and plain[-1] != "_"):
         raise WorkbenchError(f"name={shown(name)} names no package; expected letters, digits, - and _, a letter first")
-    project = Project(chosen, _version(version), _license(license), _summary(families), torch)
+    project = Project(chosen, _version(version), _license(license), _summary(list(names), kind), torch)
     if project.module == "workbench":
         raise WorkbenchError("name='workbench' is the workbench's own; choose another, such as 'workbench-operators'")
     if project.module in {*sys.stdlib_module_names, *NEEDED} or keyword.iskeyword(project.module):
@@ -151,11 +152,10 @@ def _license(license: str | None) -> str | None:
         raise WorkbenchError(f"license={shown(license)} is unknown; expected {expected}") from reason
 
 
-def _summary(families: Mapping[str, Family]) -> str:
-    names = list(families)
+def _summary(names: list[str], kind: str) -> str:
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    kind = "an operator" if len(names) == 1 else "operators"
-    return f"{listed}: {kind} with tuned kernels, made by the Tensor Workbench"
+    what = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" if len(names) == 1 else f"{kind}s"
+    return f"{listed}: {what} with tuned kernels, made by the Tensor Workbench"
 
 
 def pyproject_text(project: Project) -> str:

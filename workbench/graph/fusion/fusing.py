@@ -12,6 +12,7 @@ from workbench.graph.fusion.composing import Composition, NotComposable, Types, 
 from workbench.graph.fusion.footprints import Machine
 from workbench.graph.fusion.groups import Grouping
 from workbench.graph.fusion.legal_groups import legal_groups
+from workbench.graph.fusion.recomputing import with_recomputation
 from workbench.graph.fusion.relay_groups import relay_groups
 from workbench.graph.fusion.results import Cut, FusionResult, Group, bytes_saved
 from workbench.graph.models import Model
@@ -33,7 +34,8 @@ def fused(
     `rule="legality"` groups calls where a value between them need not go through memory, which dependences and
     footprints of their programs tell; `rule="relay"` makes the groups of Relay (FuseOps, TVM 0.14).  `sizes` are what
     named dimensions are taken to be when bytes are weighed (128 otherwise): they decide what is worth it, never what is
-    right.  ModelError for an unknown rule.
+    right.  By legality, what is cheap is computed again in each group that reads it where that moves fewer bytes.
+    ModelError for an unknown rule.
 
     >>> from workbench.graph.models import model
     >>> text = "fn main(x: float32[n, 8], w: float32[8, 4], b: float32[4]) { bias_relu(matmul(x, w), b) }"
@@ -49,8 +51,16 @@ def fused(
     """
     if rule not in RULES:
         raise ModelError(unknown_name("rule", rule, RULES))
-    flat = model.graph_form()
-    making = _Fusing(flat, rule, Machine(target or Target(), dict(sizes or {})))
+    flat, machine = model.graph_form(), Machine(target or Target(), dict(sizes or {}))
+    found = _grouped(flat, rule, machine)
+    if rule == "relay":
+        return found
+    return with_recomputation(flat, found, lambda copied: _grouped(copied, rule, machine), machine)
+
+
+def _grouped(flat: Model, rule: Rule, machine: Machine) -> FusionResult:
+    """A model in graph form with its groups as calls."""
+    making = _Fusing(flat, rule, machine)
     functions = {name: making.function(function) for name, function in flat.functions.items()}
     changed = flat.with_functions(functions) if making.groups else flat
     return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before))

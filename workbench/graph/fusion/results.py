@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from workbench.graph.fusion.call_graph import CallGraph, operator_of
 from workbench.graph.fusion.composing import Types, type_of
@@ -55,13 +56,21 @@ class Cut:
 
 @record(eq=False, repr=False)
 class FusionResult:
-    """A model whose groups are calls, by one of the rules; `before` are the calls of operators it had, in order."""
+    """A model whose groups are calls, by one of the rules; `before` are the calls of operators it had, in order.
+
+    `recomputed` are calls of which each group that reads them has a copy; the copies are among those before.
+    """
 
     rule: str
     model: Model
     groups: tuple[Group, ...]
     cuts: tuple[Cut, ...]
     before: tuple[Call, ...]
+    recomputed: tuple[Call, ...] = ()
+
+    def recomputing(self, calls: tuple[Call, ...]) -> FusionResult:
+        """The same, with calls of which it has copies."""
+        return replace(self, recomputed=calls)
 
     @property
     def calls(self) -> int:
@@ -85,7 +94,8 @@ class FusionResult:
         head = f"{self.rule}: {self.calls} calls in {self.kernels} kernels, {text(self.bytes_saved)} bytes less"
         groups = [f"  {group}" for group in self.groups]
         cuts = [f"  {cut}" for cut in self.cuts]
-        return "\n".join([head, "groups", *groups, *(["cuts", *cuts] if cuts else [])])
+        again = [f"  {named(call)} is computed again where it is read" for call in self.recomputed]
+        return "\n".join([head, "groups", *groups, *again, *(["cuts", *cuts] if cuts else [])])
 
     def __repr__(self) -> str:
         return f"<FusionResult {self.rule}: {self.calls} calls in {self.kernels} kernels>"

@@ -14,17 +14,16 @@ from workbench.graph.forms.scopes import scopes
 from workbench.graph.models import Model
 from workbench.graph.passes.model_pass import ModelPass
 from workbench.graph.passes.support.channels import scaled_by, shift_of
+from workbench.graph.passes.support.fixed_point import LARGEST, LIMIT, quantiser, scaler
+from workbench.graph.passes.support.integer_flow import in_fixed_point
 from workbench.graph.passes.support.narrowed import in_integers
 from workbench.graph.passes.support.rewriting import rewritten
 from workbench.graph.terms.nodes import Call, Constant, Function, Primitive, Term, Tuple
 from workbench.graph.terms.types import TensorType
 from workbench.graph.terms.walking import free_variables, postorder, with_operands
-from workbench.lang.definitions import operator
 from workbench.lang.dtypes import FLOAT32
 from workbench.lang.operator import Operator
 from workbench.records import record
-
-_LARGEST, _LARGEST_SUM = 127, 2**30
 
 
 @record(eq=False)
@@ -37,11 +36,14 @@ class Quantize(ModelPass):
     Calibrate: the model is evaluated on the batches, and s is the largest absolute value of each input by 127; t is
     that of the weights, for each index of the axis of the result that they follow (Jacob et al., 2018).  Realise: the
     operator is written anew over int8, with its bias in int32.  Values beyond what the batches showed are cut off.
-    What has a label in `keep` stays; so does what is computed in branches and functions.
+    What has a label in `keep` stays; so does what is computed in branches and functions.  With `integers`, what lies
+    between two such calls is computed in fixed point: known scales and shifts, choices (max with 0, over windows),
+    movements and sums of two; a multiplication and a shift in the place of dividing and rounding.
     """
 
     batches: tuple[tuple[Any, ...], ...]
     keep: tuple[str, ...] = ()
+    integers: bool = True
 
     def apply(self, model: Model) -> Model:
         found = {call: at for call, at in _annotated(model) if call.label not in self.keep}
@@ -56,20 +58,27 @@ class Quantize(ModelPass):
             assert isinstance(new, Call)
             return _realised(new, found[node], largest[node.arguments[found[node]]])
 
-        return model.with_functions({**model.functions, model.entry: rewritten(model.main, change)})
+        main = rewritten(model.main, change)
+        return model.with_functions({**model.functions, model.entry: in_fixed_point(main) if self.integers else main})
 
     def __str__(self) -> str:
-        return f"quantize(batches{f', keep={list(self.keep)}' if self.keep else ''})"
+        keep = f", keep={list(self.keep)}" if self.keep else ""
+        return f"quantize(batches{keep}{'' if self.integers else ', integers=False'})"
 
 
-def quantize(batches: Iterable[Sequence[Any]], /, *, keep: Iterable[str] = ()) -> Quantize:
-    """Products with known weights compute in int8; the batches (arguments of the model) tell the range of inputs."""
+def quantize(
+    batches: Iterable[Sequence[Any]], /, *, keep: Iterable[str] = (), integers: bool = True
+) -> Quantize:  # fmt: skip
+    """Products with known weights compute in int8; the batches (arguments of the model) tell the range of inputs.
+
+    With `integers` nothing between two of them is a float where that can be (see `support/integer_flow.py`).
+    """
     given = tuple(tuple(batch) if isinstance(batch, tuple | list) else (batch,) for batch in batches)
     if not given:
         raise ModelError("quantize needs at least one batch: a tuple of arguments of the model")
     if isinstance(keep, str):
         raise ModelError(f"quantize: keep is a list of labels, not {shown(keep)}")
-    return Quantize(given, tuple(keep))
+    return Quantize(given, tuple(keep), integers)
 
 
 # --- annotate
@@ -157,12 +166,12 @@ def _realised(call: Call, at: int, largest: float) -> Call:
     product = _product(op, names[at])
     assert product is not None
     arrays = {name: each.array for name, each in zip(names, call.arguments, strict=True) if isinstance(each, Constant)}
-    scale = np.float32(largest / _LARGEST or 1.0)
+    scale = np.float32(largest / LIMIT or 1.0)
     steps, narrow = _rounded(arrays[product.weights], product.axes[1] if product.axes else None)
     given: dict[str, Term] = {product.weights: Constant(narrow)}
     if product.bias is not None:
         whole = np.round(arrays[product.bias] / (scale * steps))
-        given[product.bias] = Constant(np.clip(whole, -_LARGEST_SUM, _LARGEST_SUM).astype(np.int32))
+        given[product.bias] = Constant(np.clip(whole, -LARGEST, LARGEST).astype(np.int32))
     rank = op.tensors[names[at]].rank
     given[names[at]] = Call(Primitive(quantiser(rank)), (call.arguments[at], Constant(np.array(scale))))
     sums = Call(Primitive(product.operator), tuple(given[name] for name in names), call.sizes, call.label, call.span)
@@ -173,28 +182,6 @@ def _realised(call: Call, at: int, largest: float) -> Call:
 def _rounded(array: Any, axis: int | None) -> tuple[Any, Any]:
     """Scales along an axis, and the array in their units as int8."""
     others = tuple(at for at in range(array.ndim) if at != axis)
-    steps = np.max(np.abs(array), axis=others, keepdims=True, initial=0.0) / _LARGEST
+    steps = np.max(np.abs(array), axis=others, keepdims=True, initial=0.0) / LIMIT
     steps = np.where(steps == 0, 1, steps)
     return steps.reshape(-1) if axis is not None else steps.reshape(()), np.round(array / steps).astype(np.int8)
-
-
-@cache
-def quantiser(rank: int) -> Operator:
-    """`q[...] = round(x[...] / s)` within -127 and 127, as int8."""
-    here, cell = _axes_of(rank)
-    value = f"int8(max(min(round(x{cell} / s), {_LARGEST}.0), -{_LARGEST}.0))"
-    return operator(f"def quantise_{rank}d(float{here} x, float s) -> (q) {{ q{cell} = {value} }}")
-
-
-@cache
-def scaler(rank: int, axis: int | None) -> Operator:
-    """`y[...] = s[i] · a[...]` along one axis of so many, or with one s for all."""
-    here, cell = _axes_of(rank)
-    scale, read = ("float s", "s") if axis is None else (f"float(N{axis}) s", f"s(i{axis})")
-    name = f"scale_{rank}d" if axis is None else f"scale_{rank}d_axis_{axis}"
-    return operator(f"def {name}(int32{here} a, {scale}) -> (y) {{ y{cell} = {read} * float(a{cell}) }}")
-
-
-def _axes_of(rank: int) -> tuple[str, str]:
-    sizes, every = ", ".join(f"N{at}" for at in range(rank)), ", ".join(f"i{at}" for at in range(rank))
-    return (f"({sizes})", f"({every})") if rank else ("", "")

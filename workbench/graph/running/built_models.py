@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from workbench.graph.evaluation.arguments import converted
 from workbench.graph.running.drivers import Driver, dense
 from workbench.graph.running.profiles import Profile, profiled
 from workbench.graph.running.programs import Program
-from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
+from workbench.graph.running.recording.recordings import Array, Nested, Value, flat, mapped
 from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.running.specimens import specimens
 from workbench.graph.running.symbolic_calls import symbolic_call
 from workbench.graph.running.torch_tensors import from_torch, to_torch
-from workbench.graph.terms.types import FunctionType
+from workbench.graph.terms.types import FunctionType, TupleType, Type
 from workbench.graph.text.printing_types import print_type
 from workbench.settings import THREADS_LIMIT, settings
 from workbench.target import Target
@@ -124,6 +124,15 @@ class BuiltModel:
         places = {parameter: at for at, parameter in enumerate(self._entry.function.parameters)}
         return tuple(places[term] for term in self._segment.inputs)  # type: ignore[index]
 
+    def inputs_of(self, program: Program) -> dict[str, Nested]:
+        """The inputs of a program by the parameters that they are (tuples in tuples), in the order of these.
+
+        A parameter that the program does not read is not there.
+        """
+        waiting = iter(program.recording.inputs)
+        read = {at: _nest(self._parameters[at], waiting) for at in self._picks()}
+        return {self._entry.function.parameters[at].name: read[at] for at in sorted(read)}
+
     def _remember(self, arrays: tuple[Any, ...], sizes: Mapping[str, int], program: Program, *, is_torch: bool) -> None:
         """The short way for arguments of these shapes and types, where there is one."""
         kind = sys.modules["torch"].Tensor if is_torch else np.ndarray
@@ -157,6 +166,11 @@ class BuiltModel:
 
     def __repr__(self) -> str:
         return f"<BuiltModel {self.model.entry}: {len(self.programs)} programs>"
+
+
+def _nest(of: Type, waiting: Iterator[Value]) -> Nested:
+    """Values in the tuples of a type."""
+    return tuple(_nest(item, waiting) for item in of.items) if isinstance(of, TupleType) else next(waiting)
 
 
 def _nested(program: Program, results: list[Array]) -> Nested:

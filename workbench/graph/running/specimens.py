@@ -12,6 +12,7 @@ from workbench.graph.running.drivers import Driver
 from workbench.graph.running.recording.recordings import Nested, Recording
 from workbench.graph.running.recording.segments import whole_segment
 from workbench.graph.terms.dimensions import shown, symbols, value_of
+from workbench.graph.terms.nodes import Term
 from workbench.graph.terms.types import FunctionType, TensorType, TupleType, Type
 from workbench.graph.text.printing_types import print_type
 from workbench.lang.dtypes import DType
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 def recording_of(model: Model, sizes: Mapping[str, int]) -> Recording:
     """The calls of a model at these sizes of its dimensions; ModelError if it has control flow."""
+    return recording_with_terms(model, sizes)[0]
+
+
+def recording_with_terms(model: Model, sizes: Mapping[str, int]) -> tuple[Recording, dict[Term, Nested]]:
+    """The same, and the tensors that terms of the entry are in it."""
     driver = Driver(dict(model.functions), model.datatypes, model.typing)
     closure = driver.closure(model.entry)
     segment = whole_segment(closure.code, closure.function)
@@ -31,7 +37,7 @@ def recording_of(model: Model, sizes: Mapping[str, int]) -> Recording:
     arguments = specimens(model, sizes)
     known = driver.sizes_of(closure, arguments, dict(sizes))
     values = dict(zip(closure.function.parameters, arguments, strict=True))
-    return driver.tracer.trace(closure.code, segment, values, known)
+    return driver.tracer.trace(closure.code, segment, values, known), driver.tracer.values
 
 
 def specimens(model: Model, sizes: Mapping[str, int]) -> tuple[Nested, ...]:

@@ -28,7 +28,7 @@ from workbench.graph.running.recording.overwriting import read_at_own_cell
 from workbench.graph.running.recording.recordings import OperatorCall
 from workbench.records import record
 from workbench.runtime.building import build_target, refuse_missing_features, share_pool
-from workbench.runtime.calls.preparing import make_plan
+from workbench.runtime.calls.preparing import Plan, make_plan
 from workbench.runtime.compilers.compiling import Library, load, load_known
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.entries import content_key
@@ -36,6 +36,7 @@ from workbench.runtime.compilers.job import Job
 from workbench.runtime.compilers.storage import default_database, subdirectory, write_file
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.border import kernel_part
+from workbench.schedules import Schedule
 from workbench.settings import current
 
 FORMAT = 1
@@ -103,15 +104,23 @@ def _made(key: str, call: OperatorCall) -> StepKernel | LoweringError:
     return _opened(key, facts, library)
 
 
+def step_schedule(call: OperatorCall) -> Schedule:
+    """The schedule of the kernel that a call of the operator with dense arrays of these types would run."""
+    return _plan(call).schedule
+
+
 def _generated(call: OperatorCall) -> Kernel:
-    """The kernel that a call of the operator with dense arrays of these types would run."""
+    plan = _plan(call)
+    return generate(plan.schedule, plan.target, unchecked=plan.unchecked)
+
+
+def _plan(call: OperatorCall) -> Plan:
     op = call.op
     arrays = {name: np.empty(value.shape, value.dtype) if value.shape else np.zeros((), value.dtype)
               for name, value in call.inputs.items()}  # fmt: skip
     out = tuple(None if value is None else np.empty(value.shape, value.dtype) for value in call.initial)
     given = out if any(each is not None for each in out) else None
-    plan = make_plan(op, (), {**arrays, **call.sizes}, given, unchecked=current().unchecked)
-    return generate(plan.schedule, plan.target, unchecked=plan.unchecked)
+    return make_plan(op, (), {**arrays, **call.sizes}, given, unchecked=current().unchecked)
 
 
 def _job(kernel: Kernel, *, aliases: bool) -> Job:

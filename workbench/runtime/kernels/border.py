@@ -133,7 +133,7 @@ static int64_t wb_border_workspace(const int64_t *symbols, int threads) {{
 
 def kernel_part(signature: Signature) -> str:
     """What the text around a kernel has to know of it, in C."""
-    rows = [_row(p) for p in (*signature.inputs, *signature.outputs)]
+    rows = [parameter_row(p) for p in (*signature.inputs, *signature.outputs)]
     return _KERNEL_PART.format(
         inputs=len(signature.inputs),
         outputs=len(signature.outputs),
@@ -146,7 +146,8 @@ def kernel_part(signature: Signature) -> str:
     )
 
 
-def _row(parameter: ArrayParameter) -> str:
+def parameter_row(parameter: ArrayParameter) -> str:
+    """A `wb_border_parameter` of C: kind, bytes, rank, whether it is given by value."""
     return f"{{'{_kind(parameter)}', {parameter.dtype.bytes}, {parameter.rank}, {int(parameter.by_value)}}}"
 
 

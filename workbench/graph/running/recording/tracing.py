@@ -53,6 +53,7 @@ class Tracer(Machine):
     recorded: list[RecordedCall] = field(default_factory=list)
     known: dict[int, Value] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
+    values: dict[Term, Nested] = field(default_factory=dict)
     # Of all recordings: what is known of constants by their ids, with the constants, so that these stay.
     dense: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     folded: dict[Any, tuple[tuple[Array, ...], Any]] = field(default_factory=dict)
@@ -65,6 +66,7 @@ class Tracer(Machine):
         inputs = {term: self._given(term, values[term]) for term in segment.inputs}
         activation = Activation(dict(inputs), None, dict(sizes))
         self.compute(code, segment.nodes, activation)
+        self.values = activation.values
         outputs = tuple(mapped(self.value(activation, term, code), self.as_value) for term in segment.outputs)
         return Recording(tuple(flat(tuple(inputs.values()))), tuple(_needed(self.recorded, outputs)), outputs)
 

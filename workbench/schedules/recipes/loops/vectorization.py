@@ -11,7 +11,7 @@ from workbench.poly.programs.addresses import address
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Tree, path, statements
 from workbench.schedules.analysis.blocking import at_least
-from workbench.schedules.analysis.structure import structure
+from workbench.schedules.analysis.structure import WALKS, structure
 from workbench.schedules.edit import at, children, leaf_path
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.loop_collapse import run_along
@@ -59,6 +59,7 @@ def vectorized_band(schedule: Schedule, band: Band, target: Target) -> Schedule:
     """Vectorise the loop along which most accesses are neighbours, moved innermost if need be."""
     program, ids = schedule.program, statements(band)
     scored = sorted([(score(program, band, i, ids), i) for i in range(len(band.loops))], reverse=True)
+    scored = _across_first(program, scored, band, ids)
     if asked():
         scored = _chosen_first(program, scored, band, ids)
     for value, position in scored:
@@ -95,6 +96,27 @@ def _chosen_first(
     value, position = scored[first]
     forced = wanted != usual
     return [(max(1, value) if forced else value, position), *(s for n, s in enumerate(scored) if n != first)]
+
+
+def _across_first(
+    program: Program, scored: list[tuple[int, int]], band: Band, ids: tuple[str, ...]
+) -> list[tuple[int, int]]:
+    """Before all others a loop along what is written, that something crosses, unless the other loop is better by more
+    than what is read again for each of its rows: a vector that is added to what is transposed."""
+    values = {position: value for value, position in scored}
+    for value, position in scored:
+        crossing = crossed(program, band, position, ids)
+        other = next((at for at, loop in enumerate(band.loops) if loop.name == crossing), None)
+        if other is None or values[other] <= value:
+            continue
+        again = 0
+        for s in ids:
+            own, across = dim_of(band, position, s), dim_of(band, other, s)
+            reads = structure(program, s).reads
+            again += sum(WALKS[1] for r in reads if r.along(across or "") == 1 and r.along(own or "") == 0)
+        if values[other] - again <= value:
+            return [(value, position), *(each for each in scored if each[1] != position)]
+    return scored
 
 
 def _walked(band: Band, position: int, statement: str) -> str:

@@ -1,0 +1,193 @@
+"""`python -m bench.fusion_rules`: models of elementary operators, fused by legality and by Relay's rule.
+
+Both sides have the same operators, generator, recipes, planner and runner; only the groups differ.  In one process, in
+turns; the time of a side is the median of its rounds' medians, its results are held against the interpreter.  Prints
+kernels, milliseconds and the ratio (Relay's rule over legality) of each model, also of the least times, which a busy
+machine disturbs less, and the geometric means; writes JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import workbench as wb
+from bench.facts import load, machine, software
+from bench.timing import batches
+from workbench.graph import Model
+
+RULES = ("legality", "relay")
+OPERATORS = """
+def linear(float(M,K) x, float(N,K) w) -> (y) { y(m,n) +=! x(m,k) * w(n,k) }
+def bias(float(M,N) x, float(N) b) -> (y) { y(i,j) = x(i,j) + b(j) }
+def add(float(M,N) x, float(M,N) z) -> (y) { y(i,j) = x(i,j) + z(i,j) }
+def times(float(M,N) x, float(M,N) z) -> (y) { y(i,j) = x(i,j) * z(i,j) }
+def sigma(float(M,N) x) -> (y) { y(i,j) = 1.0 / (1.0 + exp(-x(i,j))) }
+def tanh2(float(M,N) x) -> (y) { y(i,j) = tanh(x(i,j)) }
+def gelu2(float(M,N) x) -> (y) {
+    y(i,j) = 0.5 * a * (1.0 + tanh(0.79788456 * (a + 0.044715 * a * a * a))) where a = x(i,j)
+}
+def mean(float(M,N) x) -> (m) { m(i) +=! x(i,j)  m(i) = m(i) / N }
+def less(float(M,N) x, float(M) r) -> (y) { y(i,j) = x(i,j) - r(i) }
+def square(float(M,N) x) -> (y) { y(i,j) = x(i,j) * x(i,j) }
+def root(float(M) x) -> (y) { y(i) = sqrt(x(i) + 0.00001) }
+def over(float(M,N) x, float(M) r) -> (y) { y(i,j) = x(i,j) / r(i) }
+def largest(float(M,N) x) -> (y) { y(i) max=! x(i,j) }
+def total(float(M,N) x) -> (y) { y(i) +=! x(i,j) }
+def exponential(float(M,N) x) -> (y) { y(i,j) = exp(x(i,j)) }
+def gained(float(M,N) x, float(N) g) -> (y) { y(i,j) = x(i,j) * g(j) }
+def gates(float(M,4*N) x) -> (float(M,N) i, float(M,N) f, float(M,N) g, float(M,N) o) {
+    i(m,n) = x(m,n) where n in 0:N
+    f(m,n) = x(m,n+N) where n in 0:N
+    g(m,n) = x(m,n+2*N) where n in 0:N
+    o(m,n) = x(m,n+3*N) where n in 0:N
+}
+def heads(float(T,E) x, int32 H) -> (y) { y(h,t,d) = x(t,h*(E/H)+d) where h in 0:H, d in 0:E/H }
+def scores(float(H,T,D) q, float(H,S,D) k) -> (y) { y(h,t,s) +=! q(h,t,d) * k(h,s,d) }
+def scaled(float(H,T,S) x) -> (y) { y(h,t,s) = 0.125 * x(h,t,s) }
+def softmax3(float(H,T,S) x) -> (y) {
+    top(h,t) max=! x(h,t,s)
+    e(h,t,s) = exp(x(h,t,s) - top(h,t))
+    sum(h,t) +=! e(h,t,s)
+    y(h,t,s) = e(h,t,s) / sum(h,t)
+}
+def mixed(float(H,T,S) p, float(H,S,D) v) -> (y) { y(h,t,d) +=! p(h,t,s) * v(h,s,d) }
+def merged(float(H,T,D) x) -> (y) { y(t,e) = x(e/D,t,e%D) where e in 0:H*D }
+def relu4(float(N,C,H,W) x) -> (y) { y(n,c,h,w) = max(x(n,c,h,w), 0.0) }
+def add4(float(N,C,H,W) x, float(N,C,H,W) z) -> (y) { y(n,c,h,w) = x(n,c,h,w) + z(n,c,h,w) }
+
+fn norm(x: float32[m, n], g: float32[n], b: float32[n]) -> float32[m, n] {
+    %y = less(x, mean(x))
+    bias(gained(over(%y, root(mean(square(%y)))), g), b)
+}
+fn row_softmax(x: float32[m, n]) -> float32[m, n] {
+    %e = exponential(less(x, largest(x)))
+    over(%e, total(%e))
+}
+"""
+MODELS = {
+    "layer norm": "fn main(x: float32[512, 768], g: float32[768], b: float32[768]) { norm(x, g, b) }",
+    "softmax": "fn main(x: float32[512, 1000]) { row_softmax(x) }",
+    "product and softmax": """
+fn main(x: float32[256, 256], w: float32[256, 256], b: float32[256]) { row_softmax(bias(linear(x, w), b)) }""",
+    "transformer layer": """
+fn main(
+    x: float32[128, 128], q: float32[128, 128], k: float32[128, 128], v: float32[128, 128], o: float32[128, 128],
+    u: float32[512, 128], d: float32[128, 512], b: float32[128], c: float32[512], g: float32[128]
+) {
+    %q = heads(bias(linear(x, q), b), H=2)
+    %k = heads(bias(linear(x, k), b), H=2)
+    %v = heads(bias(linear(x, v), b), H=2)
+    %s = merged(mixed(softmax3(scaled(scores(%q, %k))), %v))
+    %h = norm(add(bias(linear(%s, o), b), x), g, b)
+    norm(add(bias(linear(gelu2(bias(linear(%h, u), c)), d), b), %h), g, b)
+}""",
+    "lstm cells": """
+fn cell(
+    x: float32[n, k], h: float32[n, m], c: float32[n, m], w: float32[4*m, k], u: float32[4*m, m], b: float32[4*m]
+) -> (float32[n, m], float32[n, m]) {
+    let (i, f, g, o) = gates(bias(add(linear(x, w), linear(h, u)), b));
+    %c = add(times(sigma(f), c), times(sigma(i), tanh2(g)))
+    (times(sigma(o), tanh2(%c)), %c)
+}
+fn main(
+    x: float32[64, 128], h: float32[64, 128], c: float32[64, 128], w: float32[512, 128], u: float32[512, 128],
+    b: float32[512]
+) {
+    let (h1, c1) = cell(x, h, c, w, u, b);
+    let (h2, c2) = cell(h1, h1, c1, w, u, b);
+    cell(h2, h2, c2, w, u, b)
+}""",
+    "residual blocks": """
+fn block(
+    x: float32[n, c, h, w], k: float32[c, c, 3, 3], m: float32[c], v: float32[c], g: float32[c]
+) -> float32[n, c, h, w] {
+    %a = relu4(batch_norm_inference(conv2d(x, k, stride=1, pad=1, dilation=1), m, v, g, m, 0.1))
+    %b = batch_norm_inference(conv2d(%a, k, stride=1, pad=1, dilation=1), m, v, g, m, 0.1)
+    relu4(add4(%b, x))
+}
+fn main(x: float32[1, 32, 32, 32], k: float32[32, 32, 3, 3], m: float32[32], v: float32[32], g: float32[32]) {
+    block(block(x, k, m, v, g), k, m, v, g)
+}""",
+}
+
+
+def prepared(name: str) -> tuple[Model, list[Any]]:
+    """A model without calls of functions, and arguments for it."""
+    model = wb.model(OPERATORS + MODELS[name]) | wb.passes.inline() | wb.passes.to_graph_form()
+    model |= wb.passes.dead_code()
+    random = np.random.default_rng(0)
+    shapes = [[d.constant for d in each.type.dims] for each in model.main.parameters]  # type: ignore[union-attr]
+    arguments: list[Any] = []
+    for shape in shapes:
+        scale = 1 / math.sqrt(shape[-1]) if len(shape) > 1 and len(arguments) else 1.0
+        arguments.append((scale * random.uniform(0.1, 1.0, shape)).astype(np.float32))
+    return model, arguments
+
+
+def compared(name: str, threads: int, seconds: float, rounds: int) -> dict[str, Any]:
+    """Both rules at one model."""
+    model, arguments = prepared(name)
+    expected = _flat(model.evaluate(*arguments))
+    built, found = {}, {"model": name, "threads": threads, "calls": len(wb.graph.fused(model, rule="relay").before)}
+    for rule in RULES:
+        fused = wb.graph.fused(model, rule=rule)
+        built[rule] = wb.build(fused.model, threads=threads)
+        for mine, exact in zip(_flat(built[rule](*arguments)), expected, strict=True):
+            np.testing.assert_allclose(mine, exact, rtol=1e-3, atol=1e-4 * np.abs(exact).max())
+        found[rule] = {"kernels": len(built[rule].programs[0].steps), "rounds": []}
+    for _ in range(rounds):
+        for rule in RULES:
+            times, _ = batches(lambda call=built[rule]: call(*arguments), seconds / rounds, seconds / rounds / 4)
+            found[rule]["rounds"].append(statistics.median(times))
+            found[rule]["least"] = min(*times, found[rule].get("least", math.inf))
+    for rule in RULES:
+        found[rule]["seconds"] = statistics.median(found[rule]["rounds"])
+        found[rule]["profile"] = str(built[rule].profile(*arguments, seconds=0.1))
+    for name, of in (("ratio", "seconds"), ("least_ratio", "least")):
+        found[name] = found["relay"][of] / found["legality"][of]
+    return found
+
+
+def _flat(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--profiles", action="store_true", help="print both profiles by node")
+    parser.add_argument("--out", type=Path, default=Path("bench/out/fusion_rules.json"))
+    given = parser.parse_args()
+    results = []
+    print(f"{'model':20} T  calls  kernels: legality, relay    ms: legality    relay   ratio  of least")
+    for name in given.models:
+        for threads in given.threads:
+            one = compared(name, threads, given.seconds, given.rounds)
+            results.append(one)
+            own, relay = one["legality"], one["relay"]
+            ratios = f"{one['ratio']:6.2f} {one['least_ratio']:6.2f}"
+            times = f"{own['seconds'] * 1e3:14.3f} {relay['seconds'] * 1e3:8.3f}  {ratios}"
+            kernels = f"{own['kernels']:17}, {relay['kernels']:5}"
+            print(f"{name:20} {threads}  {one['calls']:5}  {kernels}  {times}", flush=True)
+            if given.profiles:
+                print(own["profile"], relay["profile"], sep="\n")
+    for name in ("ratio", "least_ratio"):
+        mean = math.exp(statistics.fmean(math.log(one[name]) for one in results))
+        print(f"{name}: geometric mean {mean:.2f}, worst {min(one[name] for one in results):.2f}")
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    facts = {"machine": machine(), "software": software(), "load": load(), "results": results}
+    given.out.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
