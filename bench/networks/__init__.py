@@ -20,7 +20,7 @@ WORDS = 4096
 
 
 class Network(NamedTuple):
-    """What makes a network, and the shape of its input; `words` is how many numbers of words it knows, if it takes such."""
+    """What makes a network and the shape of its input; `words` is how many words it knows, if it takes such."""
 
     make: Callable[[], nn.Module]
     shape: tuple[int, ...]

@@ -29,7 +29,7 @@ class ResidualBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """Three convolutions around a short cut, that in the middle over a quarter of the channels (ResNet-50 and deeper)."""
+    """Three convolutions around a short cut, the window over a quarter of the channels (ResNet-50 and deeper)."""
 
     expansion = 4
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 class Attention(nn.Module):
-    """(B, T, width) → the same: each place sees every other, or with `causal` those before it (Vaswani et al., 2017)."""
+    """(B, T, width) → the same: each place sees all, or with `causal` those before it (Vaswani et al., 2017)."""
 
     def __init__(self, width: int, heads: int, *, causal: bool = False) -> None:
         super().__init__()
