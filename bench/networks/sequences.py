@@ -21,7 +21,7 @@ class Tagger(nn.Module):
 
 
 class WaveNet(nn.Module):
-    """(B, 1, T) samples to (B, levels, T): gated causal convolutions, doubling distances (van den Oord et al., 2016)."""
+    """(B, 1, T) samples to (B, levels, T): gated causal convolutions (van den Oord et al., 2016)."""
 
     def __init__(self, channels: int, skips: int, levels: int, layers: int, cycles: int) -> None:
         super().__init__()
