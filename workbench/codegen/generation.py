@@ -17,6 +17,7 @@ from workbench.target_cpus import CPUS
 from workbench.target_gpus import GPUS
 
 if TYPE_CHECKING:
+    from workbench.poly.programs.program import Program
     from workbench.schedules import Schedule
 
 PLAIN = {name: Target(name) for name in DIALECTS}
@@ -35,17 +36,30 @@ def generate(
     if not hasattr(schedule, "verdict"):
         advice = "wb.generate(wb.autoschedule(op, M=64))"
         raise CodegenError(f"generate takes a Schedule, not {shown(schedule)}; for an operator: {advice}")
-    if not unsafe and not schedule.verdict:
+    if not unsafe:
+        refuse_illegal(schedule)
+    return machine.language.load("writer")(schedule, machine, checked=not unchecked)
+
+
+def refuse_illegal(schedule: Schedule) -> None:
+    """IllegalSchedule if a schedule would compute something else than its operator, or is not known not to."""
+    if not schedule.verdict:
         why = schedule.verdict.explain()
         raise IllegalSchedule(f"no code for an illegal schedule (unsafe=True insists): {why}", schedule.verdict)
-    return machine.language.load("writer")(schedule, machine, checked=not unchecked)
 
 
 def c_kernel(schedule: Schedule, machine: Target, *, checked: bool) -> Kernel:
     """The kernel in C."""
-    program = schedule.program
-    nest = lower_nest(program, schedule.tree, machine)
-    unit = write_unit(stored(program, schedule.tree), nest, machine, title(schedule), checked=checked)
+    nest = lower_nest(schedule.program, schedule.tree, machine)
+    program = stored(schedule.program, schedule.tree)
+    return kernel_of_nest(schedule, program, nest, machine, title(schedule), checked=checked)
+
+
+def kernel_of_nest(
+    schedule: Schedule, program: Program, nest: Nest, machine: Target, head: list[str], *, checked: bool
+) -> Kernel:  # fmt: skip
+    """The kernel in C that executes a nest over the arrays of a program, below these comment lines."""
+    unit = write_unit(program, nest, machine, head, checked=checked)
     calls = dict.fromkeys(flag for kernel in called(nest) for flag in kernel.flags)
     needs = dict.fromkeys(x for kernel in called(nest) if isinstance(kernel, ProcessorKernel) for x in kernel.isa)
     return Kernel(

@@ -99,7 +99,7 @@ def test_a_second_start_neither_lowers_nor_compiles(monkeypatch):
     x = array(5, 6)
     given = made("fn main(x: float32[5, 6]) { turned(dense(turned(dense(x, x)), const#0)) }", array(9, 5))
     first = wb.build(given)(x)
-    monkeypatch.setattr(step_kernels, "_generated", lambda call: pytest.fail(f"{call.name} is generated again"))
+    monkeypatch.setattr(step_kernels, "_generated", lambda call, _: pytest.fail(f"{call.name} is generated again"))
     assert np.array_equal(wb.build(given)(x), first)
 
 
@@ -188,7 +188,7 @@ def test_a_promise_about_data_is_checked_in_the_middle():
 
 
 def test_what_no_kernel_is_made_for_is_computed_by_the_oracle_and_said(monkeypatch):
-    def refuse(call):
+    def refuse(call, constants):
         raise LoweringError("not today")
 
     given = made("fn main(x: float32[13]) { squared(rampfall(x, x).1) }")

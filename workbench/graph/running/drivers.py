@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.graph.evaluation.machine import Activation, Closure, Machine
 from workbench.graph.forms.scopes import Scopes, scopes
+from workbench.graph.running.packed_constants import PackedConstants
 from workbench.graph.running.programs import Program
 from workbench.graph.running.recording.recordings import Array, Nested, flat, mapped
 from workbench.graph.running.recording.segments import Segment, segmented, straight_functions
@@ -36,6 +37,7 @@ class Driver(Machine):
     foreign: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     threads: int | None = None
     programs: dict[Key, Program] = field(default_factory=dict)
+    packed: PackedConstants = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,7 +73,7 @@ class Driver(Machine):
 
     def _built(self, code: Scopes, segment: Segment, values: list[Nested], sizes: Mapping[str, int]) -> Program:
         given = dict(zip(segment.inputs, values, strict=True))
-        return Program(self.tracer.trace(code, segment, given, sizes), self.threads)
+        return Program(self.tracer.trace(code, segment, given, sizes), self.threads, self.packed)
 
     def sizes_of(self, closure: Closure, arguments: tuple[Any, ...], sizes: dict[str, int]) -> dict[str, int]:
         """The dimensions of a call; CallError if its arguments disagree about them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from workbench.errors import KernelError, LoweringError
 from workbench.graph.running.hosted_calls import Hosted, by_oracle, computed, host_function
 from workbench.graph.running.memory_plans import Storage, arena
+from workbench.graph.running.packed_constants import PackedConstants, packed_constant
 from workbench.graph.running.recording.recordings import Array, OperatorCall, RecordedCall, Recording, Value, flat
 from workbench.graph.running.runners import runner
 from workbench.graph.running.step_kernels import StepKernel, step_kernels
@@ -52,14 +53,18 @@ class Program:
     Several threads may run it at once: each run has memory of its own.
     """
 
-    def __init__(self, recording: Recording, threads: int | None) -> None:
+    def __init__(
+        self, recording: Recording, threads: int | None, packed: PackedConstants | None = None
+    ) -> None:
         self.recording, self.threads = recording, threads
         self.storage = Storage(recording)
         self.arena = arena(self.storage.lifetimes())
         by_name = {call.name: call for call in recording.calls}
         self.calls = [by_name[name] for name in self.arena.order if by_name[name] not in self.storage.views]
         on_host = {call: function for call in self.calls if (function := host_function(call)) is not None}
-        kernels = step_kernels(call for call in self.calls if isinstance(call, OperatorCall) and call not in on_host)
+        own = (call for call in self.calls if isinstance(call, OperatorCall) and call not in on_host)
+        kernels = step_kernels(own, self._constants_of)
+        self.packed = self._packed(kernels, {} if packed is None else packed)
         self._assemble(kernels, on_host)
         self._spare: list[Frame] = []
         self._run = runner()
@@ -79,6 +84,27 @@ class Program:
         ])  # fmt: skip
 
     # --- assembly
+
+    def _constants_of(self, call: OperatorCall) -> frozenset[str]:
+        """The inputs of a call that are constants, or views of such; numbers excepted."""
+        inputs = call.inputs.items()
+        return frozenset(n for n, value in inputs if value.shape and self.storage.root(value).array is not None)
+
+    def _packed(
+        self, kernels: Mapping[OperatorCall, StepKernel | LoweringError], known: PackedConstants
+    ) -> dict[tuple[OperatorCall, str], Value]:
+        """The constants that kernels take packed, by call and parameter; each is packed once, `known` ones before."""
+        found: dict[tuple[OperatorCall, str], Value] = {}
+        for call, kernel in kernels.items():
+            for packed in kernel.packed if isinstance(kernel, StepKernel) else ():
+                value = call.inputs[packed.source]
+                array = self.storage.root(value).array
+                assert array is not None
+                key = id(array), packed.kernel.key
+                if key not in known:
+                    known[key] = array, packed_constant(packed, array.reshape(value.shape))
+                found[call, packed.array] = known[key][1]
+        return found
 
     def _assemble(
         self, kernels: dict[OperatorCall, StepKernel | LoweringError], on_host: dict[RecordedCall, Callable[..., Any]]
@@ -116,7 +142,8 @@ class Program:
     def _numbered(self) -> dict[Value, int]:
         """The slots of the addresses of tensors: inputs, results, what is in the arena, constants."""
         self.inside = [value for call in self.calls for value in call.results if value.name in self.arena.offsets]
-        self.constants = [value for value in self.recording.constants if value not in self.storage.source]
+        plain = (value for value in self.recording.constants if value not in self.storage.source)
+        self.constants = [*plain, *dict.fromkeys(self.packed.values())]
         every = (*self.recording.inputs, *self.storage.results, *self.inside, *self.constants)
         return {value: at for at, value in enumerate(every)}
 
@@ -129,7 +156,8 @@ class Program:
             return
         results = dict(zip(call.op.outputs, call.results, strict=True))
         first, begin = len(self.places), len(self.copies)
-        self.places += [self._at(call.inputs.get(name) or results[name]) for name in kernel.parameters]
+        given = {**call.inputs, **results, **{p.array: self.packed[call, p.array] for p in kernel.packed}}
+        self.places += [self._at(given[name]) for name in kernel.parameters]
         for output, initial, result in zip(call.op.outputs, call.initial, call.results, strict=True):
             if initial is not None:
                 self.copies.append((self._at(result), self._at(initial), result.bytes))

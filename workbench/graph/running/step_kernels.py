@@ -21,15 +21,17 @@ from typing import Any
 import numpy as np
 
 from workbench import records
-from workbench.codegen import IndexCheck, Kernel, generate
+from workbench.codegen import IndexCheck, Kernel
+from workbench.codegen.packed_inputs import Packing, packed_inputs
 from workbench.deferred import uncollected
 from workbench.errors import LoweringError
 from workbench.graph.running.recording.overwriting import read_at_own_cell
-from workbench.graph.running.recording.recordings import OperatorCall
+from workbench.graph.running.recording.recordings import Array, OperatorCall
+from workbench.lang.algebra.normal_form import constant
 from workbench.records import record
 from workbench.runtime.building import build_target, refuse_missing_features, share_pool
 from workbench.runtime.calls.preparing import Plan, make_plan
-from workbench.runtime.compilers.compiling import Library, load, load_known
+from workbench.runtime.compilers.compiling import load, load_known
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.entries import content_key
 from workbench.runtime.compilers.job import Job
@@ -37,9 +39,13 @@ from workbench.runtime.compilers.storage import default_database, subdirectory, 
 from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.border import kernel_part
 from workbench.schedules import Schedule
+from workbench.schedules.recipes.products.known_operands import known_operands
 from workbench.settings import current
 
-FORMAT = 1
+FORMAT = 2
+ALIGNMENT = 64
+"""Of the workspace of a kernel."""
+STEP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
 
 @record(eq=False)
@@ -47,7 +53,8 @@ class StepKernel:
     """A compiled kernel, ready to be a step.
 
     `parameters` are the tensors it takes, inputs before outputs; `zeros` those outputs that must hold zeros before;
-    `workspace` gives the bytes it needs for so many threads.
+    `workspace` gives the bytes it needs for so many threads.  Of constants that it takes `packed` the parameters are
+    the packed arrays.
     """
 
     key: str
@@ -56,15 +63,38 @@ class StepKernel:
     checks: tuple[IndexCheck, ...]
     address: int
     workspace: Callable[[int], int]
+    packed: tuple[PackedConstant, ...] = ()
+
+    def run(self, arrays: Iterable[Array], threads: int = 1) -> None:
+        """Compute on these arrays, its parameters in order."""
+        given = list(arrays)
+        data = (ctypes.c_void_p * len(given))(*(each.ctypes.data for each in given))
+        space = np.empty(self.workspace(threads) + ALIGNMENT, np.uint8)
+        place = -(-space.ctypes.data // ALIGNMENT) * ALIGNMENT
+        STEP(self.address)(data, place, threads)
 
 
-def step_kernels(calls: Iterable[OperatorCall]) -> dict[OperatorCall, StepKernel | LoweringError]:
+@record(eq=False)
+class PackedConstant:
+    """What a kernel takes in the place of an input `source` that is a constant: `array`, which `kernel` makes of it."""
+
+    array: str
+    source: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    kernel: StepKernel
+
+
+def step_kernels(
+    calls: Iterable[OperatorCall], constants: Callable[[OperatorCall], frozenset[str]]
+) -> dict[OperatorCall, StepKernel | LoweringError]:
     """The kernel of each call; LoweringError in the place of one that no kernel can be made for.
 
-    BuildError if there is no compiler or it fails, CallError for an access that leaves its array.
+    `constants` are the inputs of a call that hold the same whenever it runs.  BuildError if there is no compiler or it
+    fails, CallError for an access that leaves its array.
     """
     around = _circumstances()
-    keys = {call: _key(call, around) for call in calls}
+    keys = {call: _key(call, constants(call), around) for call in calls}
     distinct = {key: call for call, key in keys.items()}
     found: dict[str, StepKernel | LoweringError] = {}
     found |= {key: known for key in distinct if (known := _known(key)) is not None}
@@ -72,36 +102,52 @@ def step_kernels(calls: Iterable[OperatorCall]) -> dict[OperatorCall, StepKernel
     if missing:
         # Generation holds the interpreter, compilers do not: one thread more than cores keeps these busy.
         with ThreadPoolExecutor(max_workers=1 + (os.cpu_count() or 1)) as pool, uncollected():
-            tasks = {key: pool.submit(copy_context().run, _made, key, call) for key, call in missing.items()}
+            tasks = {
+                key: pool.submit(copy_context().run, _made, key, call, constants(call)) for key, call in missing.items()
+            }
             found |= {key: task.result() for key, task in tasks.items()}
     return {call: found[key] for call, key in keys.items()}
 
 
-def _key(call: OperatorCall, around: str) -> str:
+def _key(call: OperatorCall, constants: frozenset[str], around: str) -> str:
     """What is equal for calls that one kernel serves."""
     op = call.op
     types = [(name, tensor.dtype.name) for name, tensor in op.tensors.items()]
-    return content_key(around, op.name, op.text, types, sorted(call.sizes.items()))
+    return content_key(around, op.name, op.text, types, sorted(call.sizes.items()), sorted(constants))
 
 
-def _made(key: str, call: OperatorCall) -> StepKernel | LoweringError:
+def _made(key: str, call: OperatorCall, constants: frozenset[str]) -> StepKernel | LoweringError:
     """A kernel generated and compiled; its record is kept."""
     try:
-        kernel = _generated(call)
+        kernel, packings = _generated(call, constants)
     except LoweringError as error:
         return error
-    signature = kernel.signature
-    job = _job(kernel, aliases=bool(read_at_own_cell(call.op)))
-    facts = {
+    facts = _compiled(kernel, aliases=bool(read_at_own_cell(call.op)))
+    facts["packed"] = [_packed(each) for each in packings]
+    with suppress(OSError):
+        write_file(_place(key), json.dumps(facts).encode())
+    opened = _opened(key, facts)
+    assert opened is not None
+    return opened
+
+
+def _compiled(kernel: Kernel, *, aliases: bool) -> dict[str, Any]:
+    """What must be known of a kernel beside its library, which is there afterwards."""
+    signature, job = kernel.signature, _job(kernel, aliases=aliases)
+    load(job)
+    return {
         "job": job.key,
         "parameters": [each.name for each in (*signature.inputs, *signature.outputs)],
         "zeros": [each.name for each in signature.outputs if each.zero_fill],
         "checks": [asdict(check) for check in signature.checks],
     }
-    library = load(job)
-    with suppress(OSError):
-        write_file(_place(key), json.dumps(facts).encode())
-    return _opened(key, facts, library)
+
+
+def _packed(packing: Packing) -> dict[str, Any]:
+    (array,) = packing.kernel.signature.outputs
+    shape = [constant(extent) for extent in array.shape]
+    facts = {"array": packing.array, "source": packing.source, "dtype": array.dtype.numpy.str, "shape": shape}
+    return {**facts, "kernel": _compiled(packing.kernel, aliases=False)}
 
 
 def step_schedule(call: OperatorCall) -> Schedule:
@@ -109,9 +155,12 @@ def step_schedule(call: OperatorCall) -> Schedule:
     return _plan(call).schedule
 
 
-def _generated(call: OperatorCall) -> Kernel:
-    plan = _plan(call)
-    return generate(plan.schedule, plan.target, unchecked=plan.unchecked)
+def _generated(call: OperatorCall, constants: frozenset[str] = frozenset()) -> tuple[Kernel, tuple[Packing, ...]]:
+    """The kernel that a call of the operator with dense arrays of these types would run, and those that pack constants.
+    """
+    with known_operands(constants):
+        plan = _plan(call)
+    return packed_inputs(plan.schedule, plan.target, constants, unchecked=plan.unchecked)
 
 
 def _plan(call: OperatorCall) -> Plan:
@@ -140,9 +189,7 @@ def _entry() -> str:
 def _known(key: str) -> StepKernel | None:
     """The kernel of a record that was kept, if its library is there."""
     try:
-        facts = json.loads(_place(key).read_bytes())
-        library = load_known(facts["job"])
-        return None if library is None else _opened(key, facts, library)
+        return _opened(key, json.loads(_place(key).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -151,13 +198,24 @@ def _place(key: str) -> Path:
     return subdirectory("steps") / f"{key}.json"
 
 
-def _opened(key: str, facts: Mapping[str, Any], library: Library) -> StepKernel:
+def _opened(key: str, facts: Mapping[str, Any]) -> StepKernel | None:
+    library = load_known(facts["job"])
+    if library is None:
+        return None
     share_pool(library.handle)
     workspace = library.handle.wb_step_workspace
     workspace.restype, workspace.argtypes = ctypes.c_int64, [ctypes.c_int]
     address = ctypes.cast(library.handle.wb_step, ctypes.c_void_p).value or 0
     checks = tuple(IndexCheck(**{**check, "seen": None}) for check in facts["checks"])
-    return StepKernel(key, tuple(facts["parameters"]), tuple(facts["zeros"]), checks, address, workspace)
+    packed: list[PackedConstant] = []
+    for each in facts.get("packed", ()):
+        own = _opened(each["kernel"]["job"], each["kernel"])
+        if own is None:
+            return None
+        shape = tuple(each["shape"])
+        packed.append(PackedConstant(each["array"], each["source"], np.dtype(each["dtype"]), shape, own))
+    names = tuple(facts["parameters"]), tuple(facts["zeros"])
+    return StepKernel(key, *names, checks, address, workspace, tuple(packed))
 
 
 # -- What kernels depend on beside operator and sizes ----------------------------------------------

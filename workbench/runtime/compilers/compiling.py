@@ -144,8 +144,13 @@ def loaded(library: Path) -> ctypes.CDLL:
 # GCC's runtime lets a waiting thread spin for milliseconds before it sleeps.  While other processes use the cores, the
 # spinning thread keeps from running the one it waits for: products of a few milliseconds took forty.
 
-SPINS = "10000"
-"""About thirty microseconds: longer than from one parallel loop to the next, shorter than a time slice."""
+SPINS = "2000"
+"""Fifty to a hundred microseconds where a pause takes 25 to 50 ns, as on the processors of today; less on old ones.
+
+Longer than from one parallel loop to the next, and no longer than waking a thread takes a few times over.  A system
+that is busy may put both threads on one processor: then each loop waits for all spins (10 000 took half a
+millisecond, where a team that OpenMP throttles, having more threads than processors, took 24 µs).
+"""
 
 
 def wait_briefly(environment: MutableMapping[str, str] = os.environ) -> None:

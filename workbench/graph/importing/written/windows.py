@@ -59,11 +59,11 @@ def convolution(
     read = f"{source}(n, {channel}, {', '.join(at)})"
     weight = f"weight(f, {inner_channel}, {', '.join('k' + n for n in names)})"
     y = f"(n, f, {', '.join(names)})"
-    product = f"{_as(read, x.element, within)} * {_as(weight, w.element, within)}"
+    product = f"{cast(read, x.element, within)} * {cast(weight, w.element, within)}"
     ranges = [f"{n} in 0:{out}" for n, out in zip(names, extents(names, window), strict=True)]
     target = "y" if within == of else "t"
     lines.append(f"{target}{y} +=! {product} where {', '.join(ranges)}")
-    added = f"{target}{y}" + (f" + {_as('bias(f)', bias.element, within)}" if bias is not None else "")
+    added = f"{target}{y}" + (f" + {cast('bias(f)', bias.element, within)}" if bias is not None else "")
     if bias is not None or target == "t":
         lines.append(f"y{y} = {added}" if within == of else f"y{y} = {of.name}({added})")
     weights = ["F", "C" if groups == 1 else str(per), *(f"K{n.upper()}" for n in names)]
@@ -72,7 +72,8 @@ def convolution(
     return g.define(f"conv{len(names)}d", inputs, [("y", of, ["N", "F", *extents(names, window)])], "\n".join(lines))
 
 
-def _as(read: str, of: DType, within: DType) -> str:
+def cast(read: str, of: DType, within: DType) -> str:
+    """A read, converted where the element type of the sum is another."""
     return read if of == within else f"{within.name}({read})"
 
 
@@ -112,52 +113,6 @@ def border(
     read = f"{source}(n, c, {', '.join(subscripts)})"
     value = f"{' && '.join(inside)} ? {read} : {fill}" if inside else read
     return f"{name}(n, c, {', '.join(names)}) = {value} where n in 0:N, c in 0:{channels}, {', '.join(ranges)}"
-
-
-def transposed(
-    g: Emitter, x: Value, w: Value, bias: Value | None, window: Window, groups: int, more: Sequence[int],
-) -> Value:  # fmt: skip
-    """The transposed convolution: each element adds a scaled filter; `more` elements at the end of each axis."""
-    names = spatial(x.rank - 2)
-    within = working(x.element)
-    inside, reads, out = [], [], []
-    for at, n in enumerate(names):
-        size, k = n.upper(), f"k{n}"
-        step, d = window.strides[at], window.dilations[at]
-        cut = window.before[at]
-        place = f"{n} + {cut} - {k if d == 1 else f'{d} * {k}'}"
-        if step == 1:
-            inside += [f"{place} >= 0", f"{place} < {size}"]
-            reads.append(place)
-        else:
-            inside += [f"({place}) % {step} == 0", f"({place}) / {step} >= 0", f"({place}) / {step} < {size}"]
-            reads.append(f"({place}) / {step}")
-        reach = f"{d} * (K{size} - 1) + 1"
-        end = more[at] - cut - window.after[at]
-        out.append(f"({size} - 1) * {step} + {reach}{f' + {end}' if end > 0 else f' - {-end}' if end < 0 else ''}")
-    per_in = (x.dims[1].constant or 0) // groups
-    per_out = w.dims[1].constant
-    if groups == 1:
-        channel, filtered, channels, features = "c", "f", "C", "F"
-    else:
-        channel, filtered = f"{per_in} * (f / {per_out}) + c", f"f % {per_out}"
-        channels, features = str(per_in * groups), str(per_out)
-    total = features if groups == 1 else str((per_out or 0) * groups)
-    y = f"(n, f, {', '.join(names)})"
-    ranges = [f"f in 0:{total}", f"c in 0:{'C' if groups == 1 else per_in}"]
-    ranges += [f"{n} in 0:{size}" for n, size in zip(names, out, strict=True)]
-    ranges += [f"k{n} in 0:K{n.upper()}" for n in names]
-    read = _as(f"x(n, {channel}, {', '.join(reads)})", x.element, within)
-    weight = _as(f"weight({channel}, {filtered}, {', '.join('k' + n for n in names)})", w.element, within)
-    body = f"t{y} +=! {' && '.join(inside)} ? {read} * {weight} : 0 where {', '.join(ranges)}\n"
-    added = f"t{y}" + (f" + {_as('bias(f)', bias.element, within)}" if bias is not None else "")
-    body += f"y{y} = {added if within == x.element else f'{x.element.name}({added})'}"
-    inputs = [
-        ("x", x, ["N", channels, *(n.upper() for n in names)]),
-        ("weight", w, [channels, features, *(f"K{n.upper()}" for n in names)]),
-    ]
-    inputs += [("bias", bias, [total])] if bias is not None else []
-    return g.define(f"conv_transpose{len(names)}d", inputs, [("y", x.element, ["N", total, *out])], body)
 
 
 # --- pooling
@@ -229,7 +184,7 @@ def average_pool(
     within = working(x.element)
     lines, read = _padded_source(x, names, kernel, window, "0")
     y = f"(n, c, {', '.join(names)})"
-    lines.append(f"t{y} +=! {_as(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
+    lines.append(f"t{y} +=! {cast(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
     count = (
         str(divisor)
         if divisor

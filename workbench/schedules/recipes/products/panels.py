@@ -7,11 +7,13 @@ from collections.abc import Collection
 from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.derive.buffers import reads
-from workbench.poly.programs.tree import path, statements
+from workbench.poly.derive.deriving import fresh_name
+from workbench.poly.programs.tree import loops, path, statements
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.edit import find_loop, rest_of
+from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, reorder, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps import add_unit_loop, fuse, reorder, split, stage, transform_layout, unroll, vectorize
 from workbench.schedules.steps.storage.stage import spelt_read
 from workbench.schedules.transform import applied
 
@@ -35,7 +37,11 @@ def paneled(
     before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
 
     The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
+    Of an operand that is known all panels are copied before everything else.
     """
+    if is_known(operand.tensor):
+        name, once = home.rpartition("/")[0], fresh_name("once", {x.name for x in loops(schedule.tree)})
+        schedule, home = add_unit_loop(name, 0, name=once).on(schedule), f"{name}/{once}"
     before = {*schedule.program.arrays}
     schedule = stage(_meant(schedule, operand, home), home).on(schedule)
     (buffer,) = {*schedule.program.arrays} - before
@@ -58,11 +64,11 @@ def _meant(schedule: Schedule, operand: Read, home: str) -> str:
 def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes: bool) -> Schedule:
     """The copy panel by panel, in lanes or unrolled along the dimension that was cut."""
     load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
-    loops = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
-    cut = loops[position]
+    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    cut = own[position]
     names = (f"{cut}_panel", f"{cut}_lane")
     schedule = split(f"{load.name}/{cut}", size, names=names).on(schedule)
-    others = [x for x in loops if x != cut]
+    others = [x for x in own if x != cut]
     schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in (names[0], *others, names[1]))))
     if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
         schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)

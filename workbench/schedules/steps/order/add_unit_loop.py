@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from workbench.errors import ScheduleError, shown
 from workbench.lang.dtypes import INT32
 from workbench.lang.expr import Const
 from workbench.poly.dependence.questions import statement_id
-from workbench.poly.programs.tree import Band, Leaf, Loop, loops, path
+from workbench.poly.programs.tree import Band, Loop, Mark, Sequence, Tree, loops, normal, path, statements
 from workbench.records import record
 from workbench.schedules.arguments import new_name, whole
-from workbench.schedules.edit import at, leaf_path, put
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.sketches.open_steps import takes_choices
 from workbench.schedules.transform import Transform
@@ -24,8 +24,9 @@ class AddUnitLoop(Transform):
 
     before → after:  for m: S   →   for m: for u = value: S
 
-    Always legal.  Afterwards the nest is as deep as another, and the two can be merged: a statement with fewer dims is
-    then executed at one iteration of the other's loop (`value`, which `shift` can move).  TVM's add_unit_loop.
+    Always legal.  Other statements that stand in the loops inside are in the loop, too.  Afterwards the nest is as deep
+    as another, and the two can be merged: a statement with fewer dims is then executed at one iteration of the other's
+    loop (`value`, which `shift` can move).  TVM's add_unit_loop.
     """
 
     name: ClassVar[str] = "add_unit_loop"
@@ -43,24 +44,10 @@ class AddUnitLoop(Transform):
             stands = f"{self.statement} stands in {len(around)} loops"
             raise ScheduleError(f"add_unit_loop: inside={shown(self.inside)} does not fit; {stands}")
         name = new_name(self.loop)
-        if name in {x.name for x in around}:
+        tree = _around(schedule.tree, identifier, self)
+        if any(x.name == name for x in around) or _is_twice(tree, name):
             raise ScheduleError(f"{self}: {self.statement} stands in a loop {name} already; give another with name=")
-        return schedule.with_tree(self._placed(schedule, identifier, len(around) - self.inside), self)
-
-    def _placed(self, schedule: Schedule, identifier: str, below: int) -> Leaf | Band:
-        """The tree with the loop; `below` loops stay inside it."""
-        tree, place = schedule.tree, leaf_path(schedule.tree, identifier)
-        unit = Loop(self.loop, ((identifier, Const(self.value, INT32)),))
-        parent = at(tree, place[:-1]) if place else None
-        if below == 0 or not isinstance(parent, Band):
-            if below:
-                raise ScheduleError(f"{self}: other statements stand in the loops inside; distribute them first")
-            return put(tree, place, Band((unit,), at(tree, place)))  # type: ignore[return-value]
-        if below > len(parent.loops):
-            raise ScheduleError(f"{self}: other statements stand in the loops inside; distribute them first")
-        cut = len(parent.loops) - below
-        own = (*parent.loops[:cut], unit, *parent.loops[cut:])
-        return put(tree, place[:-1], Band(own, parent.child))  # type: ignore[return-value]
+        return schedule.with_tree(normal(tree), self)
 
     @classmethod
     def choices(cls, schedule: Schedule) -> Iterator[AddUnitLoop]:
@@ -79,3 +66,37 @@ class AddUnitLoop(Transform):
 def add_unit_loop(statement: str, inside: int, /, value: int = 0, name: str = "u") -> AddUnitLoop:
     """Put a loop of one iteration (`value`) around `statement`, inside as many of its loops."""
     return AddUnitLoop(statement, whole(inside), whole(value), name)
+
+
+def _around(tree: Tree, identifier: str, step: AddUnitLoop, passed: int = 0) -> Tree:
+    """The tree with the loop around what of it stands inside so many loops and holds the statement."""
+    match tree:
+        case Sequence(children):
+            return Sequence(tuple(
+                _around(x, identifier, step, passed) if identifier in statements(x) else x for x in children
+            ))  # fmt: skip
+        case Mark(_, _, child) if passed < step.inside:
+            return replace(tree, child=_around(child, identifier, step, passed))
+        case Band(own, child) if passed + len(own) <= step.inside and own:
+            return Band(own, _around(child, identifier, step, passed + len(own)))
+        case Band(own, child):
+            cut = step.inside - passed
+            return Band((*own[:cut], _unit(tree, step), *own[cut:]), child)
+    return Band((_unit(tree, step),), tree)
+
+
+def _unit(tree: Tree, step: AddUnitLoop) -> Loop:
+    return Loop(step.loop, tuple((s, Const(step.value, INT32)) for s in statements(tree)))
+
+
+def _is_twice(tree: Tree, name: str) -> bool:
+    """Whether a loop of that name stands in another."""
+    match tree:
+        case Sequence(children):
+            return any(_is_twice(x, name) for x in children)
+        case Mark(_, _, child):
+            return _is_twice(child, name)
+        case Band(own, child):
+            here = [x.name for x in own].count(name)
+            return here > 1 or (here == 1 and name in {x.name for x in loops(child)}) or _is_twice(child, name)
+    return False
