@@ -11,7 +11,7 @@ import workbench as wb
 from tests.support import ROOT
 from workbench.poly.programs import program, tree
 
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [path for folder in (".", "docs", "docs/coming_from") for path in sorted((ROOT / folder).glob("*.md"))]
 
 
 def code_blocks(path: Path) -> str:
@@ -73,6 +73,22 @@ def test_the_glossary_names_what_there_is():
         missing += [] if found else [name]
     assert len(named) > 30
     assert sorted(missing) == []
+
+
+def test_what_a_page_for_newcomers_names_is_there():
+    """Each `wb.name` of the tables "word for word" is a public name."""
+    pages = [path for path in DOCUMENTS if path.parent.name == "coming_from"]
+    found = re.compile(r"`[^`]*?wb\.([\w.]+)")
+    named = {(path.name, name) for path in pages for name in found.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 60
+    assert sorted(pair for pair in named if not _resolves(pair[1])) == []
+
+
+def _resolves(name: str) -> bool:
+    value = wb
+    for part in name.strip(".").split("."):
+        value = getattr(value, part, None)
+    return value is not None
 
 
 def test_every_make_target_a_document_names_exists():

@@ -44,6 +44,9 @@ ELSEWHERE = {
     "certify": "run", "compare": "look", "rewrites": "look", "autoschedule": "schedule", "partition": "models",
 }  # fmt: skip
 LIBRARY_PAGE = "library"
+TITLES = {
+    "order": "Order of instances", "instances": "Instances", "storage": "Storage", "execution": "How loops run",
+}  # fmt: skip
 
 
 def pages() -> dict[str, str]:
@@ -102,9 +105,8 @@ def _steps() -> Iterator[str]:
     """The vocabulary: the function of each step, and the law from its class."""
     import workbench.schedules.steps as steps
 
-    words = {"order": "Order of instances", "instances": "Instances", "storage": "Storage", "execution": "How loops run"}
     for kind in KINDS:
-        yield f"## {words[kind]}\n"
+        yield f"## {TITLES[kind]}\n"
         for step in (s for s, module in STEPS.items() if module.startswith(f"{kind}.")):
             shadowed = not NAMES[step].startswith("workbench.schedules:")
             yield entry(f"wb.{'schedules.' if shadowed else ''}{step}", getattr(steps, step))

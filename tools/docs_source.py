@@ -15,14 +15,16 @@ from pathlib import Path
 
 import api_pages
 import nbformat
-import notebooks
 from nbformat.v4 import new_markdown_cell
+
+import notebooks
 
 ROOT = notebooks.ROOT
 DOCS = ROOT / "docs"
 SOURCE = DOCS / "_build" / "source"
 SITE = DOCS / "site"
 CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+STILL = re.compile(r'<div class="wb-still">(?:<img [^>]*>|<pre>.*?</pre>)</div>', re.DOTALL)
 LIST_OF_NOTEBOOKS = "```{toctree}\n:hidden:\n:glob:\n\n0*\n```"
 
 
@@ -40,7 +42,7 @@ def write() -> Path:
 
 def _documents() -> None:
     for path in [*SITE.glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
-        (SOURCE / path.name).write_text(path.read_text("utf-8").replace("](../docs/", "](docs/").replace(" ../docs/", " docs/"), "utf-8")
+        shutil.copy(path, SOURCE)
     (SOURCE / "docs" / "coming_from").mkdir(parents=True)
     shutil.copytree(DOCS / "images", SOURCE / "docs" / "images")
     for path in DOCS.glob("*.md"):
@@ -80,21 +82,31 @@ def _notebooks() -> None:
 
 def _shown(path: Path) -> nbformat.NotebookNode:
     """A notebook with its outputs, or with a word on why it has none."""
-    if lacking := notebooks.missing(path):
+    if not notebooks.place(path).exists() and (lacking := notebooks.missing(path)):
         notebook = nbformat.read(path, as_version=4)
         words = f"*Not executed here: install {', '.join(lacking)}.*"
         notebook.cells.insert(1, new_markdown_cell(words, id="not-executed"))
         return notebook
     notebook = notebooks.executed(path)
+    _lighten(notebook)
     if path.stem == "index":
         notebook.cells.append(new_markdown_cell(LIST_OF_NOTEBOOKS, id="list"))
     return notebook
 
 
+def _lighten(notebook: nbformat.NotebookNode) -> None:
+    """Leave out what stands in for a picture where styles are stripped, and what needs a kernel: neither is so here."""
+    notebook.metadata.pop("widgets", None)
+    for data in (o.data for cell in notebook.cells for o in cell.get("outputs", ()) if "data" in o):
+        data.pop("application/vnd.jupyter.widget-view+json", None)
+        if "text/html" in data:
+            data["text/html"] = STILL.sub("", data["text/html"])
+
+
 def _gallery(cards: list[str]) -> str:
     words = (
-        "Kernels of the literature, each from its naive loops to a fast schedule, one step at a time, with what each step "
-        "brought on the machine that built this site."
+        "Kernels of the literature, each from its naive loops to a fast schedule, one step at a time, with what each "
+        "step brought on the machine that built this site."
     )
     tree = "```{toctree}\n:hidden:\n:glob:\n\nnotebooks/gallery/*\n```"
     grid = "::::{grid} 1 2 2 3\n:gutter: 3\n\n" + "\n".join(cards) + "\n::::"

@@ -18,7 +18,7 @@ extensions = ["myst_nb", "sphinx_design", "sphinx_copybutton"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 highlight_language = "default"
-maximum_signature_line_length = 88
+maximum_signature_line_length = 110
 toc_object_entries_show_parents = "hide"
 smartquotes = False
 numfig = False
@@ -28,12 +28,12 @@ nb_execution_mode = "off"
 nb_render_image_options = {"align": "left"}
 nb_merge_streams = True
 # A page has no kernel: a panel shows its stored picture, pictures the form that follows the theme.
+nb_ipywidgets_js: dict[str, object] = {}
 nb_mime_priority_overrides = [
     ("html", "text/html", 0),
     ("html", "image/svg+xml", 10),
     ("html", "image/png", 20),
     ("html", "text/plain", 90),
-    ("html", "application/vnd.jupyter.widget-view+json", None),
 ]
 suppress_warnings = [
     "mystnb.unknown_mime_type",  # what only a notebook with a kernel can show

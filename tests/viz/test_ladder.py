@@ -9,7 +9,7 @@ from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.viz.draw.scene import Box, Line, Text
 
-RUNGS = [("naive", 2.0), ("tile({'C/m': 8})", 5.0), ("vectorize('C/n_i') | parallelize('C/m_o') | unroll('C/m_i')", 40.0)]
+RUNGS = [("naive", 2.0), ("tile({'C/m': 8})", 5.0), ("vectorize('C/n_i') | parallelize('C/m_o') | unroll('m')", 40.0)]
 LINES = {"default recipe": 80.0, "NumPy": 60.0}
 
 

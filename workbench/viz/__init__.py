@@ -1,10 +1,10 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `ladder` sets rates side by side, `explain` measures and reads machine code, `diff` and `fusion` compare,
-`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a
-model.  `picture` puts together what a
-cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
+`footprint` and `roofline` count bytes, `ladder` sets rates side by side, `explain` measures and reads machine code,
+`diff` and `fusion` compare, `replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU,
+`arena` shows the memory of a model.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.
+A name is loaded on first use.
 """
 
 from __future__ import annotations
