@@ -46,7 +46,7 @@ full: setup      ## thousands of random programs a property; for a release or a 
 	HYPOTHESIS_PROFILE=full $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
 notebooks: setup ## execute every notebook
-	.venv/bin/python tools/notebooks.py notebooks
+	.venv/bin/python tools/run_notebooks.py notebooks
 
 docs: setup      ## the documentation site, into docs/_build/html; any warning or broken link fails
 	@sh tools/docs.sh

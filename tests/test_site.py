@@ -15,9 +15,8 @@ from workbench.step_names import STEPS
 sys.path.insert(0, str(ROOT / "tools"))
 import api_pages
 import docs_source
+import run_notebooks
 import site_links
-
-import notebooks
 
 DESCRIBED = re.compile(r"^`+\{py:\w+\} (wb\.[\w.]+)", re.MULTILINE)
 
@@ -75,14 +74,14 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
 
 
 def test_kept_outputs_are_of_one_text_and_one_library(tmp_path, monkeypatch):
-    monkeypatch.setattr(notebooks, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(run_notebooks, "KEPT", tmp_path / "kept")
     path = tmp_path / "small.ipynb"
     path.write_text((ROOT / "notebooks" / "index.ipynb").read_text(encoding="utf-8"), encoding="utf-8")
-    made = notebooks.nbformat.read(path, as_version=4)
-    notebooks.keep(path, made)
-    assert notebooks.executed(path) == made, "it is not run again"
-    first = notebooks.place(path)
+    made = run_notebooks.nbformat.read(path, as_version=4)
+    run_notebooks.keep(path, made)
+    assert run_notebooks.executed(path) == made, "it is not run again"
+    first = run_notebooks.place(path)
     path.write_text(path.read_text(encoding="utf-8").replace("Where to begin", "Begin"), encoding="utf-8")
-    assert notebooks.place(path) != first
-    notebooks.keep(path, made)
-    assert [p.name for p in (tmp_path / "kept").iterdir()] == [notebooks.place(path).name]
+    assert run_notebooks.place(path) != first
+    run_notebooks.keep(path, made)
+    assert [p.name for p in (tmp_path / "kept").iterdir()] == [run_notebooks.place(path).name]

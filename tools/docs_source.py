@@ -15,11 +15,10 @@ from pathlib import Path
 
 import api_pages
 import nbformat
+import run_notebooks
 from nbformat.v4 import new_markdown_cell
 
-import notebooks
-
-ROOT = notebooks.ROOT
+ROOT = run_notebooks.ROOT
 DOCS = ROOT / "docs"
 SOURCE = DOCS / "_build" / "source"
 SITE = DOCS / "site"
@@ -70,7 +69,7 @@ def with_outputs(text: str, name: str) -> str:
 
 def _notebooks() -> None:
     cards = []
-    for path in notebooks.notebooks(ROOT / "notebooks"):
+    for path in run_notebooks.notebooks(ROOT / "notebooks"):
         notebook = _shown(path)
         place = SOURCE / path.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -82,12 +81,12 @@ def _notebooks() -> None:
 
 def _shown(path: Path) -> nbformat.NotebookNode:
     """A notebook with its outputs, or with a word on why it has none."""
-    if not notebooks.place(path).exists() and (lacking := notebooks.missing(path)):
+    if not run_notebooks.place(path).exists() and (lacking := run_notebooks.missing(path)):
         notebook = nbformat.read(path, as_version=4)
         words = f"*Not executed here: install {', '.join(lacking)}.*"
         notebook.cells.insert(1, new_markdown_cell(words, id="not-executed"))
         return notebook
-    notebook = notebooks.executed(path)
+    notebook = run_notebooks.executed(path)
     _lighten(notebook)
     if path.stem == "index":
         notebook.cells.append(new_markdown_cell(LIST_OF_NOTEBOOKS, id="list"))

@@ -23,7 +23,7 @@ toc_object_entries_show_parents = "hide"
 smartquotes = False
 numfig = False
 
-# Notebooks come with the outputs of this tree (tools/notebooks.py).
+# Notebooks come with the outputs of this tree (tools/run_notebooks.py).
 nb_execution_mode = "off"
 nb_render_image_options = {"align": "left"}
 nb_merge_streams = True

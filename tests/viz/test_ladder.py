@@ -24,7 +24,7 @@ def test_text(golden):
 
 
 def test_a_bar_is_as_long_as_its_rate_and_a_line_is_where_its_bar_would_end():
-    bars, lines = marks(Box), marks(Line)
+    bars, lines = [box for box in marks(Box) if box.fill != "ground"], marks(Line)
     assert [bar.width / bars[0].width for bar in bars] == pytest.approx([1.0, 2.5, 20.0])
     assert [(line.start[0] - bars[0].x) / bars[0].width for line in lines] == pytest.approx([40.0, 30.0])
 
@@ -33,6 +33,17 @@ def test_no_line_runs_through_the_name_of_another():
     for line in marks(Line):
         through = [t for t in marks(Text) if t.anchor == "end" and t.x - t.width < line.start[0] < t.x]
         assert [t for t in through if t.y > line.start[1]] == []
+
+
+def test_no_line_is_seen_through_a_number():
+    grounds = [box for box in marks(Box) if box.fill == "ground"]
+    rates = [text for text in marks(Text) if text.text in ("2", "5", "40")]
+    assert len(grounds) == len(rates) == 3
+    for box, text in zip(grounds, rates, strict=True):
+        assert box.x < text.x
+        assert box.x + box.width > text.x + text.width
+    painted = viz.ladder(RUNGS, LINES).scene.marks
+    assert max(map(painted.index, marks(Line))) < min(map(painted.index, grounds))
 
 
 def test_names_with_markup_are_text():

@@ -68,10 +68,12 @@ def ladder_scene(found: Ladder) -> Scene:
 def _rung(found: Ladder, name: str, rate: float, left: float, top: float) -> list[Mark]:
     length = max(BAR * rate / found.highest, 1.0)
     best = rate == max(rate for _, rate in found.rungs)
+    number = Text(left + length + 7, top + 15, _number(rate), FONT, bold=best)
     return [
+        Box(number.x - 3, top + 3, number.width + 6, ROW - 6, "ground", None, 0),  # no line runs through it
         Text(0, top + 15, _cut(name), FONT, mono=True),
         Box(left, top + 4, length, ROW - 8, "s0", None, 3, 0.85 if best else 0.45),
-        Text(left + length + 7, top + 15, _number(rate), FONT, bold=best),
+        number,
     ]
 
 

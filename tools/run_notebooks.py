@@ -1,6 +1,6 @@
 """Execute every notebook of a folder and of those in it, from first cell to last; fail at the first error.
 
-    python tools/notebooks.py notebooks [--write]
+    python tools/run_notebooks.py notebooks [--write]
 
 Results are kept in `docs/_build/executed` for the documentation; with `--write` each notebook is saved with its fresh
 outputs.  A notebook whose metadata name modules that it `needs` is skipped, with a word, where they are missing.
