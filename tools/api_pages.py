@@ -68,14 +68,20 @@ def task_of(name: str) -> str:
 
 def _index() -> str:
     head = "# The API, by task\n\nEverything is reached from `import workbench as wb`.\n\n"
-    names = {page: [n for n in workbench.__all__ if n not in workbench.ROOMS and task_of(n) == page] for page in TASKS}
-    rows = [
-        f"| [{task.title}]({page}.md) | {task.words} | {', '.join(f'`wb.{n}`' for n in names[page][:7])}"
-        f"{' …' if len(names[page]) > 7 else ''} |"
-        for page, task in TASKS.items()
-    ]
+    rows = [f"| [{task.title}]({page}.md) | {task.words} | {_some(_names(page, task))} |" for page, task in TASKS.items()]
     tree = "\n```{toctree}\n:hidden:\n\n" + "\n".join(TASKS) + "\n```\n"
     return head + "| to | | with |\n|---|---|---|\n" + "\n".join(rows) + "\n" + tree
+
+
+def _names(page: str, task: Task) -> list[str]:
+    """Names of the face on a page; where there are none, those of its rooms."""
+    face = [name for name in workbench.__all__ if name not in workbench.ROOMS and task_of(name) == page]
+    rooms = [room for room in task.rooms if room in workbench.ROOMS]
+    return face or [f"{room}.{name}" for room in rooms for name in import_module(f"workbench.{room}").__all__]
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(f"`wb.{name}`" for name in names[:7]) + (" …" if len(names) > 7 else "")
 
 
 def _page(page: str, task: Task) -> str:
