@@ -9,7 +9,7 @@
 SHELL      := /bin/sh
 PYTHON     ?= python3
 RUN        := .venv/bin/python -m
-NOTEBOOK   ?= notebooks/01_first_operator.ipynb
+NOTEBOOK   ?= notebooks/index.ipynb
 LAB_FLAGS  ?=
 # How many processes share the tests; those of one file stay together, and those of the browser.
 WORKERS    ?= logical
@@ -21,7 +21,7 @@ export PYTHON
 # Workers and the programs that tests start share what is compiled to bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup lab test quick newest full notebooks docs bench gpu gpu-bundle lint stubs format lock clean
+.PHONY: help setup lab test quick newest full notebooks docs film bench gpu gpu-bundle lint stubs format lock clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): *\(setup\)* *## /  make \1 \t/p' Makefile | expand -t 20
@@ -29,7 +29,7 @@ help:            ## this list
 setup:           ## the environment alone
 	@sh tools/setup.sh
 
-lab: setup       ## JupyterLab, opened at the first notebook
+lab: setup       ## JupyterLab, opened at the notebook of notebooks
 	$(RUN) jupyterlab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(NOTEBOOK)" $(LAB_FLAGS)
 
 test: setup      ## every test, of one with many cases a quarter; no GPU, browser or torch needed
@@ -46,10 +46,13 @@ full: setup      ## thousands of random programs a property; for a release or a 
 	HYPOTHESIS_PROFILE=full $(RUN) pytest $(SHARED) $(TEST_FLAGS)
 
 notebooks: setup ## execute every notebook
-	.venv/bin/python tools/notebooks.py notebooks
+	.venv/bin/python tools/run_notebooks.py notebooks
 
-docs: setup      ## API reference from the docstrings, into docs/api
-	.venv/bin/python tools/api_reference.py docs/api
+docs: setup      ## the documentation site, into docs/_build/html; any warning or broken link fails
+	@sh tools/docs.sh
+
+film: setup      ## the film and the pictures of the panel in docs/images, taken in a browser
+	$(RUN) tests.browser.film
 
 bench: setup     ## this project against NumPy and, where installed, PyTorch
 	$(RUN) bench $(BENCH_FLAGS)
@@ -76,5 +79,5 @@ lock:            ## resolve anew and write requirements.lock
 	sh tools/lock.sh
 
 clean:           ## remove everything that make made
-	rm -rf .venv .venv-newest .venv-lock .gpu .gpu-bundle .pytest_cache .ruff_cache .hypothesis docs/api bench/out dist build
+	rm -rf .venv .venv-newest .venv-lock .gpu .gpu-bundle .pytest_cache .ruff_cache .hypothesis docs/_build bench/out dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,7 +11,7 @@ import workbench as wb
 from tests.support import ROOT
 from workbench.poly.programs import program, tree
 
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [path for folder in (".", "docs", "docs/coming_from") for path in sorted((ROOT / folder).glob("*.md"))]
 
 
 def code_blocks(path: Path) -> str:
@@ -23,6 +23,11 @@ def code_blocks(path: Path) -> str:
         lines = block[1].splitlines()
         kept[first : first + len(lines)] = lines
     return "\n".join(kept)
+
+
+def words(path: Path) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
@@ -43,7 +48,7 @@ def test_the_readme_shows_what_it_promises(capsys):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_a_link_leads_to_a_file(path):
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", words(path))
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
@@ -73,6 +78,22 @@ def test_the_glossary_names_what_there_is():
         missing += [] if found else [name]
     assert len(named) > 30
     assert sorted(missing) == []
+
+
+def test_what_a_page_for_newcomers_names_is_there():
+    """Each `wb.name` of the tables "word for word" is a public name."""
+    pages = [path for path in DOCUMENTS if path.parent.name == "coming_from"]
+    found = re.compile(r"`[^`]*?wb\.([\w.]+)")
+    named = {(path.name, name) for path in pages for name in found.findall(words(path))}
+    assert len(named) > 60
+    assert sorted(pair for pair in named if not _resolves(pair[1])) == []
+
+
+def _resolves(name: str) -> bool:
+    value = wb
+    for part in name.strip(".").split("."):
+        value = getattr(value, part, None)
+    return value is not None
 
 
 def test_every_make_target_a_document_names_exists():

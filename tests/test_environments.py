@@ -47,8 +47,8 @@ def conda(path: Path) -> dict[str, SpecifierSet]:
     return {canonicalize_name(name): SpecifierSet(versions) for name, versions in pairs}
 
 
-def locked() -> dict[str, str]:
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+def locked(file: str = "requirements.lock") -> dict[str, str]:
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("==") for line in lines if not line.startswith("#"))
     return {canonicalize_name(name): version for name, version in pairs}
 
@@ -77,8 +77,16 @@ def test_the_lock_satisfies_pyproject():
     assert {n: lock.get(n, "missing") for n, v in wanted.items() if n not in lock or lock[n] not in v} == {}
 
 
-def test_the_lock_names_no_place_to_download_from():
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+def test_what_builds_the_site_is_locked_apart():
+    site, lock = locked("requirements-docs.lock"), locked()
+    asked = {canonicalize_name(r.name): r.specifier for r in map(Requirement, EXTRAS["docs"])}
+    assert {n: site.get(n, "missing") for n, v in asked.items() if n not in site or site[n] not in v} == {}
+    assert site.keys() & lock.keys() == set()
+
+
+@pytest.mark.parametrize("file", ["requirements.lock", "requirements-docs.lock"])
+def test_a_lock_names_no_place_to_download_from(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
     assert not re.search(r"://|^-|\+cpu", text, re.MULTILINE)
 
 

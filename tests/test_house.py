@@ -39,7 +39,7 @@ TEXTS = sorted(
     for folder in (".", ".ci", "workbench", "tests", "tools", "bench", "docs", "notebooks")
     for path in ((ROOT / folder).rglob("*") if folder != "." else ROOT.iterdir())
     if path.is_file() and path.suffix in SUFFIXES
-    if "__pycache__" not in path.parts and "api" not in path.parts and path.name != ".git"
+    if "__pycache__" not in path.parts and "_build" not in path.parts and path.name != ".git"
 )
 
 # Modules that share their name with a function all the same: their package imports both at once, in this

@@ -2,8 +2,8 @@
 
     python tools/licences.py
 
-Locked packages are read from the metadata of this environment; those of the extras, which are not
-locked, stand in `EXTRAS`.
+Locked packages are read from the metadata of this environment; those of the extras, which are not locked, stand in
+`EXTRAS`, those that only `make docs` installs in `SITE`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,36 @@ EXTRAS = {
     "xgboost": ("outside Linux", "Apache-2.0", "what xgboost-cpu is on Linux: the build without CUDA"),
 }
 
+# What only `make docs` installs, package → (licence, note).
+SITE = {
+    "accessible-pygments": ("BSD-3-Clause", ""),
+    "alabaster": ("BSD-3-Clause", ""),
+    "docutils": ("Public Domain, BSD-2-Clause", "its wheel is without the editor's mode that has another licence"),
+    "imagesize": ("MIT", ""),
+    "jupyter-cache": ("MIT", ""),
+    "markdown-it-py": ("MIT", ""),
+    "mdit-py-plugins": ("MIT", ""),
+    "mdurl": ("MIT", ""),
+    "myst-nb": ("BSD-3-Clause", ""),
+    "myst-parser": ("MIT", ""),
+    "pydata-sphinx-theme": (
+        "BSD-3-Clause",
+        "the built site contains Bootstrap (MIT) and Font Awesome (code MIT, fonts OFL-1.1, icons CC-BY-4.0)",
+    ),
+    "roman-numerals": ("0BSD OR CC0-1.0", ""),
+    "snowballstemmer": ("BSD-3-Clause", ""),
+    "sphinx": ("BSD-2-Clause", ""),
+    "sphinx-copybutton": ("MIT", ""),
+    "sphinx-design": ("MIT", ""),
+    "sphinxcontrib-applehelp": ("BSD-2-Clause", ""),
+    "sphinxcontrib-devhelp": ("BSD-2-Clause", ""),
+    "sphinxcontrib-htmlhelp": ("BSD-2-Clause", ""),
+    "sphinxcontrib-jsmath": ("BSD-2-Clause", ""),
+    "sphinxcontrib-qthelp": ("BSD-2-Clause", ""),
+    "sphinxcontrib-serializinghtml": ("BSD-2-Clause", ""),
+    "tabulate": ("MIT", ""),
+}
+
 NOTES = {
     "certifi": "data only: certificate authorities",
     "islpy": "the wheel contains isl (MIT), built with imath (MIT) instead of GMP (LGPL)",
@@ -57,9 +87,9 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def locked() -> dict[str, str]:
-    """Package → version in requirements.lock."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+def locked(file: str = "requirements.lock") -> dict[str, str]:
+    """Package → version in a lock file."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     pairs = (line.partition("==") for line in lines if "==" in line and not line.startswith("#"))
     return {normal(name): version for name, _, version in pairs}
 
@@ -82,6 +112,8 @@ def page() -> str:
     lock = [f"| {name} | {licence(metadata(name))} | {NOTES.get(name, '')} |" for name in sorted(locked())]
     extras = [f"| {name} | {extra} | {lic} | {note} |" for name, (extra, lic, note) in sorted(EXTRAS.items())]
     table = ["## Installed by `make`", "", "| package | licence | note |", "|---|---|---|", *lock]
+    table += ["", "## Installed by `make docs`, to build the site", "", "| package | licence | note |", "|---|---|---|"]
+    table += [f"| {name} | {SITE[name][0]} | {SITE[name][1]} |" for name in sorted(locked("requirements-docs.lock"))]
     table += ["", "## Installed by an extra, on request", ""]
     table += ["| package | extra | licence | note |", "|---|---|---|---|"]
     table += extras

@@ -1,10 +1,10 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `explain` measures and reads machine code, `diff` and `fusion` compare,
-`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a
-model.  `picture` puts together what a
-cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
+`footprint` and `roofline` count bytes, `ladder` sets rates side by side, `explain` measures and reads machine code,
+`diff` and `fusion` compare, `replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU,
+`arena` shows the memory of a model.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.
+A name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.viz.views.performance.explanation_view import explain
     from workbench.viz.views.performance.footprint_view import footprint
     from workbench.viz.views.performance.fusion_view import fusion
+    from workbench.viz.views.performance.ladder_view import ladder
     from workbench.viz.views.performance.roofline_view import roofline
     from workbench.viz.views.program.code_view import code
     from workbench.viz.views.program.diff_view import diff
@@ -48,6 +49,7 @@ NAMES = {
     "footprint": "views.performance.footprint_view",
     "formula": "views.program.formula_view",
     "fusion": "views.performance.fusion_view",
+    "ladder": "views.performance.ladder_view",
     "lanes": "views.domain.lanes_view",
     "mimebundle": "notebook.display",
     "order": "views.domain.order_view",
@@ -61,7 +63,7 @@ NAMES = {
 
 __all__ = [
     "Picture", "Replay", "arena", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula",
-    "fusion", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
+    "fusion", "ladder", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
 ]  # fmt: skip
 
 

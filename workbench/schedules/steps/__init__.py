@@ -1,12 +1,15 @@
 """The vocabulary: each module holds one step and the function that makes it, and both are named like the file.
 
 A name is loaded from its module on first use; `load` loads all of them (for `Transform.known`).  What type checkers
-read stands in `__init__.pyi`, which `tools/stubs.py` writes.
+read stands in `__init__.pyi`, which `tools/stubs.py` writes.  The function of a step says what its class says, the law
+among it: `help(wb.tile)`, and `wb.tile?` in a notebook.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import getdoc
+from typing import Any
 
 from workbench.deferred import deferred
 from workbench.step_names import STEPS, class_of
@@ -16,7 +19,14 @@ NAMES: dict[str, str] = {name: module for step, module in STEPS.items() for name
 
 __all__ = sorted(NAMES)  # pyright: ignore[reportUnsupportedDunderAll]
 
-__getattr__ = deferred(__name__, NAMES)
+_loaded = deferred(__name__, NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    value = _loaded(name)
+    if name in STEPS:
+        value.__doc__ = f"{getdoc(value)}\n\n{getdoc(_loaded(class_of(name)))}"
+    return value
 
 
 def load() -> None:
