@@ -26,7 +26,7 @@ from workbench.viz.views.domain.order_data import tile_depth
 from workbench.viz.views.domain.replay_data import Board, Reel, reel
 from workbench.viz.views.domain.replay_drawing import READ, WRITE, points
 
-BOTH = "s3"
+BOTH = "a1"
 Who = tuple[str, Point]
 
 

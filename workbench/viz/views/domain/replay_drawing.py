@@ -10,7 +10,7 @@ from workbench.viz.views.domain.array_grids import grids_scene
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.replay_data import Board, Reel, Shot, Touched
 
-READ, WRITE, HELD = "s0", "s1", "s2"
+READ, WRITE, HELD = "a0", "a2", "a3"
 THREADS = ("s3", "s4", "s5", "s2", "s0", "s1")
 
 
