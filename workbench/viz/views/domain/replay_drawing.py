@@ -41,8 +41,7 @@ def board_scene(reel: Reel, which: int, number: int) -> Scene:
     """One coordinate system at a moment."""
     board = reel.boards[which]
     own = [reel.execution.program.statement(s) for s in board.statements]
-    name = ", ".join(dict.fromkeys(_short(s) for s in own))
-    head = Scene(board.axes.width, 20, (Text(0, 13, name, 12, "soft", mono=True, bold=True),))
+    head = named(list(dict.fromkeys(_short(s) for s in own)), board.axes.width)
     marks = (
         *board.axes.marks(),
         *points(board),
@@ -50,6 +49,16 @@ def board_scene(reel: Reel, which: int, number: int) -> Scene:
         *running(board, reel.shots[number], which),
     )
     return above(head, Scene(board.axes.width, board.axes.height, marks), gap=0)
+
+
+def named(names: list[str], limit: float) -> Scene:
+    """The statements of a picture above it: in one line where that is no wider, else one below another."""
+    whole = ", ".join(names)
+    fits = Text(0, 0, whole, 12, mono=True, bold=True).width <= limit
+    lines = [
+        Text(0, 13 + 16 * i, text, 12, "soft", mono=True, bold=True) for i, text in enumerate([whole] * fits or names)
+    ]
+    return Scene(max(limit, *(line.width for line in lines)), 4 + 16 * len(lines), tuple(lines))
 
 
 def _short(statement: ProgramStatement) -> str:
