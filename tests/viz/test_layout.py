@@ -1,4 +1,4 @@
-"""Of eight programs no two labels of a picture lie on one another, none leaves it, and what is drawn smaller says so."""
+"""Of eight programs no two labels of a picture meet, none leaves it, and what is drawn smaller says so."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `explain` measures and reads machine code, `diff` and `fusion` compare,
-`replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a
-model.  `picture` puts together what a
-cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
+`dataflow` shows what statements hand on; `footprint` and `roofline` count bytes, `explain` measures and reads machine
+code, `diff` and `fusion` compare, `replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU,
+`arena` shows the memory of a model.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.  A
+name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.viz.views.performance.fusion_view import fusion
     from workbench.viz.views.performance.roofline_view import roofline
     from workbench.viz.views.program.code_view import code
+    from workbench.viz.views.program.dataflow_view import dataflow
     from workbench.viz.views.program.diff_view import diff
     from workbench.viz.views.program.formula_view import formula
     from workbench.viz.views.program.sheet_view import sheet
@@ -42,6 +43,7 @@ NAMES = {
     "banks": "views.gpu.banks_view",
     "cells": "views.domain.cells_view",
     "code": "views.program.code_view",
+    "dataflow": "views.program.dataflow_view",
     "diff": "views.program.diff_view",
     "domain": "views.domain.domain_view",
     "explain": "views.performance.explanation_view",
@@ -60,8 +62,8 @@ NAMES = {
 }
 
 __all__ = [
-    "Picture", "Replay", "arena", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula",
-    "fusion", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
+    "Picture", "Replay", "arena", "banks", "cells", "code", "dataflow", "diff", "domain", "explain", "footprint",
+    "formula", "fusion", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
 ]  # fmt: skip
 
 
