@@ -162,10 +162,18 @@ def _load(where: str) -> Any:
 def _give_classes_what_they_lack() -> None:
     """Classes of lower rooms are given what is known further up, once their modules are loaded."""
     _give_pictures()
+    _let_the_library_be_shown()
     _let_programs_be_called()
     _let_kernels_be_examined()
     _let_calls_ask_the_tuner()
     _let_studies_be_drawn()
+
+
+def _let_the_library_be_shown() -> None:
+    """A notebook shows `wb.ops` itself as its families, once it is loaded."""
+    library = sys.modules.get("workbench.ops")
+    if library is not None and "_repr_mimebundle_" not in vars(library) and hasattr(library, "families"):
+        library._repr_mimebundle_ = lambda include=None, exclude=None: _mimebundle(library.families)  # type: ignore[attr-defined]
 
 
 def _let_programs_be_called() -> None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from workbench.viz.views.program.dataflow_view import dataflow
     from workbench.viz.views.program.diff_view import diff
     from workbench.viz.views.program.formula_view import formula
-    from workbench.viz.views.program.sheet_view import sheet
     from workbench.viz.views.program.tree_view import tree
+    from workbench.viz.views.values.value_sheet import sheet
 
 # Public name → module.
 NAMES = {
@@ -56,7 +56,7 @@ NAMES = {
     "picture": "notebook.display",
     "replay": "views.domain.replay_view",
     "roofline": "views.performance.roofline_view",
-    "sheet": "views.program.sheet_view",
+    "sheet": "views.values.value_sheet",
     "tree": "views.program.tree_view",
     "warps": "views.gpu.warps_view",
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.codegen.comparing import Comparison
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import MemoryPlan
 from workbench.lang.operator import Operator
+from workbench.ops.browsing import Families, Family
 from workbench.poly.programs.program import Program
 from workbench.runtime import CompiledKernel, Plan
 from workbench.schedules import Schedule, Verdict
@@ -23,8 +25,10 @@ from workbench.viz.views.models.arena_view import arena
 from workbench.viz.views.program.code_view import code
 from workbench.viz.views.program.dataflow_view import dataflow
 from workbench.viz.views.program.formula_view import formula
-from workbench.viz.views.program.sheet_view import sheet
 from workbench.viz.views.program.tree_view import tree
+from workbench.viz.views.values.comparisons_shown import comparison
+from workbench.viz.views.values.library_shown import family, library
+from workbench.viz.views.values.value_sheet import sheet
 
 MANY = 3  # nests from which on an overview stands before them
 
@@ -58,6 +62,12 @@ def picture(value: object) -> Picture:
             return _together(sheet(value), _try(tree, value.schedule))
         case MemoryPlan():
             return arena(value)
+        case Comparison():
+            return comparison(value)
+        case Families():
+            return library(value)
+        case Family():
+            return family(value)
     return sheet(value)
 
 
