@@ -258,11 +258,12 @@ def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """The magic `%%operator` and the checks of its cells, for `%load_ext workbench`; inside IPython `import workbench`
-    does it itself.
+    """The magic `%%operator`, the checks of its cells and short tracebacks, for `%load_ext workbench`; inside IPython
+    `import workbench` does it itself.
     """
     _load("workbench.viz.notebook.operator_magic:register")(shell)
     _load("workbench.viz.notebook.cell_checks:listen")(shell)
+    _load("workbench.viz.notebook.error_tracebacks:shorten")(shell)
 
 
 def _late(method: str, where: str) -> Callable[..., Any]:
