@@ -97,7 +97,11 @@ def test_labels_stand_apart_and_inside(program, view):
 @pytest.mark.parametrize("view", DRAWN_SMALLER)
 @pytest.mark.parametrize("program", [name for name in OPERATORS if name != "scatter"])
 def test_what_is_drawn_smaller_says_so(program, view):
-    words = " ".join(shown(program, view).text.split())
+    picture = shown(program, view)
+    drawn = " ".join(m.text for m in picture.scene.marks if isinstance(m, Text))
+    assert "rawn for " in drawn
+    assert "instead of" in drawn
+    words = " ".join(picture.text.split())
     own = scheduled(program).program.sizes
     assert "rawn for " in words, view
     assert any(f"instead of {name}={value}" in words for name, value in own.items()), words[-300:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.poly.programs.program import ProgramStatement
-from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, beside
+from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, beside, paragraph
 from workbench.viz.views.domain.array_grids import grids_scene
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.replay_data import Board, Reel, Shot, Touched
@@ -22,7 +22,14 @@ def moment_scene(reel: Reel, number: int) -> Scene:
         beside([boards, arrays_scene(reel, number)], gap=36.0, limit=900.0),
         key(reel),
         counter(reel, number),
+        paragraph(notes(reel), 560.0),
     )
+
+
+def notes(reel: Reel) -> list[str]:
+    """At which sizes this is, instead of which, and what the cache is for."""
+    said = [f"{note[0].upper()}{note[1:]}." for note in reel.execution.notes]
+    return [*said, "The cache is as small as the drawing: it shows lines come and go, and foretells no processor."]
 
 
 def thread_role(thread: int) -> str:
