@@ -36,7 +36,7 @@ WITHIN = {
     "lang": "dtypes builtins expr operator operation_counts unify algebra syntax printing scopes ranges resolve"
     " definitions resolve.generics binding oracle from_einsum derived.calculus derived.systems derived.text"
     " derived.building derived.placing derived.forward derived",
-    "ops": "entry library catalogue",
+    "ops": "entry library catalogue browsing",
     "poly": "sets programs time dependence lowering regions scheduling count threads dataflow derive",
     "fromc": "text numbers parameters statements",
     "schedules": "kernels analysis . steps.support sketches.open_steps sketches.constraints sketches.space"
@@ -60,7 +60,7 @@ WITHIN = {
     " engines.regions.contests engines.regions.by_cost engines.partitions engines.partitioning"
     " engines.saving_partitions engines.arrays engines.known engines dividing",
     "viz": "messages draw frames views.domain views.program views.gpu views.models panels.code views.performance"
-    " notebook panels.domain panels",
+    " views.values notebook panels.domain panels",
 }
 # A schedule with a choice among its steps is a sketch, and a sketch in which all is decided a schedule; a model has a
 # gradient, which is a model.

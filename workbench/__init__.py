@@ -162,10 +162,18 @@ def _load(where: str) -> Any:
 def _give_classes_what_they_lack() -> None:
     """Classes of lower rooms are given what is known further up, once their modules are loaded."""
     _give_pictures()
+    _let_the_library_be_shown()
     _let_programs_be_called()
     _let_kernels_be_examined()
     _let_calls_ask_the_tuner()
     _let_studies_be_drawn()
+
+
+def _let_the_library_be_shown() -> None:
+    """A notebook shows `wb.ops` itself as its families, once it is loaded."""
+    library = sys.modules.get("workbench.ops")
+    if library is not None and "_repr_mimebundle_" not in vars(library) and hasattr(library, "families"):
+        library._repr_mimebundle_ = lambda include=None, exclude=None: _mimebundle(library.families)  # type: ignore[attr-defined]
 
 
 def _let_programs_be_called() -> None:
@@ -250,11 +258,12 @@ def _mimebundle(self: object, include: Any = None, exclude: Any = None) -> dict[
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """The magic `%%operator` and the checks of its cells, for `%load_ext workbench`; inside IPython `import workbench`
-    does it itself.
+    """The magic `%%operator`, the checks of its cells and short tracebacks, for `%load_ext workbench`; inside IPython
+    `import workbench` does it itself.
     """
     _load("workbench.viz.notebook.operator_magic:register")(shell)
     _load("workbench.viz.notebook.cell_checks:listen")(shell)
+    _load("workbench.viz.notebook.error_tracebacks:shorten")(shell)
 
 
 def _late(method: str, where: str) -> Callable[..., Any]:

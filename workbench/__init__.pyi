@@ -102,6 +102,7 @@ from workbench.schedules import where as where
 from workbench.schedules.analysis.gpu_reports import bank_conflicts as bank_conflicts
 from workbench.schedules.analysis.gpu_reports import coalescing as coalescing
 from workbench.schedules.analysis.gpu_reports import occupancy as occupancy
+from workbench.schedules.explanation.vocabulary import steps as steps
 from workbench.settings import settings as settings
 from workbench.target import Target as Target
 from workbench.target_costs import Costs as Costs

@@ -3,6 +3,7 @@
 import { h } from './dom';
 import { MARGIN, WHOLE } from './frame';
 import type { Frame, View } from './frame';
+import { COLOURS } from './glyphs';
 
 const SHARP = 2; // pixels of the canvas for one of the page
 export const DENSE = 100_000; // instances beyond which squares say how many there are
@@ -54,13 +55,13 @@ export class PointCanvas {
     }
     this.caption.textContent = '';
     const r = Math.max(0.6, unit * 0.36);
-    const [low, high] = [scene.low[0] - 0.5 - MARGIN.left / unit, scene.high[1] + 0.5 + MARGIN.top / unit];
+    const [left0, top0] = [scene.low[0] - 0.5 - MARGIN.left / unit, scene.low[1] - 0.5 - MARGIN.top / unit];
     const [left, right, top, bottom] = [(-9 - x) / k, (width + 9 - x) / k, (-9 - y) / k, (height + 9 - y) / k];
     for (const number of nest.statements) {
-      context.fillStyle = colours[number % 6];
+      context.fillStyle = colours[number % COLOURS];
       for (const mark of scene.marks) {
         if (mark.statement !== number) continue;
-        const [px, py] = [(mark.x + mark.shift - low) * unit, (high - mark.y - mark.shift) * unit];
+        const [px, py] = [(mark.x + mark.shift - left0) * unit, (mark.y + mark.shift - top0) * unit];
         if (px > left && px < right && py > top && py < bottom) context.fillRect(px - r, py - r, 2 * r, 2 * r);
       }
     }
@@ -85,7 +86,7 @@ export class PointCanvas {
     const columns = Math.ceil(wide / cells);
     const counts = new Map(nest.statements.map((n) => [n, new Float64Array(columns * Math.ceil(tall / cells))]));
     for (const mark of marks) {
-      counts.get(mark.statement)![Math.floor((high[1] - mark.y) / cells) * columns + Math.floor((mark.x - low[0]) / cells)] +=
+      counts.get(mark.statement)![Math.floor((mark.y - low[1]) / cells) * columns + Math.floor((mark.x - low[0]) / cells)] +=
         mark.rows.length;
     }
     const inside = (at: number, count: number) => Math.min(cells, count - at * cells);
@@ -103,7 +104,7 @@ export class PointCanvas {
     each((number, column, row, count) => {
       const [w, t] = [inside(column, wide), inside(row, tall)];
       context.globalAlpha = PALEST + (1 - PALEST) * (count / (w * t * most));
-      context.fillStyle = colours[number % 6];
+      context.fillStyle = colours[number % COLOURS];
       const [left, top] = [whole(MARGIN.left + column * cells * unit), whole(MARGIN.top + row * cells * unit)];
       context.fillRect(
         left,

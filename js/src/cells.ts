@@ -1,10 +1,9 @@
 // What one instance touches, below the panes.
 
 import { button, h } from './dom';
+import { glyph, role } from './glyphs';
 import { cellName } from './lighting';
 import type { State } from './state';
-
-export const SHAPES = ['●', '■', '◆', '▲', '○', '✕'];
 
 /** What one instance touches, as chips that light every other instance touching the same cell. */
 export class CellsPane {
@@ -43,7 +42,7 @@ export class CellsPane {
         .join(', ');
     if (!hovered) this.tell(`${data.named(number, row)}: writes ${names('write')}, reads ${names('read') || 'nothing'}`);
     this.element.replaceChildren(
-      h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${data.named(number, row)}`),
+      h('b', { class: role(number) }, `${glyph(number)} ${data.named(number, row)}`),
       ...part('write', 'writes'),
       ...part('read', 'reads'),
       h('span', { class: 'soft' }, `place ${data.at(own.when, row, 0) + 1} in the order`),

@@ -1,9 +1,9 @@
 // The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
 
 import { toggles } from './arrows';
-import { SHAPES } from './cells';
 import { button, h } from './dom';
 import { listen } from './gestures';
+import { glyph, role } from './glyphs';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
 import { ReplayBar } from './replay';
@@ -205,7 +205,7 @@ export class DomainPane {
       return h(
         'span',
         {
-          class: `chip s${n % 6}`,
+          class: `chip ${role(n)}`,
           draggable: 'true',
           title: own.does,
           'data-statement': own.name,
@@ -213,7 +213,7 @@ export class DomainPane {
           mouseenter: () => this.state.hover({ statement: own.name }),
           mouseleave: () => this.state.hover(null),
         },
-        SHAPES[n % 6],
+        glyph(n),
         ` ${own.name}(${own.dims.join(', ')})`,
       );
     });

@@ -1,6 +1,7 @@
 // What one iteration of each loop holds and what all of them move, against the caches of the machine.
 
 import { button, h, s } from './dom';
+import { arrayGlyph, arrayRole } from './glyphs';
 import { bytes, count, levels } from './levels';
 import { MachineBar } from './machine';
 import type { State } from './state';
@@ -9,7 +10,6 @@ import type { Footprints, LoopTraffic } from './messages';
 const ROW = 24;
 const LEFT = 150;
 const RIGHT = 170;
-const ROLES = ['s0', 's1', 's2', 's3', 's4', 's5'];
 
 export class FootprintPane {
   readonly element = h('section', { class: 'pane footprint', 'aria-label': 'Memory' });
@@ -42,8 +42,12 @@ export class FootprintPane {
   }
 
   private pictures(found: Footprints): HTMLElement[] {
-    const names = [...new Set(found.rows.flatMap((row) => row.arrays.map((a) => a.name)))];
-    const keys = names.map((name, i) => h('span', { class: `key ${ROLES[i % 6]}` }, h('i', { class: 'swatch' }), name));
+    const touched = new Set(found.rows.flatMap((row) => row.arrays.map((a) => a.name)));
+    const known = Object.keys(this.state.data.domain.arrays).filter((name) => touched.has(name)); // the program's own order
+    const names = [...new Set([...known, ...touched])];
+    const keys = names.map((name, i) =>
+      h('span', { class: `key ${arrayRole(i)}` }, h('i', { class: 'swatch' }), `${arrayGlyph(i)} ${name}`),
+    );
     const more = found.exact
       ? null
       : button('count exactly', () => void this.state.ask('view', { name: 'footprint', given: { seconds: 30 } }));
@@ -107,13 +111,13 @@ export class FootprintPane {
 
   /** The arrays' shares of a bar whose length is logarithmic in their sum. */
   private bar(row: Footprints['rows'][number], names: string[], y: number, width: number): SVGElement[] {
-    if (!row.arrays.length) return [s('rect', { class: 'part s0', x: LEFT, y: y + 4, width: Math.max(1, width), height: ROW - 8 })];
+    if (!row.arrays.length) return [s('rect', { class: 'part a0', x: LEFT, y: y + 4, width: Math.max(1, width), height: ROW - 8 })];
     let at = LEFT;
     return row.arrays.map((a) => {
       const own = (width * a.held) / Math.max(1, row.held);
       const shape = s(
         'rect',
-        { class: `part ${ROLES[names.indexOf(a.name) % 6]}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
+        { class: `part ${arrayRole(names.indexOf(a.name))}`, x: at, y: y + 4, width: Math.max(0.5, own), height: ROW - 8 },
         s(
           'title',
           {},

@@ -7,7 +7,7 @@ import { scene } from './scene';
 import type { Look, Mark, Scene } from './scene';
 import type { Nest, Statement } from './messages';
 
-export const MARGIN = { left: 46, right: 18, top: 16, bottom: 44 };
+export const MARGIN = { left: 46, right: 18, top: 44, bottom: 16 };
 const TALLEST = 340; // pixels of what is between the margins
 const LEAST = 1.5; // pixels of a place
 const MOST = 34;
@@ -61,16 +61,16 @@ export class Frame {
     return own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
   }
 
-  /** The pixel of a place. */
+  /** The pixel of a place: y runs down, as loops are read. */
   at(x: number, y: number): XY {
-    const { low, high } = this.scene;
-    return [MARGIN.left + (x - low[0] + 0.5) * this.unit, MARGIN.top + (high[1] - y + 0.5) * this.unit];
+    const { low } = this.scene;
+    return [MARGIN.left + (x - low[0] + 0.5) * this.unit, MARGIN.top + (y - low[1] + 0.5) * this.unit];
   }
 
   /** The place, with its fractions, of a pixel of the picture as it is moved and zoomed. */
   from([px, py]: XY, { k, x, y }: View): XY {
-    const { low, high } = this.scene;
-    return [((px - x) / k - MARGIN.left) / this.unit + low[0] - 0.5, high[1] - ((py - y) / k - MARGIN.top) / this.unit + 0.5];
+    const { low } = this.scene;
+    return [((px - x) / k - MARGIN.left) / this.unit + low[0] - 0.5, ((py - y) / k - MARGIN.top) / this.unit + low[1] - 0.5];
   }
 
   place(mark: Mark): XY {

@@ -1,5 +1,7 @@
 // The little geometry that pictures of integer points need.
 
+import { form } from './glyphs';
+
 export type XY = [number, number];
 
 /** Corners of the convex hull (Andrew's monotone chain). */
@@ -31,7 +33,7 @@ export function gcd(a: number, b: number): number {
 /** The outline of each of six marker shapes, around the origin. */
 export function marker(number: number, r: number): string {
   const d = r * 1.25;
-  switch (number % 6) {
+  switch (form(number)) {
     case 1:
       return `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`;
     case 2:
@@ -39,7 +41,7 @@ export function marker(number: number, r: number): string {
     case 3:
       return `M0,${-d}L${d},${d * 0.8}L${-d},${d * 0.8}z`;
     case 5:
-      return `M${-r},${-r}L${r},${r}M${r},${-r}L${-r},${r}`;
+      return `M${-d},0H${d}M0,${-d}V${d}`;
     default:
       return `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0z`;
   }

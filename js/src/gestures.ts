@@ -76,7 +76,7 @@ function click(plot: Plot, mark: Mark | null): void {
 
 // -- keys ----------------------------------------------------------------------------------------------------------------
 
-const MOVES: Record<string, XY> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const MOVES: Record<string, XY> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function keys(plot: Plot, event: KeyboardEvent): void {
   const now = current(plot);
@@ -184,8 +184,8 @@ function ghostTiles(plot: Plot, begin: XY, end: XY): void {
   const shapes: SVGElement[] = [];
   for (let x = Math.floor(low[0] / width) * width; x <= high[0]; x += width) {
     for (let y = Math.floor(low[1] / height) * height; y <= high[1]; y += height) {
-      const [left, bottom] = plot.at(Math.max(x, low[0]) - 0.45, Math.max(y, low[1]) - 0.45);
-      const [right, top] = plot.at(Math.min(x + width - 1, high[0]) + 0.45, Math.min(y + height - 1, high[1]) + 0.45);
+      const [left, top] = plot.at(Math.max(x, low[0]) - 0.45, Math.max(y, low[1]) - 0.45);
+      const [right, bottom] = plot.at(Math.min(x + width - 1, high[0]) + 0.45, Math.min(y + height - 1, high[1]) + 0.45);
       shapes.push(s('rect', { x: left, y: top, width: right - left, height: bottom - top, rx: 4 }));
     }
   }

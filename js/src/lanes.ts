@@ -1,6 +1,7 @@
 // Threads as rows, moments as columns: what every thread executes when, lanes of a vector as stripes.
 
 import { h, s } from './dom';
+import { role } from './glyphs';
 import { moments } from './moments';
 import type { Moments } from './moments';
 import type { State } from './state';
@@ -80,7 +81,7 @@ export class LanesPane {
     const shape = s(
       'g',
       {
-        class: `happening s${statement % 6}`,
+        class: `happening ${role(statement)}`,
         mouseenter: () => this.state.hover({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),
         mouseleave: () => this.state.hover(null),
         click: () => this.state.select({ statement: own.name, instance: this.state.data.row(own.points, rows[0]) }),

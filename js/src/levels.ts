@@ -44,7 +44,7 @@ export function levels(nodes: LoopTraffic[], touches: number[], machine: Machine
 
 export function bytes(n: number): string {
   if (n < 1024) return `${Math.round(n)} B`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   let value = n / 1024;
   let at = 0;
   while (value >= 1000 && at < units.length - 1) {

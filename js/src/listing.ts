@@ -7,6 +7,7 @@ import { atHome, look } from './cm';
 import { keepsLine } from './colours';
 import type { Kept } from './colours';
 import { button, download, h } from './dom';
+import { role } from './glyphs';
 import type { State } from './state';
 import type { Code, Line, Selection } from './messages';
 
@@ -157,7 +158,7 @@ export class Listing {
     let at = 0;
     for (const line of lines) {
       const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
-      const own = `line${number === undefined ? '' : ` s${number % 6}`}${line.statements.length ? ' ours' : ''}`;
+      const own = `line${number === undefined ? '' : ` ${role(number)}`}${line.statements.length ? ' ours' : ''}`;
       found.add(at, at, Decoration.line({ class: own, attributes: { 'data-line': String(line.number) } }));
       found.add(at, at, Decoration.widget({ widget: new LineNumber(line.number), side: -1 }));
       let column = at;

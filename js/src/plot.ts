@@ -8,6 +8,7 @@ import { Frame, MARGIN, WHOLE } from './frame';
 import type { View } from './frame';
 import { marker } from './geometry';
 import type { XY } from './geometry';
+import { form, role } from './glyphs';
 import type { Nest } from './messages';
 import { lanes, threads, tiles } from './regions';
 import type { Look, Mark } from './scene';
@@ -95,7 +96,7 @@ export class Plot extends Frame {
     for (const mark of this.scene.marks) {
       const [x, y] = this.place(mark);
       const shape = s('path', {
-        class: `point s${mark.statement % 6} shape${mark.statement % 6}`,
+        class: `point ${role(mark.statement)} shape${form(mark.statement)}`,
         d: marker(mark.statement, size),
         transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`,
         'data-point': this.data.named(mark.statement, mark.rows[0]),
@@ -160,7 +161,7 @@ export class Plot extends Frame {
     for (let x = low[0]; this.look.x && x <= high[0]; x += 1) {
       const at = this.at(x, 0)[0] * k + dx;
       if (x % every[0] === 0 && !this.scene.lanes[0].has(x) && inside(at, box.x, box.width))
-        found.push(s('text', { class: 'tick', x: at, y: bottom + 14, 'text-anchor': 'middle' }, x));
+        found.push(s('text', { class: 'tick', x: at, y: MARGIN.top - 7, 'text-anchor': 'middle' }, x));
     }
     for (let y = low[1]; this.look.y && y <= high[1]; y += 1) {
       const at = this.at(0, y)[1] * k + dy;
@@ -168,7 +169,7 @@ export class Plot extends Frame {
         found.push(s('text', { class: 'tick', x: MARGIN.left - 7, y: at + 4, 'text-anchor': 'end' }, y));
     }
     const middle = MARGIN.left + ((high[0] - low[0] + 1) * this.unit) / 2;
-    found.push(s('text', { class: 'axis x', x: middle, y: bottom + 34, 'text-anchor': 'middle' }, this.look.x));
+    found.push(s('text', { class: 'axis x', x: middle, y: MARGIN.top - 26, 'text-anchor': 'middle' }, this.look.x));
     const across = [14, MARGIN.top + (bottom - MARGIN.top) / 2 + 4];
     found.push(
       s(

@@ -3,6 +3,7 @@
 import { s } from './dom';
 import type { Frame } from './frame';
 import { hull, spot } from './geometry';
+import { role } from './glyphs';
 import type { XY } from './geometry';
 import type { Mark } from './scene';
 
@@ -47,7 +48,7 @@ export function threads(frame: Frame): SVGElement[] {
 export function tiles(frame: Frame): SVGElement[] {
   const found = groups(frame, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
   return found.map(({ statements, marks }) =>
-    outline(frame, marks, statements.size > 1 ? 'tile shared' : `tile s${[...statements][0] % 6}`, 0.42),
+    outline(frame, marks, statements.size > 1 ? 'tile shared' : `tile ${role([...statements][0])}`, 0.42),
   );
 }
 
@@ -65,7 +66,7 @@ export function lanes(frame: Frame): SVGElement[] {
             .join(),
         )
         .join('L')}`;
-      return own.length > 1 ? [s('path', { class: `lane s${number % 6}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
+      return own.length > 1 ? [s('path', { class: `lane ${role(number)}`, d, 'stroke-width': frame.unit * 0.55 })] : [];
     }),
   );
 }

@@ -73,7 +73,7 @@ export class ReplayBar {
     if (!made) return;
     const bytes = Uint8Array.from(atob(made.data), (c) => c.charCodeAt(0));
     download(made.name, bytes, made.type);
-    this.state.say(`${made.name} is saved, ${Math.round(bytes.length / 1024)} KB`);
+    this.state.say(`${made.name} is saved, ${Math.round(bytes.length / 1024)} KiB`);
   }
 
   private set(time: number): void {

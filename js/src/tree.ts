@@ -2,7 +2,7 @@
 
 import { keepsNode } from './colours';
 import { h } from './dom';
-import { SHAPES } from './cells';
+import { glyph, role } from './glyphs';
 import { walk } from './lighting';
 import type { State } from './state';
 import type { Selection, TreeNode } from './messages';
@@ -82,7 +82,7 @@ export class TreePane {
     if (node.type === 'mark') return [h('span', { class: 'mark' }, `@${node.name}`)];
     if (node.type === 'statement') {
       const number = node.number ?? 0;
-      return [h('b', { class: `s${number % 6}` }, `${SHAPES[number % 6]} ${node.name}`), h('span', { class: 'soft detail' }, node.detail)];
+      return [h('b', { class: role(number) }, `${glyph(number)} ${node.name}`), h('span', { class: 'soft detail' }, node.detail)];
     }
     const kind = node.kind && node.kind !== 'serial' ? h('span', { class: `badge ${node.kind.split('.')[0]}` }, node.kind) : '';
     return [

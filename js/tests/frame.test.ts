@@ -20,10 +20,10 @@ test('a pixel and its place are each other’s inverse, also when the picture is
   assert.ok(Math.abs(x - 3) < 1e-9 && Math.abs(y - 4) < 1e-9);
 });
 
-test('larger coordinates are to the right and above', () => {
+test('larger coordinates are to the right and below, as loops are read', () => {
   const frame = framed([{ points: box(5, 7) }]);
   assert.ok(frame.at(4, 0)[0] > frame.at(0, 0)[0]);
-  assert.ok(frame.at(0, 6)[1] < frame.at(0, 0)[1]);
+  assert.ok(frame.at(0, 6)[1] > frame.at(0, 0)[1]);
 });
 
 test('many places become small, so that the picture is no wider than its space, down to what can still be seen', () => {

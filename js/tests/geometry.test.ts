@@ -57,8 +57,9 @@ test('places have numbers of their own, also below zero', () => {
   assert.equal(seen.size, 81 * 81);
 });
 
-test('six markers have five outlines of their own, and the seventh begins again', () => {
+test('six markers have five outlines of their own, and the next round begins with another', () => {
   const outlines = [0, 1, 2, 3, 5].map((n) => marker(n, 4));
   assert.equal(new Set(outlines).size, 5);
-  assert.equal(marker(7, 4), marker(1, 4));
+  assert.equal(marker(6, 4), marker(1, 4));
+  assert.notEqual(marker(7, 4), marker(1, 4));
 });

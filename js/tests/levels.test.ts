@@ -39,16 +39,16 @@ test('bytes are said with a unit and at most three digits', () => {
   assert.deepEqual([0, 1023, 1024, 1536, 48 << 10, 2 << 20, 10.5 * 2 ** 20].map(bytes), [
     '0 B',
     '1023 B',
-    '1 KB',
-    '1.5 KB',
-    '48 KB',
-    '2 MB',
-    '10.5 MB',
+    '1 KiB',
+    '1.5 KiB',
+    '48 KiB',
+    '2 MiB',
+    '10.5 MiB',
   ]);
 });
 
 test('999 units and a little are said in the next unit before they need a fourth digit', () => {
-  assert.equal(bytes(1000 * 1024), '0.98 MB');
+  assert.equal(bytes(1000 * 1024), '0.98 MiB');
 });
 
 test('counts are said with three digits from ten thousand on', () => {

@@ -49,5 +49,5 @@ def test_the_sliders_follow_a_machine_that_python_sets(browser):
     bench.ask("setattr(panel, 'target', wb.Target(vector_bits=512, cache_bytes=(8192, 1 << 20, 1 << 25)))")
     shown = "[...document.querySelectorAll('.wbp .footprint .dial output')].map((e) => e.textContent).join(' ')"
     browser.until(f"{shown}.includes('512 bits')")
-    assert "8 KB" in browser.run(shown)
+    assert "8 KiB" in browser.run(shown)
     assert browser.run("document.querySelector('.wbp [data-machine=L1]').value") == "13"

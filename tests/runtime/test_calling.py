@@ -104,8 +104,27 @@ def test_tensors_of_torch(matmul: Operator) -> None:
     half = torch.randn(6).bfloat16()
     op = wb.operator("def wide(bfloat16(N) A) -> (float(N) B) { B(i) = A(i) }")
     np.testing.assert_array_equal(op(half), half.float().numpy())
-    with pytest.raises(CallError, match=r"A: a torch\.Tensor cannot be read as an array: .*requires grad"):
-        matmul(torch.randn(7, 5, requires_grad=True), b)
+    for wanted in (torch.float32, torch.bfloat16):
+        words = r"A requires a gradient, .*: give A\.detach\(\), or call wb\.export\.torch"
+        with pytest.raises(CallError, match=words):
+            matmul(torch.randn(7, 5, dtype=wanted, requires_grad=True), b)
+
+
+def test_tensors_of_torch_come_out_where_tensors_go_in(matmul: Operator) -> None:
+    torch = pytest.importorskip("torch", reason="install torch to run this")
+    a, b = torch.randn(7, 5), torch.randn(5, 6)
+    for _ in range(2):
+        torch.testing.assert_close(matmul(a, b), a @ b)
+    torch.testing.assert_close(matmul(a, b.numpy()), a @ b)
+    assert isinstance(matmul(a.numpy(), b.numpy()), np.ndarray)
+    kernel = wb.build(wb.schedule(matmul, M=7, K=5, N=6))
+    torch.testing.assert_close(kernel(a, b), a @ b)
+    torch.testing.assert_close(wb.lower(matmul, M=7, K=5, N=6)(a, b), a @ b)
+    both = wb.operator("def both(bfloat16(N) A) -> (B, C) { B(i) = A(i)  C(i) = A(i) + A(i) }")
+    copied, doubled = both(torch.arange(5.0).bfloat16())
+    assert copied.dtype == torch.bfloat16
+    torch.testing.assert_close(copied, torch.arange(5.0).bfloat16())
+    torch.testing.assert_close(doubled, 2 * torch.arange(5.0))
 
 
 def test_through_dlpack_alone(matmul: Operator) -> None:

@@ -68,8 +68,9 @@ def test_tensors_of_pytorch_are_read_and_written_where_they_lie():
     out = torch.zeros(5)
     assert ADD(A, B, out=out) is out
     assert torch.equal(out, A + B)
-    C = ADD(A, B)
+    C = ADD(A.numpy(), B.numpy())
     assert torch.from_dlpack(C).data_ptr() == address(C)
+    assert torch.equal(ADD(A, B), A + B)
 
 
 def test_arrays_of_jax_are_read_where_they_lie_and_may_take_the_result():

@@ -99,3 +99,14 @@ def test_a_schedule_shows_the_text_that_is_generated_of_it(target):
 def test_what_has_no_text_is_refused():
     with pytest.raises(WorkbenchError, match=r"takes a Schedule|shows a Schedule"):
         viz.code(wb.ops.matmul)
+
+
+@pytest.mark.parametrize("target", ["c", "cuda"])
+def test_the_body_of_a_kernel_begins_with_its_function(target):
+    schedule = wb.autoschedule(wb.ops.softmax, target, M=64, N=64)
+    kernel = wb.generate(schedule, target)
+    assert kernel.source.rstrip().endswith(kernel.body.rstrip())
+    assert kernel.body.count("\n") == kernel.source.rstrip("\n").count("\n") - kernel.start
+    assert kernel.name in kernel.body
+    assert "#include" not in kernel.body
+    assert "#include" in kernel.source or "typedef" in kernel.source

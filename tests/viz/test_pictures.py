@@ -19,7 +19,18 @@ from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.runtime import Finding, Measurement, Report, Verification
 from workbench.viz.draw.markup import Markup, element, escape
-from workbench.viz.draw.palette import COLOURS, STATEMENT_COLOURS, colour, shape
+from workbench.viz.draw.palette import (
+    ARRAY_COLOURS,
+    COLOURS,
+    STATEMENT_COLOURS,
+    array_glyph,
+    array_role,
+    array_shape,
+    colour,
+    glyph,
+    shape,
+    statement_role,
+)
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Line, Marker, Path, Polygon, Scene, Text
 
@@ -142,6 +153,50 @@ def test_statements_are_told_apart_without_one_kind_of_cones(deficient, theme):
     for a, b in combinations(range(STATEMENT_COLOURS), 2):
         assert math.dist(seen[a], seen[b]) > (11 if b < 3 else 4.5), (a, b)
         assert shape(a) != shape(b)  # where two are near
+
+
+@pytest.mark.parametrize("deficient", DEFICIENT)
+@pytest.mark.parametrize("theme", [0, 1])
+def test_arrays_are_told_apart_without_one_kind_of_cones(deficient, theme):
+    seen = [_seen(COLOURS[f"a{i}"][theme], DEFICIENT[deficient]) for i in range(ARRAY_COLOURS)]
+    for a, b in combinations(range(ARRAY_COLOURS), 2):
+        assert math.dist(seen[a], seen[b]) > 4.5, (a, b)
+
+
+def test_no_colour_or_mark_stands_for_a_statement_and_for_an_array():
+    for theme in (0, 1):
+        statements = {COLOURS[statement_role(i)][theme] for i in range(36)}
+        arrays = {COLOURS[array_role(i)][theme] for i in range(36)}
+        assert not statements & arrays
+    assert not {shape(i) for i in range(36)} & {array_shape(i) for i in range(36)}
+    assert not {glyph(i) for i in range(36)} & {array_glyph(i) for i in range(36)}
+
+
+def test_many_statements_and_arrays_keep_marks_of_their_own():
+    assert len({(statement_role(i), shape(i)) for i in range(36)}) == 36
+    assert len({(array_role(i), array_shape(i)) for i in range(24)}) == 24
+    picture = viz.domain(wb.lower(wb.ops.attention, B=1, M=3, D=2, N=3, E=2))
+    assert len({(m.role, m.shape) for m in picture.scene.marks if isinstance(m, Marker)}) == 10
+
+
+@pytest.mark.parametrize("form", ["open square", "open diamond", "open triangle"])
+def test_what_lies_within_an_open_mark_is_ground(form):
+    """In PNG, and in Matplotlib's figures; SVG fills by the same rule."""
+    scene = Scene(40, 40, (Marker(20, 20, "a0", form, 14.0),))
+    for image in (_image(scene), _figure_image(scene)):
+        middle = image.getpixel((image.width // 2, image.height // 2 + image.height // 40))
+        assert middle == (255, 255, 255), form
+        assert len(image.getcolors(1 << 16)) > 1
+
+
+def _image(scene):
+    return Image.open(BytesIO(Picture("x", scene).png)).convert("RGB")
+
+
+def _figure_image(scene):
+    out = BytesIO()
+    Picture("x", scene).figure().savefig(out, format="png")
+    return Image.open(out).convert("RGB")
 
 
 def _seen(colour_, deficient):

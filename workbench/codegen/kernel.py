@@ -121,5 +121,10 @@ class Kernel:
     start: int = field(default=0, repr=False)
     origins: tuple[Origin, ...] = field(default=(), repr=False)
 
+    @property
+    def body(self) -> str:
+        """The text from the kernel's function on (the first of several), without the types and helpers before it."""
+        return "\n".join(self.source.splitlines()[self.start :])
+
     def __str__(self) -> str:
         return self.source

@@ -1,12 +1,14 @@
 """The operator library: `ops.matmul` is an Operator, parsed on first use.
 
-`ops.list()` names them all, `ops.list("attention")` those of a family.
+`ops.list()` names them all, `ops.list("attention")` those of a family; `ops.families.attention.` and Tab goes through
+them.  In a cell `ops` shows its families, a family the formulas and pictures of its operators.
 """
 
 from __future__ import annotations
 
 from workbench.lang.operator import Operator
-from workbench.ops.catalogue import ENTRIES, examples, families, load
+from workbench.ops.browsing import families
+from workbench.ops.catalogue import ENTRIES, examples, load
 from workbench.ops.catalogue import names as list
 from workbench.ops.counting import bytes_moved as bytes
 from workbench.ops.counting import flops

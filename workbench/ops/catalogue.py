@@ -60,11 +60,6 @@ def names(family: str | None = None) -> list[str]:
     return [name for name, entry in ENTRIES.items() if family in (None, entry.family)]
 
 
-def families() -> list[str]:
-    """Names of the families."""
-    return list(FAMILIES)
-
-
 @cache
 def load(name: str) -> Operator:
     """The operator of a name, with the library's docstring and formula as its `doc`."""

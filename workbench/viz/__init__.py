@@ -1,10 +1,10 @@
 """Pictures: a value becomes plain data, then SVG, HTML, PNG and text; no JavaScript, nothing from the network.
 
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
-`footprint` and `roofline` count bytes, `ladder` sets rates side by side, `explain` measures and reads machine code,
-`diff` and `fusion` compare, `replay` and `cells` look at single instances, `lanes`, `warps` and `banks` at a GPU,
-`arena` shows the memory of a model.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.
-A name is loaded on first use.
+`dataflow` shows what statements hand on; `footprint` and `roofline` count bytes, `ladder` sets rates side by side,
+`explain` measures and reads machine code, `diff` and `fusion` compare, `replay` and `cells` look at single instances,
+`lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a model.  `picture` puts together what a cell shows,
+`mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from workbench.viz.views.performance.ladder_view import ladder
     from workbench.viz.views.performance.roofline_view import roofline
     from workbench.viz.views.program.code_view import code
+    from workbench.viz.views.program.dataflow_view import dataflow
     from workbench.viz.views.program.diff_view import diff
     from workbench.viz.views.program.formula_view import formula
-    from workbench.viz.views.program.sheet_view import sheet
     from workbench.viz.views.program.tree_view import tree
+    from workbench.viz.views.values.value_sheet import sheet
 
 # Public name → module.
 NAMES = {
@@ -43,6 +44,7 @@ NAMES = {
     "banks": "views.gpu.banks_view",
     "cells": "views.domain.cells_view",
     "code": "views.program.code_view",
+    "dataflow": "views.program.dataflow_view",
     "diff": "views.program.diff_view",
     "domain": "views.domain.domain_view",
     "explain": "views.performance.explanation_view",
@@ -56,14 +58,15 @@ NAMES = {
     "picture": "notebook.display",
     "replay": "views.domain.replay_view",
     "roofline": "views.performance.roofline_view",
-    "sheet": "views.program.sheet_view",
+    "sheet": "views.values.value_sheet",
     "tree": "views.program.tree_view",
     "warps": "views.gpu.warps_view",
 }
 
 __all__ = [
-    "Picture", "Replay", "arena", "banks", "cells", "code", "diff", "domain", "explain", "footprint", "formula",
-    "fusion", "ladder", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree", "warps",
+    "Picture", "Replay", "arena", "banks", "cells", "code", "dataflow", "diff", "domain", "explain", "footprint",
+    "formula", "fusion", "ladder", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree",
+    "warps",
 ]  # fmt: skip
 
 

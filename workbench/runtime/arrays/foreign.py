@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ def as_array(value: object, dtype: DType, name: str) -> Array:
         return value
     if isinstance(value, bool | int | float | list | tuple):
         return _from_python(value, dtype, name)
+    if is_tensor(value) and getattr(value, "requires_grad", False):
+        raise CallError(
+            f"argument {name} requires a gradient, which a kernel does not know of: give {name}.detach(), "
+            "or call wb.export.torch(operator), an operator of PyTorch that has its gradient"
+        )
     try:
         array = _converted(value)
     except Exception as reason:  # whatever another library's conversion raises
@@ -52,15 +58,40 @@ def as_output(value: object, name: str) -> Array:
 
 def _converted(value: Any) -> Array:
     """Through whatever protocol the object has; PyTorch has none for bfloat16, whose bits are viewed."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
+    if is_tensor(value):
+        torch = sys.modules["torch"]
         if value.dtype == torch.bfloat16:
-            return value.detach().view(torch.int16).numpy().view(BFLOAT16.numpy)
+            return value.view(torch.int16).numpy().view(BFLOAT16.numpy)
         return value.numpy()
     readable = hasattr(value, "__array__") or hasattr(value, "__array_interface__")
     if hasattr(value, "__dlpack__") and not readable:
         return np.from_dlpack(value)
     return np.asarray(value)
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of PyTorch, which is asked only where PyTorch is loaded."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def like_given(results: Any, arrays: Iterable[object]) -> Any:
+    """Results as tensors of PyTorch over the same memory where an argument is one, else as they are."""
+    if not any(map(is_tensor, arrays)):
+        return results
+    if isinstance(results, tuple):
+        return tuple(map(_as_tensor, results))
+    return _as_tensor(results)
+
+
+def _as_tensor(array: Any) -> Any:
+    """A NumPy array as a tensor; PyTorch knows no bfloat16 of NumPy, whose bits are viewed."""
+    if not isinstance(array, np.ndarray):
+        return array
+    torch = sys.modules["torch"]
+    if array.dtype == BFLOAT16.numpy:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def _from_python(value: object, dtype: DType, name: str) -> Array:

@@ -14,7 +14,7 @@ from workbench.deferred import uncollected
 from workbench.errors import CallError
 from workbench.lang import bind
 from workbench.lang.operator import Operator
-from workbench.runtime.arrays.foreign import as_array, as_output, is_plain, plain_copy, several
+from workbench.runtime.arrays.foreign import as_array, as_output, is_plain, like_given, plain_copy, several
 from workbench.runtime.calls.call_table import Key, Runner, call_table
 from workbench.runtime.calls.preparing import Plan, make_plan
 from workbench.runtime.kernels.aliasing import refuse_shared_arguments, stands_in_memory
@@ -27,9 +27,9 @@ def call(op: Operator, /, *arrays: Any, out: Any = None, unchecked: bool | None 
 
     Arrays (anything with `__array__`, a buffer or DLPack) and scalars stand in the order of
     `op.parameters`; scalars and sizes that no shape tells may be keywords.  The result is an array, or a
-    tuple in the order of `op.outputs`; `out=` receives it instead.  `unchecked=True` omits the checks of
-    indices found in data, and of promises.  Raises CallError for arguments that do not fit, KernelError for
-    an index out of range, BuildError without a compiler.
+    tuple in the order of `op.outputs` (tensors of PyTorch where one was given); `out=` receives it instead.
+    `unchecked=True` omits the checks of indices found in data, and of promises.  Raises CallError for arguments
+    that do not fit, KernelError for an index out of range, BuildError without a compiler.
     """
     table = op.__dict__.get("calls") or call_table(op)
     if scalars:
@@ -75,7 +75,7 @@ def _first_call(
             runner = table.remember(runners, key, made)
     result = runner(ready, outputs)
     _copy_back(outputs, out)
-    return result if any(o is None for o in several(out)) else out
+    return like_given(result, arrays) if any(o is None for o in several(out)) else out
 
 
 def as_numpy_arguments(

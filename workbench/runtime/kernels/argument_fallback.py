@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import CallError
 from workbench.lang.dtypes import DTYPES
-from workbench.runtime.arrays.foreign import as_array, as_output
+from workbench.runtime.arrays.foreign import as_array, as_output, like_given
 from workbench.runtime.arrays.layout import Array, Layout, Slot
 from workbench.runtime.arrays.symbols import solve_symbols
 from workbench.runtime.kernels.aliasing import refuse_aliases
@@ -39,7 +39,7 @@ def careful_call(kernel: CompiledKernel, arrays: tuple[Any, ...], out: Any, scal
         return other(*(named[p.name] for p in parameters), out=out)
     bits = [scalar_bits(named[p.name], p) if p.by_value else 0 for p in parameters]
     results = run_copied(kernel, layout, inputs, given, bits)
-    return results if out is None or _has_gaps(out) else out
+    return like_given(results, named.values()) if out is None or _has_gaps(out) else out
 
 
 def check(slot: Slot, array: Array, kernel: str) -> None:

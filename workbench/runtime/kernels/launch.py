@@ -78,6 +78,11 @@ class CompiledKernel:
         return self.kernel.source
 
     @property
+    def body(self) -> str:
+        """The generated C from the kernel's function on."""
+        return self.kernel.body
+
+    @property
     def signature(self) -> Signature:
         return self.kernel.signature
 

@@ -1,7 +1,8 @@
 """Colours by role, for light and dark grounds, as CSS variables with literal fallbacks.
 
 The statements' colours follow Okabe and Ito's set, darkened on white so that thin lines keep a contrast of 3:1 and text
-of 4.5:1; red is kept for what is wrong.  A shape and a line pattern always say the same as the colour.
+of 4.5:1; red is kept for what is wrong.  Arrays have colours of their own and open shapes, statements full ones: no
+colour stands for both.  A shape and a line pattern always say the same as the colour.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ COLOURS = {
     "s3": ("#98398f", "#e795cf"),
     "s4": ("#6b6000", "#d9cb55"),
     "s5": ("#0b7a86", "#6fdbe6"),
+    "a0": ("#2a2fd0", "#a9a2ff"),
+    "a1": ("#6b3322", "#d8c3b0"),
+    "a2": ("#c012b0", "#f06bb5"),
+    "a3": ("#1d5a10", "#a8d67d"),
+    "a4": ("#56627a", "#9db0c9"),
+    "a5": ("#5b2a75", "#c77dff"),
     "keyword": ("#8a2a86", "#dd9be0"),
     "type": ("#005f87", "#79c4ee"),
     "comment": ("#5b6b60", "#93a699"),
@@ -32,7 +39,10 @@ COLOURS = {
     "loop": ("#0067a8", "#5ab8f2"),
 }
 SHAPES = ("disc", "square", "diamond", "triangle", "ring", "cross")
-STATEMENT_COLOURS = 6
+GLYPHS = "●■◆▲○✚"
+ARRAY_SHAPES = ("open square", "open diamond", "open triangle", "bar")
+ARRAY_GLYPHS = "□◇△▬"
+STATEMENT_COLOURS = ARRAY_COLOURS = 6
 
 
 def statement_role(position: int) -> str:
@@ -40,14 +50,34 @@ def statement_role(position: int) -> str:
     return f"s{position % STATEMENT_COLOURS}"
 
 
+def array_role(position: int) -> str:
+    """The colour role of the n-th array of a program; never that of a statement."""
+    return f"a{position % ARRAY_COLOURS}"
+
+
 def shape(position: int) -> str:
-    """The marker of the n-th statement of a program."""
-    return SHAPES[position % len(SHAPES)]
+    """The marker of the n-th statement: with its colour 36 are told apart."""
+    return SHAPES[_turned(position, len(SHAPES))]
+
+
+def glyph(position: int) -> str:
+    """The marker of the n-th statement as a character."""
+    return GLYPHS[_turned(position, len(GLYPHS))]
 
 
 def array_shape(position: int) -> str:
-    """The marker of the n-th array: colour and shape together tell 36 apart."""
-    return SHAPES[(position + position // STATEMENT_COLOURS) % len(SHAPES)]
+    """The marker of the n-th array: open, where a statement's is full; with its colour 24 are told apart."""
+    return ARRAY_SHAPES[_turned(position, len(ARRAY_SHAPES))]
+
+
+def array_glyph(position: int) -> str:
+    """The marker of the n-th array as a character."""
+    return ARRAY_GLYPHS[_turned(position, len(ARRAY_GLYPHS))]
+
+
+def _turned(position: int, forms: int) -> int:
+    """Which form comes at a position: one further with each round of the six colours, so that pairs repeat late."""
+    return (position + position // STATEMENT_COLOURS) % forms
 
 
 def colour(role: str, theme: Theme) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import hypot
 
 from workbench.viz.draw.markup import Markup, element
@@ -12,6 +13,7 @@ SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 MARGIN = 8.0
 HEAD = 5.0
+OPEN = 0.5  # of an open shape, how much of its width is not filled
 
 
 def svg_text(scene: Scene, theme: Theme = "auto", *, styled: bool = True) -> Markup:
@@ -132,7 +134,10 @@ def _box(box: Box, theme: Theme) -> Markup:
 
 
 def outline(marker: Marker) -> tuple[XY, ...]:
-    """Corners of a marker's shape; empty for round ones."""
+    """Corners of a marker's shape; empty for round ones.  An open shape goes around itself, and back inside."""
+    if marker.shape.startswith("open "):
+        outer = outline(replace(marker, shape=marker.shape.removeprefix("open ")))
+        return (*outer, outer[0], *_inside(outer))
     x, y, r = marker.x, marker.y, marker.size
     match marker.shape:
         case "square":
@@ -150,7 +155,17 @@ def outline(marker: Marker) -> tuple[XY, ...]:
                 (x - b, y - a), (x + b, y - a), (x + b, y - b), (x + a, y - b), (x + a, y + b), (x + b, y + b),
                 (x + b, y + a), (x - b, y + a), (x - b, y + b), (x - a, y + b), (x - a, y - b), (x - b, y - b),
             )  # fmt: skip
+        case "bar":
+            a, b = 1.3 * r, 0.5 * r
+            return (x - a, y - b), (x + a, y - b), (x + a, y + b), (x - a, y + b)
     return ()
+
+
+def _inside(corners: tuple[XY, ...]) -> tuple[XY, ...]:
+    """The corners nearer to their middle, the other way round: what lies within is not filled."""
+    x, y = (sum(c[i] for c in corners) / len(corners) for i in (0, 1))
+    near = tuple((x + OPEN * (a - x), y + OPEN * (b - y)) for a, b in corners)
+    return (near[0], *reversed(near))
 
 
 def _marker(marker: Marker, theme: Theme) -> Markup:

@@ -72,7 +72,7 @@ def _small(
         return Small(program, {})
     keep = set(given) | {n for n, v in program.sizes.items() if v <= KEPT and _is_detail(definition, n)}
     start = {n: v for n, v in fixed.items() if n in keep}
-    chosen = _search(definition, statements, axes, start)
+    chosen = _search(definition, statements, axes, start, program.sizes)
     changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in given}
     return _lowered(program, definition, chosen, changed)
 
@@ -162,15 +162,18 @@ def _corners(bounding: frozenset[str], box: dict[str, tuple[int, int]]) -> Itera
         yield dict(zip(names, values, strict=True))
 
 
-def _search(definition: Operator, statements: list[Statement], axes: Wanted, start: dict[str, int]) -> dict[str, int]:
-    """Coordinate descent over the free sizes: some rounds, each size in turn."""
+def _search(
+    definition: Operator, statements: list[Statement], axes: Wanted, start: dict[str, int], most: Mapping[str, int]
+) -> dict[str, int]:
+    """Coordinate descent over the free sizes: some rounds, each size in turn; none becomes larger than in `most`."""
     names = [n for n in (*definition.size_names, *definition.scalars) if n not in start]
     sizes = {**start, **{n: _first_guess(statements, axes, n) for n in names}}
     cost = _Cost(statements, axes)
     for _ in range(ROUNDS):
         before = dict(sizes)
         for name in names:
-            sizes[name] = min(VALUES, key=lambda v, n=name: (cost({**sizes, n: v}), v))
+            values = [v for v in VALUES if v <= max(1, most.get(name, v))]
+            sizes[name] = min(values, key=lambda v, n=name: (cost({**sizes, n: v}), v))
         if sizes == before:
             break
     return sizes

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.codegen.comparing import Comparison
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
 from workbench.graph.memory import MemoryPlan
 from workbench.lang.operator import Operator
+from workbench.ops.browsing import Families, Family
 from workbench.poly.programs.program import Program
 from workbench.runtime import CompiledKernel, Plan
 from workbench.schedules import Schedule, Verdict
-from workbench.viz.draw.markup import element
+from workbench.viz.draw.markup import Markup, element
 from workbench.viz.draw.pictures import Picture
-from workbench.viz.draw.scene import beside
+from workbench.viz.draw.scene import above, beside
 from workbench.viz.draw.svg import svg_text
+from workbench.viz.frames.coordinates import groups, subject
 from workbench.viz.views.domain.domain_view import domain
 from workbench.viz.views.domain.order_view import order
 from workbench.viz.views.models.arena_view import arena
 from workbench.viz.views.program.code_view import code
+from workbench.viz.views.program.dataflow_view import dataflow
 from workbench.viz.views.program.formula_view import formula
-from workbench.viz.views.program.sheet_view import sheet
 from workbench.viz.views.program.tree_view import tree
+from workbench.viz.views.values.comparisons_shown import comparison
+from workbench.viz.views.values.library_shown import family, library
+from workbench.viz.views.values.value_sheet import sheet
+
+MANY = 3  # nests from which on an overview stands before them
 
 
 def mimebundle(value: object) -> dict[str, Any]:
@@ -42,7 +50,7 @@ def picture(value: object) -> Picture:
         case Operator():
             return formula(value)
         case Program():
-            return _together(sheet(value), _try(domain, value))
+            return _together(sheet(value), _program(value))
         case Schedule():
             return _schedule(value)
         case Verdict():
@@ -54,12 +62,28 @@ def picture(value: object) -> Picture:
             return _together(sheet(value), _try(tree, value.schedule))
         case MemoryPlan():
             return arena(value)
+        case Comparison():
+            return comparison(value)
+        case Families():
+            return library(value)
+        case Family():
+            return family(value)
     return sheet(value)
+
+
+def _program(program: Program) -> Picture | None:
+    """The dataflow, which leads into the nests, where there are many; else the iteration domain."""
+    return _try(dataflow if _nests(program) >= MANY else domain, program)
+
+
+def _nests(value: Program | Schedule) -> int:
+    return len(groups(subject(value).tree))
 
 
 def _schedule(schedule: Schedule) -> Picture:
     """The tree beside the order; an illegal one says so first."""
-    shown = _together(tree(schedule), _try(order, schedule))
+    inside = _together(tree(schedule), _try(order, schedule))
+    shown = _above(_try(dataflow, schedule), inside) if _nests(schedule) >= MANY else inside
     return shown if schedule.verdict else _together(picture(schedule.verdict), shown)
 
 
@@ -71,11 +95,23 @@ def _try(view: Callable[[Any], Picture], value: object) -> Picture | None:
         return None
 
 
+def _above(first: Picture | None, second: Picture) -> Picture:
+    """A view above another one."""
+    if first is None:
+        return second
+    scenes = [p.drawing for p in (first, second) if p.drawing is not None]
+    body = element("div", *(element("div", _shown(p)) for p in (first, second)))
+    return Picture(f"{first.text}\n\n{second.text}", above(*scenes, gap=24), body)
+
+
+def _shown(picture: Picture) -> Markup:
+    return picture.body if picture.body is not None else svg_text(picture.scene, styled=False)
+
+
 def _together(first: Picture, second: Picture | None) -> Picture:
     """Two views side by side; the drawing is both drawings, or the one there is."""
     if second is None:
         return first
     scenes = [p.drawing for p in (first, second) if p.drawing is not None]
-    parts = [p.body if p.body is not None else svg_text(p.scene, styled=False) for p in (first, second)]
-    body = element("div", *(element("div", part) for part in parts), class_="wb-side")
+    body = element("div", *(element("div", _shown(p)) for p in (first, second)), class_="wb-side")
     return Picture(f"{first.text}\n\n{second.text}", beside(scenes) if scenes else None, body)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 KINDS = {
     "cells": "workbench.viz.views.domain.cells_view:cells",
     "code": "workbench.viz.views.program.code_view:code",
+    "dataflow": "workbench.viz.views.program.dataflow_view:dataflow",
     "diff": "workbench.viz.views.program.diff_view:diff",
     "domain": "workbench.viz.views.domain.domain_view:domain",
     "footprint": "workbench.viz.views.performance.footprint_view:footprint",

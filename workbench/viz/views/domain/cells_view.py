@@ -24,9 +24,9 @@ from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.execution import Execution, Value, executed
 from workbench.viz.views.domain.order_data import tile_depth
 from workbench.viz.views.domain.replay_data import Board, Reel, reel
-from workbench.viz.views.domain.replay_drawing import READ, WRITE, points
+from workbench.viz.views.domain.replay_drawing import READ, WRITE, named, points
 
-BOTH = "s3"
+BOTH = "a1"
 Who = tuple[str, Point]
 
 
@@ -157,18 +157,8 @@ def _board(drawn: Reel, which: int, found: Selection) -> Scene:
     number = {s.id: i for i, s in enumerate(program.statements)}
     places = dict.fromkeys((frame.cell(s, i), number[s]) for s, i in found.instances if s in board.statements)
     marks = [_selected_mark(board, cell, statement_role(n)) for cell, n in places]
-    head = _names([f"{s.name}({', '.join(s.dims)})" for s in own], board.axes.width)
+    head = named([f"{s.name}({', '.join(s.dims)})" for s in own], board.axes.width)
     return above(head, Scene(board.axes.width, board.axes.height, (*board.axes.marks(), *points(board), *marks)), gap=0)
-
-
-def _names(names: list[str], limit: float) -> Scene:
-    """The statements of a picture above it: in one line where that is no wider, else one below another."""
-    whole = ", ".join(names)
-    fits = Text(0, 0, whole, 12, mono=True, bold=True).width <= limit
-    lines = [
-        Text(0, 13 + 16 * i, text, 12, "soft", mono=True, bold=True) for i, text in enumerate([whole] * fits or names)
-    ]
-    return Scene(max(limit, *(line.width for line in lines)), 4 + 16 * len(lines), tuple(lines))
 
 
 def _selected_mark(board: Board, cell: Cell, role: str) -> Mark:

@@ -9,7 +9,7 @@ from workbench.poly.programs.program import DependenceKind, Program
 from workbench.schedules import Schedule, Verdict
 from workbench.viz.draw.axes import Axes, axes_for
 from workbench.viz.draw.geometry import hull, is_convex
-from workbench.viz.draw.palette import shape, statement_role
+from workbench.viz.draw.palette import glyph, shape, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import XY, Line, Mark, Marker, Polygon, Scene, Text, above, beside, paragraph
 from workbench.viz.frames.coordinates import subject
@@ -175,7 +175,6 @@ def _arrow(axes: Axes, arrow: Arrow, shifts: list[float], nth: int, *, faint: bo
 
 # -- The words that go with a domain: its captions, and its form as plain text --
 
-GLYPHS = "●■◆▲○+"
 SHARED = "∗"
 
 
@@ -221,7 +220,7 @@ def domain_text(found: Domain) -> str:
 
 def _panel_lines(panel: Panel) -> list[str]:
     keys = [
-        f"{GLYPHS[layer.number % len(GLYPHS)]} {layer.statement}({', '.join(layer.dims)})" for layer in panel.layers
+        f"{glyph(layer.number)} {layer.statement}({', '.join(layer.dims)})" for layer in panel.layers
     ]
     counts: dict[str, int] = {}
     for arrow in panel.arrows:
@@ -249,4 +248,4 @@ def _grid(panel: Panel) -> list[str]:
 
 def _glyph(panel: Panel, cell: tuple[int, int]) -> str:
     here = [layer for layer in panel.layers if cell in layer.cells]
-    return "" if not here else GLYPHS[here[0].number % len(GLYPHS)] if len(here) == 1 else SHARED
+    return "" if not here else glyph(here[0].number) if len(here) == 1 else SHARED

@@ -20,12 +20,14 @@ from workbench.target import Target
 from workbench.viz.frames.concrete import resized
 from workbench.viz.frames.coordinates import Coordinate, Point, Subject, component, known_axis, subject
 from workbench.viz.frames.frame import Asked, Frame, frames
+from workbench.viz.frames.small_sizes import drawn_for
 from workbench.viz.frames.small_tree import largest_tile
 from workbench.viz.views.domain.domain_data import chosen_groups
 from workbench.viz.views.domain.order_data import shaped_dims
 
 MOST_MOMENTS = 2000
 LARGEST_TILE = 4
+ROUNDS = 4
 DETAIL = 3  # sizes up to this are those of windows and strides
 
 Value = Program | Schedule | Verdict
@@ -68,23 +70,39 @@ class Execution:
 
 
 def executed(value: Value, asked: Asked, limit: int = MOST_MOMENTS) -> Execution:
-    """A value executed at sizes small enough to look at.
+    """A value executed at sizes small enough to look at: smaller ones than a picture's where it has many nests.
 
-    WorkbenchError for unknown axes, sizes or statements, and when there are more than `limit` moments.
+    WorkbenchError for unknown axes, sizes or statements, and when there are more than `limit` moments at sizes that
+    were asked for, or at any.
     """
+    found = _executed(value, asked)
+    for _ in range(ROUNDS if asked.sizes is None else 0):
+        if len(found.moments) <= limit:
+            return found
+        sizes = _smaller(found.program)
+        note = drawn_for(subject(value).program, sizes)
+        found = replace(_executed(value, replace(asked, sizes=sizes)), notes=(note,))
+    if len(found.moments) > limit:
+        count = f"{len(found.moments)} moments here, more than {limit}"
+        raise WorkbenchError(f"{found.program.name} has {count}; give smaller sizes")
+    return found
+
+
+def _smaller(program: Program) -> dict[str, int]:
+    """Each size one less, but none that is a window's or a stride's."""
+    fixed = program.definition.scalars if program.definition is not None else ()
+    return {name: v if name in fixed or v <= DETAIL else v - 1 for name, v in program.sizes.items()}
+
+
+def _executed(value: Value, asked: Asked) -> Execution:
     found = _framed(value, asked)
     small = found[0].of
     nests = rewritten(small.program, small.tree, Target())
     arrays = stored(small.program, small.tree).arrays
     touches = traced(small.program, nests[1], arrays, {})
     clock = _Clock(small.program, {s.id: path(small.tree, s.id) for s in small.program.statements})
-    moments = tuple(clock.moments(touches))
-    if len(moments) > limit:
-        raise WorkbenchError(
-            f"{small.program.name} has {len(moments)} moments here, more than {limit}; give smaller sizes"
-        )
     notes = tuple(dict.fromkeys(n for f in found for n in f.notes))
-    return Execution(small.program, tuple(found), dict(arrays), moments, notes)
+    return Execution(small.program, tuple(found), dict(arrays), tuple(clock.moments(touches)), notes)
 
 
 def small_subject(value: Value, asked: Asked) -> Subject:

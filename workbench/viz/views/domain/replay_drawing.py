@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.poly.programs.program import ProgramStatement
-from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, beside
+from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, beside, paragraph
 from workbench.viz.views.domain.array_grids import grids_scene
 from workbench.viz.views.domain.domain_data import Cell
 from workbench.viz.views.domain.replay_data import Board, Reel, Shot, Touched
 
-READ, WRITE, HELD = "s0", "s1", "s2"
+READ, WRITE, HELD = "a0", "a2", "a3"
 THREADS = ("s3", "s4", "s5", "s2", "s0", "s1")
 
 
@@ -22,7 +22,14 @@ def moment_scene(reel: Reel, number: int) -> Scene:
         beside([boards, arrays_scene(reel, number)], gap=36.0, limit=900.0),
         key(reel),
         counter(reel, number),
+        paragraph(notes(reel), 560.0),
     )
+
+
+def notes(reel: Reel) -> list[str]:
+    """At which sizes this is, instead of which, and what the cache is for."""
+    said = [f"{note[0].upper()}{note[1:]}." for note in reel.execution.notes]
+    return [*said, "The cache is as small as the drawing: it shows lines come and go, and foretells no processor."]
 
 
 def thread_role(thread: int) -> str:
@@ -41,8 +48,7 @@ def board_scene(reel: Reel, which: int, number: int) -> Scene:
     """One coordinate system at a moment."""
     board = reel.boards[which]
     own = [reel.execution.program.statement(s) for s in board.statements]
-    name = ", ".join(dict.fromkeys(_short(s) for s in own))
-    head = Scene(board.axes.width, 20, (Text(0, 13, name, 12, "soft", mono=True, bold=True),))
+    head = named(list(dict.fromkeys(_short(s) for s in own)), board.axes.width)
     marks = (
         *board.axes.marks(),
         *points(board),
@@ -50,6 +56,16 @@ def board_scene(reel: Reel, which: int, number: int) -> Scene:
         *running(board, reel.shots[number], which),
     )
     return above(head, Scene(board.axes.width, board.axes.height, marks), gap=0)
+
+
+def named(names: list[str], limit: float) -> Scene:
+    """The statements of a picture above it: in one line where that is no wider, else one below another."""
+    whole = ", ".join(names)
+    fits = Text(0, 0, whole, 12, mono=True, bold=True).width <= limit
+    lines = [
+        Text(0, 13 + 16 * i, text, 12, "soft", mono=True, bold=True) for i, text in enumerate([whole] * fits or names)
+    ]
+    return Scene(max(limit, *(line.width for line in lines)), 4 + 16 * len(lines), tuple(lines))
 
 
 def _short(statement: ProgramStatement) -> str:

@@ -145,7 +145,7 @@ D.cells.forEach(([x,y,w,line])=>{if(held.has(line))
 marks.push(make("rect",{x,y,width:w,height:w,rx:1.5,style:"fill:var(--wb-s2)",opacity:.35}))});
 for(const [c,writes,hit] of D.shots[t][1]){const old=seen.get(c);seen.set(c,old?[old[0]||writes,old[1]]:[writes,hit])}
 for(const [c,[writes,hit]] of seen){const [x,y,w]=D.cells[c];marks.push(make("rect",{x,y,width:w,height:w,rx:1.5,
-style:"fill:var(--wb-"+(writes?"s1":"s0")+");stroke:var(--wb-bad);stroke-width:"+(hit?0:2)}))}
+style:"fill:var(--wb-"+(writes?"a2":"a0")+");stroke:var(--wb-bad);stroke-width:"+(hit?0:2)}))}
 top.replaceChildren(...marks);words.textContent=D.texts[t]}
 let timer=0;function stop(){clearInterval(timer);timer=0;play.textContent="\\u25b6";
 play.setAttribute("aria-label","play")}

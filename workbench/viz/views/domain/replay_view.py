@@ -19,7 +19,7 @@ from workbench.viz.frames.frame import Asked
 from workbench.viz.views.domain.cache_lines import Cache
 from workbench.viz.views.domain.execution import Value, executed
 from workbench.viz.views.domain.replay_data import Reel, Shot, reel
-from workbench.viz.views.domain.replay_drawing import counter_text, moment_scene
+from workbench.viz.views.domain.replay_drawing import counter_text, moment_scene, notes
 from workbench.viz.views.domain.replay_page import replay_page
 
 MOST_FRAMES = 150
@@ -129,8 +129,7 @@ def replay_text(found: Reel, number: int) -> str:
     sizes = ", ".join(f"{k}={v}" for k, v in program.sizes.items())
     first = max(0, number - LISTED + 1)
     lines = [f"  {i + 1:>4}  {_moment(found, i)}" for i in range(first, number + 1)]
-    notes = [f"{note[0].upper()}{note[1:]}." for note in found.execution.notes]
-    return "\n".join([f"execution of {program.name} for {sizes}", *lines, counter_text(found, number), *notes])
+    return "\n".join([f"execution of {program.name} for {sizes}", *lines, counter_text(found, number), *notes(found)])
 
 
 def _moment(found: Reel, number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.poly.threads.warps import WarpAccess
 from workbench.schedules import Schedule
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
 from workbench.viz.views.gpu.warp_phases import BANKS, Turn, chosen, said, turns
@@ -65,7 +65,7 @@ def _cells(turn: Turn, y: float) -> list[Mark]:
     for bank in range(BANKS):
         x = LEFT + bank * CELL
         lanes = [*turn.served[bank][1]] if bank in turn.served else []
-        role = "bad" if turn.again else statement_role(0)
+        role = "bad" if turn.again else array_role(0)
         marks.append(Box(x + 1, y, CELL - 2, ROW - 3, role if lanes else None, "grid", 3.0, 0.18 if lanes else 1.0))
         if lanes:
             several = f"{lanes[0]}+" if len(lanes) > 1 else str(lanes[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.poly.threads.warps import WarpAccess
 from workbench.schedules import Schedule
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import Box, Mark, Scene, Text, above, paragraph
 from workbench.viz.views.gpu.warp_phases import LINE, SECTOR, Sector, chosen, said, sectors
@@ -61,7 +61,7 @@ def _sector(sector: Sector, size: int, x: float, y: float) -> list[Mark]:
     step = WIDTH / SECTOR
     for at in places:
         width = min(size, SECTOR - at) * step
-        marks.append(Box(x + at * step + 0.8, y + 2, width - 1.6, HEIGHT - 4, statement_role(0), None, 2.0, 0.45))
+        marks.append(Box(x + at * step + 0.8, y + 2, width - 1.6, HEIGHT - 4, array_role(0), None, 2.0, 0.45))
     lanes = sorted({lane for lane, _ in sector.touched})
     near = lanes == [*range(lanes[0], lanes[-1] + 1)]
     words = str(lanes[0]) if len(lanes) == 1 else f"{lanes[0]}–{lanes[-1]}" if near else f"{lanes[0]}, … {lanes[-1]}"

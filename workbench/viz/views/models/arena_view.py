@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.errors import WorkbenchError, shown
 from workbench.graph.memory import MemoryPlan
 from workbench.graph.memory.plans import Placed
-from workbench.viz.draw.palette import statement_role
+from workbench.viz.draw.palette import array_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import MONO_WIDTH, Box, Line, Mark, Path, Scene, Text, above, paragraph
@@ -123,5 +123,5 @@ def _roles(plan: MemoryPlan) -> dict[str, str]:
 
     for share in plan.taken:
         leader[found(share.output)] = found(share.input)
-    colours = {first: statement_role(n) for n, first in enumerate(dict.fromkeys(map(found, leader)))}
+    colours = {first: array_role(n) for n, first in enumerate(dict.fromkeys(map(found, leader)))}
     return {name: colours[found(name)] for name in leader}

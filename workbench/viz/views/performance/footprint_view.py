@@ -7,7 +7,7 @@ from workbench.runtime import this_machine
 from workbench.schedules import Schedule, Verdict
 from workbench.target import Target
 from workbench.viz.draw.axes import LogScale
-from workbench.viz.draw.palette import array_shape, statement_role
+from workbench.viz.draw.palette import array_role, array_shape
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text, count_text
 from workbench.viz.draw.scene import Box, Line, Mark, Marker, Scene, Text, above, move, paragraph
@@ -120,7 +120,7 @@ def _arrays(found: Footprints, row: LoopRow, scale: LogScale, top: float) -> lis
         number = found.arrays.index(a.array)
         used = f"each cell used {count_text(a.reuse)}×"
         words = f"{a.array}: holds {bytes_text(a.held_bytes)}, {bytes_text(a.moved_bytes)} moved, {used}"
-        marks.append(Marker(x, top + ROW / 2, statement_role(number), array_shape(number), 4.6, words))
+        marks.append(Marker(x, top + ROW / 2, array_role(number), array_shape(number), 4.6, words))
     return marks
 
 
@@ -149,8 +149,8 @@ def _key(found: Footprints) -> Scene:
     marks: list[Mark] = []
     x = 0.0
     for i, name in enumerate(found.arrays):
-        text = Text(x + 14, 13, name, 12, statement_role(i), mono=True, bold=True)
-        marks += [Marker(x + 5, 9, statement_role(i), array_shape(i), 4.6), text]
+        text = Text(x + 14, 13, name, 12, array_role(i), mono=True, bold=True)
+        marks += [Marker(x + 5, 9, array_role(i), array_shape(i), 4.6), text]
         x += 14 + text.width + 18
     return Scene(x, 18, tuple(marks))
 

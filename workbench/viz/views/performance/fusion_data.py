@@ -122,20 +122,21 @@ def instance_counts(before: Program, after: Program) -> tuple[tuple[str, int, in
 def _by_root(program: Program) -> dict[str, int]:
     found: dict[str, int] = {}
     for s in program.statements:
-        if s.part == "computes" and s.kind != "initialise":
-            name = _root(program, s.id)
+        if s.part == "computes" and s.kind != "initialise" and (name := _root(program, s.id)) is not None:
             found[name] = found.get(name, 0) + poly.points(program, s.id)
     return found
 
 
-def _root(program: Program, identifier: str) -> str:
-    """Name of the operator's statement that a statement computes."""
+def _root(program: Program, identifier: str) -> str | None:
+    """Name of the operator's statement that a statement computes; None for one that a step made."""
     while program.parent is not None:
+        if all(s.id != identifier for s in program.statements):
+            return None
         origin = program.statement(identifier).origin
         if origin:
             identifier = origin.partition("->")[2].strip().partition("[")[0]
         program = program.parent
-    return program.statement(identifier).name
+    return next((s.name for s in program.statements if s.id == identifier), None)
 
 
 def savings(before: tuple[Level, ...], after: tuple[Level, ...]) -> tuple[Saving, ...]:

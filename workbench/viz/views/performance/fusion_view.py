@@ -11,6 +11,7 @@ from workbench.schedules import Schedule
 from workbench.target import Target
 from workbench.viz.draw.axes import axes_for
 from workbench.viz.draw.geometry import hull, is_convex
+from workbench.viz.draw.palette import statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import Line, Mark, Marker, Polygon, Scene, Text, above, beside, paragraph
@@ -32,7 +33,7 @@ from workbench.viz.views.performance.fusion_data import (
 )
 
 UNIT = 26.0
-PRODUCER, CONSUMER, AGAIN = "s0", "s2", "s1"
+AGAIN = "ink"
 
 
 def fusion(
@@ -95,15 +96,23 @@ def _levels(of: Subject, target: Target) -> tuple:
 
 def fusion_scene(found: Fusion, small: Subject) -> Scene:
     """Producer, an arrow, consumer; then the counts."""
-    one = _panel(found.producer, PRODUCER, small, "producer")
-    other = _panel(found.consumer, CONSUMER, small, "consumer")
+    roles = [_statement(own, small) for own in (found.producer, found.consumer)]
+    one = _panel(found.producer, roles[0], small, "producer")
+    other = _panel(found.consumer, roles[1], small, "consumer")
     words = Text(0, 100, found.flow.array, 12, "ink", mono=True)
     line = Line((0, 110), (max(36, words.width), 110), "ink", 1.6, head=True)
     arrow = Scene(max(36, words.width), 120, (line, words))
     head = Text(0, 13, f"{found.step}: {found.title}", 12.5, bold=True)
     top = Scene(head.width, 22, (head,), f"fusion by {found.step}")
     tables = beside([table_scene(instance_table(found)), table_scene(saving_table(found))], gap=44)
-    return above(top, beside([one, arrow, other], gap=20), _key(), tables, paragraph(notes(found, small), 620), gap=10)
+    pair = beside([one, arrow, other], gap=20)
+    return above(top, pair, _key(*roles), tables, paragraph(notes(found, small), 620), gap=10)
+
+
+def _statement(own: Computed, small: Subject) -> str:
+    """The colour that the statement has in every picture of the program."""
+    ids = [s.id for s in small.program.statements]
+    return statement_role(ids.index(own.identifier) if own.identifier in ids else 0)
 
 
 def _panel(own: Computed, role: str, small: Subject, part: str) -> Scene:
@@ -144,11 +153,11 @@ def _on(names: list[str], point: tuple[int, ...], axis: str) -> int:
     return point[names.index(axis)] if axis in names else 0
 
 
-def _key() -> Scene:
-    marks: list[Mark] = [Marker(5, 9, PRODUCER, "square", 4.6)]
+def _key(producer: str, consumer: str) -> Scene:
+    marks: list[Mark] = [Marker(5, 9, producer, "square", 4.6)]
     first = Text(15, 13, "needed by the tile", 12, "soft")
     second = Text(15 + first.width + 22, 13, "the tile", 12, "soft")
-    marks += [first, Marker(second.x - 10, 9, CONSUMER, "square", 4.6), second]
+    marks += [first, Marker(second.x - 10, 9, consumer, "square", 4.6), second]
     third = Text(second.x + second.width + 30, 13, "computed so many times in all", 12, "soft")
     return Scene(third.x + third.width, 20, (*marks, Text(third.x - 14, 13, "2", 12, AGAIN, bold=True), third))
 

@@ -22,6 +22,10 @@ def sheet(value: object) -> Picture:
     """Arrays, statements and dependences of a program; steps of a schedule; what a verdict, a measurement, a
     verification, a plan or the doctor's report says.  Of any other value: its text.
     """
+    if sheet_data.dispatch(type(value)) is sheet_data.dispatch(object):
+        first, _, rest = str(value).partition("\n")
+        parts = [element("h4", first), *([element("pre", rest)] if rest else [])]
+        return Picture(str(value), None, element("div", *parts), data=sheet_data(value))
     found = sheet_data(value)
     return Picture(sheet_text(found), None, sheet_html(found), data=found)
 

@@ -1,0 +1,1 @@
+"""How values that are no programs, schedules or kernels show themselves."""
