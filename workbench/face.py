@@ -90,4 +90,9 @@ SHOWN = (
     "workbench.runtime.checking.verification:Verification",
     "workbench.runtime.examining:Report",
     "workbench.graph.memory.plans:MemoryPlan",
+    "workbench.graph.models:Model",
+    "workbench.graph.fusion.results:FusionResult",
+    "workbench.graph.engines.partitions:Partition",
+    "workbench.graph.running.built_models:BuiltModel",
+    "workbench.graph.running.profiles:Profile",
 )

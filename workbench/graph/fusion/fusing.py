@@ -53,7 +53,7 @@ def fused(
     making = _Fusing(flat, rule, Machine(target or Target(), dict(sizes or {})))
     functions = {name: making.function(function) for name, function in flat.functions.items()}
     changed = flat.with_functions(functions) if making.groups else flat
-    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before))
+    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before), flat)
 
 
 class _Fusing:

@@ -55,13 +55,17 @@ class Cut:
 
 @record(eq=False, repr=False)
 class FusionResult:
-    """A model whose groups are calls, by one of the rules; `before` are the calls of operators it had, in order."""
+    """A model whose groups are calls, by one of the rules.
+
+    `before` are the calls of operators that it had, in order, `original` the model (in graph form) that they stand in.
+    """
 
     rule: str
     model: Model
     groups: tuple[Group, ...]
     cuts: tuple[Cut, ...]
     before: tuple[Call, ...]
+    original: Model
 
     @property
     def calls(self) -> int:

@@ -7,7 +7,12 @@ from typing import Any
 
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
+from workbench.graph.engines.partitions import Partition
+from workbench.graph.fusion.results import FusionResult
 from workbench.graph.memory import MemoryPlan
+from workbench.graph.models import Model
+from workbench.graph.running.built_models import BuiltModel
+from workbench.graph.running.profiles import Profile
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.runtime import CompiledKernel, Plan
@@ -19,6 +24,8 @@ from workbench.viz.draw.svg import svg_text
 from workbench.viz.views.domain.domain_view import domain
 from workbench.viz.views.domain.order_view import order
 from workbench.viz.views.models.arena_view import arena
+from workbench.viz.views.models.graph_view import graph
+from workbench.viz.views.models.timeline_view import timeline
 from workbench.viz.views.program.code_view import code
 from workbench.viz.views.program.formula_view import formula
 from workbench.viz.views.program.sheet_view import sheet
@@ -54,7 +61,18 @@ def picture(value: object) -> Picture:
             return _together(sheet(value), _try(tree, value.schedule))
         case MemoryPlan():
             return arena(value)
+        case Model() | FusionResult() | Partition() | BuiltModel():
+            return _of_model(value)
+        case Profile():
+            return timeline(value)
     return sheet(value)
+
+
+def _of_model(value: Model | FusionResult | Partition | BuiltModel) -> Picture:
+    """The graph; in words what the value says of itself."""
+    drawn = graph(value)
+    words = repr(value) if isinstance(value, Model) else str(value)
+    return Picture(f"{words}\n\n{drawn.text}", drawn.drawing, data=drawn.data)
 
 
 def _schedule(schedule: Schedule) -> Picture:
