@@ -36,6 +36,7 @@ from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.measuring.measuring import Measuring
+    from workbench.viz.panels.models.networks import Network
     from workbench.viz.panels.watching import Watching
     from workbench.viz.panels.widget import Panel
 
@@ -77,6 +78,13 @@ def watched(panel: Panel) -> Watching:
     if panel.watching is None:
         raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
     return panel.watching
+
+
+def modelled(panel: Panel) -> Network:
+    """The model that a panel shows; WorkbenchError where it shows none."""
+    if panel.model is None:
+        raise WorkbenchError("this panel shows no model: wb.panel(model) makes one that does")
+    return panel.model
 
 
 def exports(panel: Panel) -> Exports:

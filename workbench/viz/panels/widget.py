@@ -31,12 +31,13 @@ from workbench.viz.panels.offering import offers_payload, refusal_payload, step_
 from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.views import exports, film, measuring, view, watched
+from workbench.viz.panels.views import exports, film, measuring, modelled, view, watched
 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.measuring.measured import Measured
     from workbench.viz.panels.measuring.measuring import Measuring
+    from workbench.viz.panels.models.networks import Network
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
@@ -72,6 +73,7 @@ class Panel(anywidget.AnyWidget):
     study = traitlets.Dict().tag(sync=True)
     export = traitlets.Dict().tag(sync=True)
     measured = traitlets.Dict().tag(sync=True)
+    network = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -84,6 +86,7 @@ class Panel(anywidget.AnyWidget):
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
         self.watching: Watching | None = None
+        self.model: Network | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
         self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
@@ -271,7 +274,8 @@ class Panel(anywidget.AnyWidget):
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        still = self.watching.still() if self.watching else self._drawings.still(self.schedule)
+        beside = self.model or self.watching
+        still = beside.still() if beside else self._drawings.still(self.schedule)
         return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
@@ -297,4 +301,5 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "measure": lambda panel, do: measuring(panel).act(do),
     "study": lambda panel, do: watched(panel).act(do),
     "trial": lambda panel, number: watched(panel).show(panel, number),
+    "network": lambda panel, **given: modelled(panel).act(panel, **given),
 }

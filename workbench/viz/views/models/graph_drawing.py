@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import dist
 
+from workbench.records import record
 from workbench.viz.draw.scene import (
     SANS_WIDTH,
     XY,
@@ -38,17 +39,34 @@ TIP, MOST_MEANINGS = 8.0, 8
 FILL = {"input": "ground", "result": "ground", "control": "panel", "function": "panel"}
 
 
-def graph_scene(graph: ModelGraph) -> Scene:
-    """Title, legend and graph, one below another."""
+@record(eq=False)
+class Chart:
+    """The graph without title and legend: its scene, and where in it each node's box stands and each cut's cross."""
+
+    scene: Scene
+    boxes: Mapping[str, Placed]
+    cuts: Mapping[GraphEdge, XY]
+
+
+def graph_chart(graph: ModelGraph) -> Chart:
+    """The drawing of the graph alone."""
     layout = laid_out(graph)
     marks = [*_frames(graph, layout), *_edges(graph, layout), *_nodes(graph, layout)]
     frames = layout.frames.values()
     left, top = min([0.0, *(f.x for f in frames)]), min([0.0, *(f.y for f in frames)])
-    right, bottom = (
-        max([layout.width, *(f.x + f.width for f in frames)]), max([layout.height, *(f.y + f.height for f in frames)])
-    )  # fmt: skip
+    right = max([layout.width, *(f.x + f.width for f in frames)])
+    bottom = max([layout.height, *(f.y + f.height for f in frames)])
+    dx, dy = 1 - left, 8 - top
     drawn = Scene(layout.width, layout.height, tuple(marks))
-    chart = Scene(right - left + 2, bottom - top + 10, place(drawn, 1 - left, 8 - top), graph.title)
+    scene = Scene(right - left + 2, bottom - top + 10, place(drawn, dx, dy), graph.title)
+    boxes = {name: Placed(b.x + dx, b.y + dy, b.width, b.height) for name, b in layout.boxes.items()}
+    cuts = {e: _along(r, 0.5) for e, r in zip(graph.edges, layout.routes, strict=True) if e.cut}
+    return Chart(scene, boxes, {edge: (x + dx, y + dy) for edge, (x, y) in cuts.items()})
+
+
+def graph_scene(graph: ModelGraph) -> Scene:
+    """Title, facts, legend and graph, one below another."""
+    chart = graph_chart(graph).scene
     width = max(chart.width, 420.0)
     head = Text(0, 13, _shortened(graph.title, width), 12.5, bold=True)
     heading = Scene(head.width, 18, (head,), graph.title)

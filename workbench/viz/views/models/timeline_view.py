@@ -11,7 +11,7 @@ from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import SANS_WIDTH, Box, Line, Mark, Marker, Scene, Text, above, paragraph
 from workbench.viz.draw.tables import Table, table_text
 
-WIDE, TOP, ROW, BAR = 640.0, 44.0, 24.0, 15.0
+WIDE, TOP, ROW, BAR = 640.0, 4.0, 24.0, 15.0
 MOST_ROWS, FONT, TEXT_BAR = 14, 11.5, 40
 OTHERS = "all others"
 NOTE = "A bar is a node, where it stands in a call, as long as it takes (the least of all runs). Nodes run one by one."
@@ -66,25 +66,42 @@ def _row(node: NodeTime, rows: dict[str, float]) -> str:
 
 
 def timeline_scene(profile: Profile) -> Scene:
-    """The bars over an axis of milliseconds."""
-    rows = timeline_rows(profile)
-    place = {name: at for at, name in enumerate(rows)}
-    left = max([len(name) for name in rows] or [0]) * FONT * SANS_WIDTH + 34
-    unit = WIDE / (profile.inside or 1.0)
-    marks: list[Mark] = [Text(0, 13, _heading(profile), 12.5, bold=True), *_axis(profile, left, unit, len(rows))]
-    for name, at in place.items():
+    """The bars over an axis of milliseconds, below what all of it takes."""
+    head = Text(0, 13, _heading(profile), 12.5, bold=True)
+    chart = timeline_chart(profile)
+    heading = Scene(head.width, 18, (head,), _heading(profile))
+    return above(heading, chart, paragraph((NOTE,), chart.width), gap=4)
+
+
+def left_of(profile: Profile) -> float:
+    """Where the axis begins: behind the names of operators."""
+    return max([len(name) for name in timeline_rows(profile)] or [0]) * FONT * SANS_WIDTH + 34
+
+
+def timeline_chart(profile: Profile) -> Scene:
+    """The bars with their axis and names alone."""
+    rows, left = timeline_rows(profile), left_of(profile)
+    marks: list[Mark] = _axis(profile, left, WIDE / (profile.inside or 1.0), len(rows))
+    for at, name in enumerate(rows):
         y = TOP + ROW * at + ROW / 2
         marks.append(Marker(7, y, statement_role(at), array_shape(at), 4.6))
         marks.append(Text(18, y + 4, name, FONT))
         part = rows[name] / (profile.inside or 1.0)
         marks.append(Text(left + WIDE + 10, y + 4, f"{rows[name]:.3g} ms, {part:.0%}", FONT, "soft"))
+    marks += bars(profile)
+    return Scene(left + WIDE + 110, TOP + ROW * len(rows) + 30, tuple(marks), _heading(profile))
+
+
+def bars(profile: Profile) -> list[Box]:
+    """The bar of each node, in order."""
+    rows, left, unit = timeline_rows(profile), left_of(profile), WIDE / (profile.inside or 1.0)
+    place = {name: at for at, name in enumerate(rows)}
+    found = []
     for node, begin in zip(profile.nodes, starts(profile), strict=True):
-        at = place[_row(node, rows)]
-        x, width = left + begin * unit, max(node.milliseconds * unit, 0.8)
+        at, width = place[_row(node, rows)], max(node.milliseconds * unit, 0.8)
         top = TOP + ROW * at + (ROW - BAR) / 2
-        marks.append(Box(x, top, width, BAR, statement_role(at), None, min(2.0, width / 3)))
-    chart = Scene(left + WIDE + 110, TOP + ROW * len(rows) + 30, tuple(marks), _heading(profile))
-    return above(chart, paragraph((NOTE,), chart.width), gap=4)
+        found.append(Box(left + begin * unit, top, width, BAR, statement_role(at), None, min(2.0, width / 3)))
+    return found
 
 
 def _axis(profile: Profile, left: float, unit: float, rows: int) -> list[Mark]:
