@@ -44,7 +44,7 @@ def test_a_module_opens_and_folds_by_keys(browser, keep):
     before = browser.run("document.querySelectorAll('.wbp .place').length")
     press(browser, "Enter", folded)
     browser.until(f"document.querySelectorAll('.wbp .place').length === {before + 3}")
-    assert "stage0.block0" not in {".".join(path) for path in page.panel.model.folds}
+    assert "stage0.block0" not in {".".join(path) for path in page.panel.watching.folds}
     press(browser, "f", place(browser, "stage0.block0.twist0"))
     browser.until(f"document.querySelectorAll('.wbp .place').length === {before}")
 

@@ -49,7 +49,7 @@ def panel(
         return made
     if _has_calls(value):
         return _model_panel(value, wanted, sizes, target, profile)
-    start = value if isinstance(value, Schedule) else _begun(value, dict(sizes or {}))
+    start = value if isinstance(value, Schedule) else _begun(cast(Any, value), dict(sizes or {}))
     return Panel(start, wanted or PANES, sizes, target)
 
 
@@ -110,7 +110,7 @@ def _model_panel(
 
     network = Network(value, profile, sizes)
     made = Panel(network.first or scheduled(operator(NOTHING)), panes or ("model",), None, target)
-    made.model, made.network = network, dict(network.payload())
+    made.watching, made.network = network, dict(network.payload())
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, WorkbenchError, unknown_name
@@ -75,16 +75,16 @@ VIEWS: dict[str, Callable[..., Any]] = {
 
 def watched(panel: Panel) -> Watching:
     """The study that a panel shows; WorkbenchError where it shows none."""
-    if panel.watching is None:
+    if panel.watching is None or not hasattr(panel.watching, "study"):
         raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
-    return panel.watching
+    return cast("Watching", panel.watching)
 
 
 def modelled(panel: Panel) -> Network:
     """The model that a panel shows; WorkbenchError where it shows none."""
-    if panel.model is None:
+    if panel.watching is None or not hasattr(panel.watching, "folds"):
         raise WorkbenchError("this panel shows no model: wb.panel(model) makes one that does")
-    return panel.model
+    return cast("Network", panel.watching)
 
 
 def exports(panel: Panel) -> Exports:

@@ -48,10 +48,9 @@ STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's e
 class Panel(anywidget.AnyWidget):
     """A schedule with its domain, tree, code and history side by side; what is done by mouse is a step of the trace.
 
-    `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (a dict: see
-    `checked_selection`), `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo`
-    do what the buttons do; `registered` has what was registered with frameworks, by name of the export.  Traits carry
-    what is drawn, so that a page that is opened again needs no kernel to draw it; docs/panel.md has their schema.
+    `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (see `checked_selection`),
+    `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo` do what the buttons do;
+    `registered` has what was registered with frameworks.  Traits carry all that is drawn: docs/panel.md has a schema.
     """
 
     _esm = STATIC / "panel.js"
@@ -85,8 +84,7 @@ class Panel(anywidget.AnyWidget):
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
-        self.watching: Watching | None = None
-        self.model: Network | None = None
+        self.watching: Watching | Network | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
         self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
@@ -166,8 +164,7 @@ class Panel(anywidget.AnyWidget):
     def _draw(self, *, moved: bool = True) -> None:
         """Every trait anew: the picture as one message, then the code, which takes longest.
 
-        A selection that has no meaning any more is dropped.  Where the schedule is the one before, what was worked out
-        for it stays: the page does not ask again.
+        What was worked out for the same schedule stays; a selection that has no meaning any more is dropped.
         """
         with self.hold_sync():
             for name, value in self._picture().items():
@@ -215,7 +212,7 @@ class Panel(anywidget.AnyWidget):
         """Questions of the front end, `{"ask": number, "name": ..., "with": {...}}`; the answer bears the number."""
         if not isinstance(message, dict) or "ask" not in message:
             return
-        if message.get("name") in _BESIDE:
+        if message.get("name") == "gpu":  # which takes seconds: everything else is answered meanwhile
             work = contextvars.copy_context().run
             threading.Thread(target=work, args=(self._reply, message), name="an answer", daemon=True).start()
             return
@@ -274,12 +271,10 @@ class Panel(anywidget.AnyWidget):
         """The live view, and for readers without a kernel the stored picture."""
         found = super()._repr_mimebundle_(**kwargs)
         data, about = found if isinstance(found, tuple) else (found, {})
-        beside = self.model or self.watching
-        still = beside.still() if beside else self._drawings.still(self.schedule)
+        still = self.watching.still() if self.watching else self._drawings.still(self.schedule)
         return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
-_BESIDE = ("gpu",)  # what takes seconds: everything else is answered meanwhile
 _ASKED: dict[str, Callable[..., Any]] = {
     "apply": lambda panel, step: panel.apply(step_of(step)),
     "undo": Panel.undo,

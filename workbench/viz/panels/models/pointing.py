@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.graph.memory import MemoryPlan
 from workbench.graph.running.profiles import NodeTime, Profile
+from workbench.runtime.measuring.timing import duration
 from workbench.viz.draw.quantities import bytes_text
 from workbench.viz.draw.scene import Box
 from workbench.viz.messages.modelling import Colour, ModelPicture, Module, Place
@@ -31,7 +32,7 @@ def _node(graph: ModelGraph, node: GraphNode, chart: Chart) -> Place:
     colour = "" if at is None else graph.colouring.meanings[at].words
     label = f"{node.label}: " if node.label and node.kind != "folded" else ""
     held = f", {node.label}" if node.kind == "folded" else ""
-    time = "" if node.milliseconds is None else f", {node.milliseconds:.4g} ms"
+    time = "" if node.milliseconds is None else f", {duration(node.milliseconds / 1e3)}"
     facts = filter(None, (colour, f"in {node.where}" if node.path else ""))
     return {
         "id": node.id, "box": [box.x, box.y, box.width, box.height],
@@ -88,10 +89,10 @@ def time_picture(profile: Profile, graph: ModelGraph) -> ModelPicture:
 
 def _bar(name: str, node: NodeTime, box: Box, begin: float, opens: str) -> Place:
     label = f"{node.label}: " if node.label else ""
-    details = [f"begins after {begin:.4g} ms", *filter(None, (node.sizes, node.rate))]
+    details = [f"begins after {duration(begin / 1e3)}", *filter(None, (node.sizes, node.rate))]
     return {
         "id": name, "box": [box.x, box.y, box.width, box.height], "opens": opens, "module": "", "details": details,
-        "words": f"{label}{node.name}: {node.milliseconds:.4g} ms",
+        "words": f"{label}{node.name}: {duration(node.milliseconds / 1e3)}",
     }  # fmt: skip
 
 

@@ -122,7 +122,8 @@ def partition_graph(divided: Partition) -> ModelGraph:
     place = {name: at for at, name in enumerate([*engines, "host"])}
     order = dict(sorted(words.items(), key=lambda item: place.get(item[1], len(place))))
     totals = [f"expected, {name}: {duration(seconds)}" for name, seconds in divided.totals.items()]
-    head = f"{len(divided.regions)} regions by {divided.by}, {len(divided.left)} calls left to the host"
+    count = len(divided.regions)
+    head = f"{count} region{'s' * (count != 1)} by {divided.by}, {len(divided.left)} calls left to the host"
     made = replace(graph, nodes=tuple(nodes), facts=(head, *totals, *map(str, divided.reports)))
     return coloured(made, "engines", order)
 

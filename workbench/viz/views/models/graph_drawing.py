@@ -131,7 +131,7 @@ def _node(node: GraphNode, box: Placed, colour: tuple[str, str] | None) -> Itera
         yield Marker(box.x + 12, box.y + box.height / 2, colour[0], colour[1], 4.4)
     else:
         yield Box(box.x, box.y, box.width, box.height, fill, edge, round_)
-    yield from _words(node, box, 6.0 if colour is not None else 0.0)
+    yield from _words(node, box, 7.0 if colour is not None else 0.0)
 
 
 def _words(node: GraphNode, box: Placed, shift: float) -> Iterator[Mark]:
@@ -157,7 +157,7 @@ def _edges(graph: ModelGraph, layout: Layout) -> Iterator[Mark]:
     for edge, route in zip(graph.edges, layout.routes, strict=True):
         if edge.cut:
             x, y = _along(route, 0.5)
-            yield Marker(x, y, "ink", "cross", 4.0, edge.cut)
+            yield Marker(x, y, "ink", "cross", 3.5, edge.cut)
 
 
 def _label(edge: GraphEdge, route: tuple[XY, ...]) -> Iterator[Mark]:

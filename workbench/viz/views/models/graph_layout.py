@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 
 from workbench.records import record
+from workbench.runtime.measuring.timing import duration
 from workbench.viz.draw.layered import GAP_Y, Layered, layered
 from workbench.viz.draw.scene import SANS_WIDTH, XY
 from workbench.viz.views.models.model_graph import GraphEdge, GraphNode, ModelGraph, Path
@@ -89,7 +90,7 @@ def _depth(a: GraphNode, b: GraphNode) -> int:
 def box_width(node: GraphNode) -> float:
     """Of the box alone."""
     inner = max(len(node.name) * NAME * (SANS_WIDTH + 0.03), len(second_line(node)) * SMALL * SANS_WIDTH)
-    return inner + (36 if node.kind in ("call", "folded") else 18)
+    return inner + (40 if node.kind in ("call", "folded") else 18)
 
 
 def box_height(node: GraphNode) -> float:
@@ -99,7 +100,7 @@ def box_height(node: GraphNode) -> float:
 
 def second_line(node: GraphNode) -> str:
     """What stands below the name: the time it took, or what a folded module holds."""
-    time = "" if node.milliseconds is None else f"{node.milliseconds:.3g} ms"
+    time = "" if node.milliseconds is None else duration(node.milliseconds / 1e3)
     held = node.label if node.kind == "folded" else ""
     return " · ".join(filter(None, (held, time)))
 

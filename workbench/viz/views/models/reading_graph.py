@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from workbench.graph.forms.scopes import Scope, Scopes, scopes
 from workbench.graph.models import Model
 from workbench.graph.terms.nodes import (
-    Binder,
     Call,
     Constant,
-    Construction,
     Constructor,
     Function,
     Global,
     If,
-    Items,
     Let,
     Match,
     NewReference,
@@ -29,11 +24,12 @@ from workbench.graph.terms.nodes import (
     WriteReference,
     bound_by,
 )
-from workbench.graph.terms.types import DataType, TensorType, TupleType, Type
+from workbench.graph.terms.types import Type
 from workbench.graph.terms.walking import operands, postorder
 from workbench.graph.text.literals import print_scalar
 from workbench.graph.text.printing_types import print_dimension, print_type
 from workbench.records import record
+from workbench.viz.views.models.graph_words import module_path, pattern_text, shape_of
 from workbench.viz.views.models.model_graph import GraphEdge, GraphNode, Kind, ModelGraph, Path
 
 MOST_CALLS = 4000
@@ -42,11 +38,17 @@ MOST_CALLS = 4000
 
 @record(slots=True)
 class Source:
-    """Where a value comes from: a node, and which item of its result; or a constant, of which the type is said."""
+    """Where a value comes from: a node, and which item of its result; or a constant, in words; or a tuple's items."""
 
     node: str = ""
     item: str = ""
     constant: str = ""
+    items: tuple[Source, ...] = ()
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The constants in it."""
+        return (self.constant,) * bool(self.constant) + tuple(c for item in self.items for c in item.constants)
 
 
 def model_graph(model: Model) -> ModelGraph:
@@ -58,29 +60,6 @@ def model_graph(model: Model) -> ModelGraph:
             reader.draw(name)
     of = print_type(model.type_of(model.entry))
     return ModelGraph(f"{model.entry}: {of}", tuple(reader.nodes), tuple(reader.edges))
-
-
-def shape_of(of: Type | None) -> str:
-    """A type in a few characters: `64×32×32`, its elements said where they are not float32.
-
-    >>> from workbench.lang.dtypes import FLOAT32, INT64
-    >>> from workbench.graph.terms.dimensions import dimension
-    >>> shape_of(TensorType(FLOAT32, (dimension("n"), dimension(8)))), shape_of(TensorType(INT64))
-    ('n×8', 'int64')
-    """
-    match of:
-        case None:
-            return ""
-        case TensorType(element, dims):
-            extents = "×".join(f"({d})" if re.search(r"\W", d) else d for d in map(print_dimension, dims))
-            plain = str(getattr(element, "name", element))
-            return extents if extents and plain == "float32" else f"{plain} {extents}".strip()
-        case TupleType(items):
-            return f"({', '.join(map(shape_of, items))})"
-        case DataType(name, arguments):
-            return f"{name}⟨{', '.join(map(shape_of, arguments))}⟩" if arguments else name
-        case _:
-            return print_type(of)
 
 
 class _Reader:
@@ -113,15 +92,15 @@ class _Reader:
         function = self.model.functions[name]
         path = () if name == self.model.entry else (f"fn {name}",)
         known = {v: Source(self.add("input", v.name, path, self.types.get(v))) for v in function.parameters}
-        found = _Body(self, function.body, dict(known), path).read()
-        items = _items(function.body)
+        found = _Body(self, function.body, {**known}, path).read()
         end = self.add("result", "result" if not path else f"result of {name}", path, self.types.get(function.body))
-        for item in items or [function.body]:
-            self.link(found[item], end)
+        self.link(found[function.body], end)
 
-    def link(self, source: Source | None, target: str, words: str = "") -> None:
-        """An edge, where the value comes from a node; the same value twice is one edge."""
-        if source is None or not source.node:
+    def link(self, source: Source, target: str, words: str = "") -> None:
+        """An edge from each node that a value comes from; the same value twice is one edge."""
+        for item in source.items:
+            self.link(item, target, words)
+        if not source.node:
             return
         edge = source.node, target, words or source.item
         if edge not in self.known_edges:
@@ -143,22 +122,6 @@ def _recursive(model: Model) -> set[str]:
         for found in reached.values():
             found |= {further for each in list(found) for further in reached[each]}
     return {name for name, found in reached.items() if name in found}
-
-
-def _items(body: Term) -> list[Term]:
-    while isinstance(body, Let):
-        body = body.body
-    return list(body.items) if isinstance(body, Tuple) else []
-
-
-def module_path(label: str) -> Path:
-    """The modules in the label of a call: all of it but the last part.
-
-    >>> module_path("layers.0.conv2d"), module_path("/layer1/conv1/Conv")
-    (('layers', '0'), ('layer1', 'conv1'))
-    """
-    parts = [part for part in re.split(r"[./]", label) if part]
-    return tuple(parts[:-1])
 
 
 class _Body:
@@ -233,7 +196,8 @@ class _Body:
                 return self.known[body]
             case Projection(of, index):
                 found = self.known[of]
-                return Source(found.node, f"{found.item}.{index}", found.constant)
+                alone = Source(found.node, f"{found.item}.{index}", found.constant)
+                return found.items[index] if found.items else alone
             case Call():
                 return self._call(node)
             case Global(name):
@@ -280,21 +244,12 @@ class _Body:
         count = reader.opened[name] = reader.opened.get(name, 0) + 1
         inside = (*self.place(call), name if count == 1 else f"{name} #{count}")
         given = dict(zip(function.parameters, (self.known[each] for each in call.arguments), strict=True))
-        found = _Body(reader, function.body, dict(given), inside).read()
-        items = _items(function.body)
-        if not items:
-            return found[function.body]
-        own = reader.add("control", "tuple", inside, reader.types.get(call))
-        for item in items:
-            reader.link(found[item], own)
-        return Source(own)
+        return _Body(reader, function.body, {**given}, inside).read()[function.body]
 
     def _other(self, node: Term) -> Source:
         match node:
             case Tuple(items):
-                if node is self.body:
-                    return Source()
-                return self._node(node, "control", "tuple", items)
+                return Source(items=tuple(self.known[item] for item in items))
             case If():
                 return self._node(node, "control", "if", operands(node), words=("condition", "then", "else"))
             case Match(_, clauses):
@@ -317,7 +272,7 @@ class _Body:
         label = getattr(node, "label", "")
         sources = [self.known[each] for each in takes]
         self.reader.closed |= {each.name for each in takes if isinstance(each, Global)}
-        details = tuple(f"with {source.constant}" for source in sources if source.constant)
+        details = tuple(f"with {constant}" for source in sources for constant in source.constants)
         if isinstance(node, Call) and node.sizes:
             details += (", ".join(f"{size} = {print_dimension(of)}" for size, of in node.sizes),)
         of = self.reader.types.get(node)
@@ -325,16 +280,3 @@ class _Body:
         for number, source in enumerate(sources):
             self.reader.link(source, own, words[number] if words else "")
         return Source(own)
-
-
-def pattern_text(pattern: Pattern) -> str:
-    """A pattern as it is written."""
-    match pattern:
-        case Binder(variable):
-            return variable.name
-        case Construction(constructor, fields):
-            return f"{constructor}({', '.join(map(pattern_text, fields))})" if fields else constructor
-        case Items(items):
-            return f"({', '.join(map(pattern_text, items))})"
-        case _:
-            return "_"

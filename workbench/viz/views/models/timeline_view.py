@@ -6,6 +6,7 @@ from collections import Counter
 
 from workbench.errors import WorkbenchError, shown
 from workbench.graph.running.profiles import NodeTime, Profile
+from workbench.runtime.measuring.timing import duration
 from workbench.viz.draw.palette import array_shape, statement_role
 from workbench.viz.draw.pictures import Picture
 from workbench.viz.draw.scene import SANS_WIDTH, Box, Line, Mark, Marker, Scene, Text, above, paragraph
@@ -87,7 +88,8 @@ def timeline_chart(profile: Profile) -> Scene:
         marks.append(Marker(7, y, statement_role(at), array_shape(at), 4.6))
         marks.append(Text(18, y + 4, name, FONT))
         part = rows[name] / (profile.inside or 1.0)
-        marks.append(Text(left + WIDE + 10, y + 4, f"{rows[name]:.3g} ms, {part:.0%}", FONT, "soft"))
+        share = f"{part:.0%}" if part >= 0.005 else "< 1%"
+        marks.append(Text(left + WIDE + 10, y + 4, f"{duration(rows[name] / 1e3)}, {share}", FONT, "soft"))
     marks += bars(profile)
     return Scene(left + WIDE + 110, TOP + ROW * len(rows) + 30, tuple(marks), _heading(profile))
 
