@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 
 FILE = Path(__file__).parents[1] / "js" / "src" / "messages.ts"
 HOME = "workbench.viz.messages"
-ROOMS = ("drawn", "stepping", "counting", "studying", "exporting", "measuring", "protocol")
+ROOMS = ("drawn", "stepping", "counting", "studying", "exporting", "measuring", "modelling", "protocol")
 HEAD = "// What the kernel says and is asked. Written by tools/panel_messages.py from workbench/viz/messages.\n"
 PLAIN = {
     int: "number", float: "number", str: "string", bool: "boolean", NoneType: "null", bytes: "DataView", Any: "unknown",

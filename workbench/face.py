@@ -118,4 +118,9 @@ SHOWN = (
     "workbench.export.to_onnxruntime:OnnxRuntimeLibrary",
     "workbench.export.to_package:Package",
     "workbench.export.to_torch_library:TorchLibrary",
+    "workbench.graph.models:Model",
+    "workbench.graph.fusion.results:FusionResult",
+    "workbench.graph.engines.partitions:Partition",
+    "workbench.graph.running.built_models:BuiltModel",
+    "workbench.graph.running.profiles:Profile",
 )

@@ -11,6 +11,7 @@ import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { LanesPane } from './lanes';
 import { MeasureButton } from './measuring';
+import { ModelPane } from './model';
 import { RefusalBar } from './refusal';
 import { RooflinePane } from './roofline';
 import { GONE, State, same } from './state';
@@ -30,6 +31,7 @@ interface Pane {
 
 // Name → what its button says, and how it is made.  The order is that of the buttons.
 const PANES: Record<string, [title: string, make: (state: State) => Pane]> = {
+  model: ['model', (state) => new ModelPane(state)],
   trials: ['trials', (state) => new TrialsPane(state)],
   operator: ['operator', (state) => new OperatorPane(state)],
   domain: ['domain', (state) => new DomainPane(state)],
@@ -57,6 +59,7 @@ const WATCHED: (keyof Traits)[] = [
   'study',
   'export',
   'measured',
+  'network',
 ];
 
 class Panel {
@@ -169,7 +172,7 @@ class Panel {
 
   drawAll(): void {
     const { state } = this;
-    this.title.textContent = this.model.get('title');
+    this.named();
     this.undo.disabled = !state.past.undo;
     this.redo.disabled = !state.past.redo;
     const count = state.past.steps.length;
@@ -178,6 +181,15 @@ class Panel {
     this.refusal.draw();
     this.measure.draw();
     this.place();
+  }
+
+  /** Of a model without an open operator the head says what the model is, and does nothing to an operator. */
+  private named(): void {
+    const { title: network, opened } = this.model.get('network');
+    const alone = network !== undefined && !opened && this.model.get('panes').every((name) => name === 'model');
+    this.root.classList.toggle('with-model', network !== undefined);
+    this.root.classList.toggle('only-model', alone);
+    this.title.textContent = alone ? network : this.model.get('title');
   }
 
   private light(): void {
@@ -209,6 +221,7 @@ class Panel {
         differs('code'),
       ];
       const [tried, exported, timed] = [differs('study'), differs('export'), differs('measured')];
+      const modelled = differs('network');
       this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
@@ -216,6 +229,7 @@ class Panel {
       else {
         this.parts(refused, offered, viewed, written, tried, exported);
         if (timed) this.timed();
+        if (modelled) this.modelled();
         this.light();
       }
     });
@@ -268,6 +282,12 @@ class Panel {
       if (pane && this.body.contains(pane.element)) pane.draw();
     }
     focused();
+  }
+
+  private modelled(): void {
+    this.named();
+    const pane = this.made.get('model');
+    if (pane && this.body.contains(pane.element)) pane.draw();
   }
 
   private keys(event: KeyboardEvent): void {

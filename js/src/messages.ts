@@ -468,6 +468,63 @@ export interface MeasuredData {
   said: string;
 }
 
+/** A drawing: marks in pixels, as `workbench.viz.panels.models.marks` writes them. */
+export interface Picture {
+  width: number;
+  height: number;
+  marks: unknown[][];
+  stretch: number[] | null; // from where to where the axis reaches that a zoom stretches
+}
+
+/** What can be pointed at: a node, a cut, a bar, a buffer. */
+export interface Place {
+  id: string;
+  box: number[]; // left, top, width, height
+  words: string;
+  details: string[];
+  opens: string; // the id of the node whose operator a click shows, or nothing
+  module: string; // the module that it stands in, or that it is
+}
+
+/** A module, function or branch that folds. */
+export interface Module {
+  name: string;
+  depth: number;
+  count: number;
+  folded: boolean;
+}
+
+/** What a colour and a shape mean. */
+export interface Colour {
+  role: string;
+  shape: string;
+  words: string;
+}
+
+/** A picture with what can be pointed at in it. */
+export interface ModelPicture {
+  picture: Picture;
+  places: Place[];
+  words: string; // the same in words
+}
+
+/** A model in a panel. */
+export interface NetworkData {
+  title: string;
+  facts: string[];
+  stage: number;
+  stages: string[];
+  colours: '' | 'kinds' | 'changes'; // what is chosen, where there is a choice
+  graph: ModelPicture;
+  legend: string;
+  meanings: Colour[];
+  modules: Module[];
+  opened: string; // the node whose operator the other panes show, or nothing
+  time: ModelPicture | null;
+  memory: ModelPicture | null;
+  why_no_memory: string;
+}
+
 /** What a lazy view last answered. */
 export interface Views {
   footprint?: Footprints | Unknown;
@@ -499,6 +556,7 @@ export interface Traits {
   study: Partial<StudyData>;
   export: Partial<ExportData>;
   measured: Partial<MeasuredData>;
+  network: Partial<NetworkData>;
 }
 
 /** What may be asked, with what, and what is answered. */
@@ -523,4 +581,5 @@ export interface Questions {
   measure: { with: { do: string }; result: null };
   study: { with: { do: Action }; result: null };
   trial: { with: { number: number }; result: null };
+  network: { with: { do: string; what?: string }; result: null };
 }

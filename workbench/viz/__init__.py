@@ -3,8 +3,8 @@
 Each view shows one side of a value and returns a `Picture`: `domain`, `order`, `tree`, `code`, `formula`, `sheet`;
 `dataflow` shows what statements hand on; `footprint` and `roofline` count bytes, `ladder` sets rates side by side,
 `explain` measures and reads machine code, `diff` and `fusion` compare, `replay` and `cells` look at single instances,
-`lanes`, `warps` and `banks` at a GPU, `arena` shows the memory of a model.  `picture` puts together what a cell shows,
-`mimebundle` is that for a notebook.  A name is loaded on first use.
+`lanes`, `warps` and `banks` at a GPU.  `graph` shows what a model computes of what, `timeline` when, `arena` in which
+memory.  `picture` puts together what a cell shows, `mimebundle` is that for a notebook.  A name is loaded on first use.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from workbench.viz.views.gpu.banks_view import banks
     from workbench.viz.views.gpu.warps_view import warps
     from workbench.viz.views.models.arena_view import arena
+    from workbench.viz.views.models.graph_view import graph
+    from workbench.viz.views.models.timeline_view import timeline
     from workbench.viz.views.performance.explanation_view import explain
     from workbench.viz.views.performance.footprint_view import footprint
     from workbench.viz.views.performance.fusion_view import fusion
@@ -51,6 +53,7 @@ NAMES = {
     "footprint": "views.performance.footprint_view",
     "formula": "views.program.formula_view",
     "fusion": "views.performance.fusion_view",
+    "graph": "views.models.graph_view",
     "ladder": "views.performance.ladder_view",
     "lanes": "views.domain.lanes_view",
     "mimebundle": "notebook.display",
@@ -59,13 +62,15 @@ NAMES = {
     "replay": "views.domain.replay_view",
     "roofline": "views.performance.roofline_view",
     "sheet": "views.values.value_sheet",
+    "timeline": "views.models.timeline_view",
     "tree": "views.program.tree_view",
     "warps": "views.gpu.warps_view",
 }
 
 __all__ = [
     "Picture", "Replay", "arena", "banks", "cells", "code", "dataflow", "diff", "domain", "explain", "footprint",
-    "formula", "fusion", "ladder", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet", "tree",
+    "formula", "fusion", "graph", "ladder", "lanes", "mimebundle", "order", "picture", "replay", "roofline", "sheet",
+    "timeline", "tree",
     "warps",
 ]  # fmt: skip
 

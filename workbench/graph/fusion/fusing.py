@@ -63,7 +63,7 @@ def _grouped(flat: Model, rule: Rule, machine: Machine) -> FusionResult:
     making = _Fusing(flat, rule, machine)
     functions = {name: making.function(function) for name, function in flat.functions.items()}
     changed = flat.with_functions(functions) if making.groups else flat
-    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before))
+    return FusionResult(rule, changed, tuple(making.groups), tuple(making.cuts), tuple(making.before), flat)
 
 
 class _Fusing:

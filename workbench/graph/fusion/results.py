@@ -56,9 +56,10 @@ class Cut:
 
 @record(eq=False, repr=False)
 class FusionResult:
-    """A model whose groups are calls, by one of the rules; `before` are the calls of operators it had, in order.
+    """A model whose groups are calls, by one of the rules.
 
-    `recomputed` are calls of which each group that reads them has a copy; the copies are among those before.
+    `before` are the calls of operators that it had, in order, `original` the model (in graph form) that they stand in;
+    `recomputed` are calls of which each group that reads them has a copy: the copies are among those before.
     """
 
     rule: str
@@ -66,6 +67,7 @@ class FusionResult:
     groups: tuple[Group, ...]
     cuts: tuple[Cut, ...]
     before: tuple[Call, ...]
+    original: Model
     recomputed: tuple[Call, ...] = ()
 
     def recomputing(self, calls: tuple[Call, ...]) -> FusionResult:

@@ -8,6 +8,7 @@ from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unkno
 from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, Step, TreeNode
 from workbench.viz.messages.exporting import ExportData, FileText
 from workbench.viz.messages.measuring import MeasuredData
+from workbench.viz.messages.modelling import NetworkData
 from workbench.viz.messages.stepping import (
     Action,
     Checked,
@@ -62,6 +63,7 @@ class Traits(TypedDict):
     study: StudyData | Nothing
     export: ExportData | Nothing
     measured: MeasuredData | Nothing
+    network: NetworkData | Nothing
 
 
 class Questions(Protocol):
@@ -89,3 +91,4 @@ class Questions(Protocol):
     def measure(self, do: str) -> None: ...
     def study(self, do: Action) -> None: ...
     def trial(self, number: int) -> None: ...
+    def network(self, do: str, what: str = ...) -> None: ...

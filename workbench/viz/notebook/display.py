@@ -8,7 +8,12 @@ from typing import Any
 from workbench.codegen.comparing import Comparison
 from workbench.codegen.kernel import Kernel
 from workbench.errors import WorkbenchError
+from workbench.graph.engines.partitions import Partition
+from workbench.graph.fusion.results import FusionResult
 from workbench.graph.memory import MemoryPlan
+from workbench.graph.models import Model
+from workbench.graph.running.built_models import BuiltModel
+from workbench.graph.running.profiles import Profile
 from workbench.lang.operator import Operator
 from workbench.ops.browsing import Families, Family
 from workbench.poly.programs.program import Program
@@ -22,6 +27,8 @@ from workbench.viz.frames.coordinates import groups, subject
 from workbench.viz.views.domain.domain_view import domain
 from workbench.viz.views.domain.order_view import order
 from workbench.viz.views.models.arena_view import arena
+from workbench.viz.views.models.graph_view import graph
+from workbench.viz.views.models.timeline_view import timeline
 from workbench.viz.views.program.code_view import code
 from workbench.viz.views.program.dataflow_view import dataflow
 from workbench.viz.views.program.formula_view import formula
@@ -68,7 +75,18 @@ def picture(value: object) -> Picture:
             return library(value)
         case Family():
             return family(value)
+        case Model() | FusionResult() | Partition() | BuiltModel():
+            return _of_model(value)
+        case Profile():
+            return timeline(value)
     return sheet(value)
+
+
+def _of_model(value: Model | FusionResult | Partition | BuiltModel) -> Picture:
+    """The graph; in words what the value says of itself."""
+    drawn = graph(value)
+    words = repr(value) if isinstance(value, Model) else str(value)
+    return Picture(f"{words}\n\n{drawn.text}", drawn.drawing, data=drawn.data)
 
 
 def _program(program: Program) -> Picture | None:

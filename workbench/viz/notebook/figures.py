@@ -20,8 +20,10 @@ KINDS = {
     "domain": "workbench.viz.views.domain.domain_view:domain",
     "footprint": "workbench.viz.views.performance.footprint_view:footprint",
     "fusion": "workbench.viz.views.performance.fusion_view:fusion",
+    "graph": "workbench.viz.views.models.graph_view:graph",
     "order": "workbench.viz.views.domain.order_view:order",
     "roofline": "workbench.viz.views.performance.roofline_view:roofline",
+    "timeline": "workbench.viz.views.models.timeline_view:timeline",
     "tree": "workbench.viz.views.program.tree_view:tree",
 }
 

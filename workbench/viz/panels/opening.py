@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from workbench.errors import LoweringError, WorkbenchError
+from workbench.lang import operator
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.schedules import Schedule
@@ -15,12 +16,19 @@ from workbench.viz.messages.panes import PANES, pane_names
 from workbench.viz.panels.widget import Panel
 
 if TYPE_CHECKING:
+    from workbench.graph.engines.partitions import Partition
+    from workbench.graph.fusion.results import FusionResult
+    from workbench.graph.models import Model
+    from workbench.graph.running.built_models import BuiltModel
+    from workbench.graph.running.profiles import Profile
     from workbench.tune.study import Study
 
 
 def panel(
-    value: Operator | Program | Schedule | Study, /, panes: tuple[str, ...] | None = None, *,
+    value: Operator | Program | Schedule | Study | Model | FusionResult | Partition | BuiltModel, /,
+    panes: tuple[str, ...] | None = None, *,
     sizes: Mapping[str, int] | None = None, target: Target | None = None, baselines: Mapping[str, float] | None = None,
+    profile: Profile | None = None,
 ) -> Panel:  # fmt: skip
     """The linked views of an operator or a schedule: domain, code, tree, next steps and history.
 
@@ -28,7 +36,9 @@ def panel(
     the domain is drawn for (and, of an operator, what has to be known before there is a program); `target` is the
     machine that bytes are counted for.  Shown in a notebook by being the last value of a cell; `panel.schedule` is what
     the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
-    `baselines` are lines among them, name → seconds of a call.
+    `baselines` are lines among them, name → seconds of a call.  Of a model, fused, divided or built, the graph is
+    shown, with the times of its `profile` if one is given; a click on a call shows its operator in the other panes,
+    and `sizes` are numbers for its named dimensions.
     """
     wanted = None if panes is None else tuple(pane_names(panes))
     if _is_study(value):
@@ -37,7 +47,9 @@ def panel(
         made = Panel(value.best, wanted or ("trials", *PANES), sizes, target)
         made.watching = Watching(made, value, baselines)
         return made
-    start = value if isinstance(value, Schedule) else _begun(value, dict(sizes or {}))
+    if _has_calls(value):
+        return _model_panel(value, wanted, sizes, target, profile)
+    start = value if isinstance(value, Schedule) else _begun(cast(Any, value), dict(sizes or {}))
     return Panel(start, wanted or PANES, sizes, target)
 
 
@@ -82,6 +94,27 @@ def _has_program(op: Operator, sizes: dict[str, int]) -> bool:
 def _in_order(op: Operator, names: set[str]) -> list[str]:
     """Names as the operator has them: scalars last."""
     return [name for name in (*op.size_names, *op.scalars) if name in names]
+
+
+def _has_calls(value: object) -> TypeGuard[Model | FusionResult | Partition | BuiltModel]:
+    """Whether it is a model, fused, divided or built."""
+    return type(value).__module__.startswith("workbench.graph.")
+
+
+def _model_panel(
+    value: Any, panes: tuple[str, ...] | None, sizes: Mapping[str, int] | None, target: Target | None,
+    profile: Profile | None,
+) -> Panel:  # fmt: skip
+    """The panel of a model; the panes of an operator show one of its calls, or until one is opened, a copy."""
+    from workbench.viz.panels.models.networks import Network
+
+    network = Network(value, profile, sizes)
+    made = Panel(network.first or scheduled(operator(NOTHING)), panes or ("model",), None, target)
+    made.watching, made.network = network, dict(network.payload())
+    return made
+
+
+NOTHING = "def nothing(float(N) x) -> (y) { y(i) = x(i) }"
 
 
 def _is_study(value: object) -> TypeGuard[Study]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench import poly
 from workbench.errors import BudgetExceeded, WorkbenchError, unknown_name
@@ -36,6 +36,7 @@ from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.measuring.measuring import Measuring
+    from workbench.viz.panels.models.networks import Network
     from workbench.viz.panels.watching import Watching
     from workbench.viz.panels.widget import Panel
 
@@ -74,9 +75,16 @@ VIEWS: dict[str, Callable[..., Any]] = {
 
 def watched(panel: Panel) -> Watching:
     """The study that a panel shows; WorkbenchError where it shows none."""
-    if panel.watching is None:
+    if panel.watching is None or not hasattr(panel.watching, "study"):
         raise WorkbenchError("this panel shows no study: wb.panel(study) makes one that does")
-    return panel.watching
+    return cast("Watching", panel.watching)
+
+
+def modelled(panel: Panel) -> Network:
+    """The model that a panel shows; WorkbenchError where it shows none."""
+    if panel.watching is None or not hasattr(panel.watching, "folds"):
+        raise WorkbenchError("this panel shows no model: wb.panel(model) makes one that does")
+    return cast("Network", panel.watching)
 
 
 def exports(panel: Panel) -> Exports:

@@ -31,12 +31,13 @@ from workbench.viz.panels.offering import offers_payload, refusal_payload, step_
 from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
-from workbench.viz.panels.views import exports, film, measuring, view, watched
+from workbench.viz.panels.views import exports, film, measuring, modelled, view, watched
 
 if TYPE_CHECKING:
     from workbench.viz.panels.exporting.exports import Exports
     from workbench.viz.panels.measuring.measured import Measured
     from workbench.viz.panels.measuring.measuring import Measuring
+    from workbench.viz.panels.models.networks import Network
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
@@ -47,10 +48,9 @@ STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's e
 class Panel(anywidget.AnyWidget):
     """A schedule with its domain, tree, code and history side by side; what is done by mouse is a step of the trace.
 
-    `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (a dict: see
-    `checked_selection`), `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo`
-    do what the buttons do; `registered` has what was registered with frameworks, by name of the export.  Traits carry
-    what is drawn, so that a page that is opened again needs no kernel to draw it; docs/panel.md has their schema.
+    `schedule` is what is shown, `history` every way taken so far, `selection` what is lit (see `checked_selection`),
+    `target` the machine that bytes are counted and C is written for; `apply`, `undo` and `redo` do what the buttons do;
+    `registered` has what was registered with frameworks.  Traits carry all that is drawn: docs/panel.md has a schema.
     """
 
     _esm = STATIC / "panel.js"
@@ -72,6 +72,7 @@ class Panel(anywidget.AnyWidget):
     study = traitlets.Dict().tag(sync=True)
     export = traitlets.Dict().tag(sync=True)
     measured = traitlets.Dict().tag(sync=True)
+    network = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -83,7 +84,7 @@ class Panel(anywidget.AnyWidget):
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
-        self.watching: Watching | None = None
+        self.watching: Watching | Network | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
         self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
@@ -163,8 +164,7 @@ class Panel(anywidget.AnyWidget):
     def _draw(self, *, moved: bool = True) -> None:
         """Every trait anew: the picture as one message, then the code, which takes longest.
 
-        A selection that has no meaning any more is dropped.  Where the schedule is the one before, what was worked out
-        for it stays: the page does not ask again.
+        What was worked out for the same schedule stays; a selection that has no meaning any more is dropped.
         """
         with self.hold_sync():
             for name, value in self._picture().items():
@@ -212,7 +212,7 @@ class Panel(anywidget.AnyWidget):
         """Questions of the front end, `{"ask": number, "name": ..., "with": {...}}`; the answer bears the number."""
         if not isinstance(message, dict) or "ask" not in message:
             return
-        if message.get("name") in _BESIDE:
+        if message.get("name") == "gpu":  # which takes seconds: everything else is answered meanwhile
             work = contextvars.copy_context().run
             threading.Thread(target=work, args=(self._reply, message), name="an answer", daemon=True).start()
             return
@@ -275,7 +275,6 @@ class Panel(anywidget.AnyWidget):
         return {**(data or {}), **still, STORED: {"title": self.title}}, about
 
 
-_BESIDE = ("gpu",)  # what takes seconds: everything else is answered meanwhile
 _ASKED: dict[str, Callable[..., Any]] = {
     "apply": lambda panel, step: panel.apply(step_of(step)),
     "undo": Panel.undo,
@@ -297,4 +296,5 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "measure": lambda panel, do: measuring(panel).act(do),
     "study": lambda panel, do: watched(panel).act(do),
     "trial": lambda panel, number: watched(panel).show(panel, number),
+    "network": lambda panel, **given: modelled(panel).act(panel, **given),
 }

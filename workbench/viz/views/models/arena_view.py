@@ -55,6 +55,13 @@ def arena_scene(plan: MemoryPlan) -> Scene:
     return above(chart, paragraph((NOTE, LINES), chart.width), gap=8)
 
 
+def arena_boxes(plan: MemoryPlan) -> dict[str, Box]:
+    """The box of each buffer of the scene, by name."""
+    drawing = _Drawing(plan, min(WIDEST_STEP, WIDE / (len(plan.lifetimes.steps) + 1)))
+    role = _roles(plan)
+    return {place.buffer: drawing.box(place, role[place.buffer]) for place in plan.places if place.size}
+
+
 class _Drawing:
     """Pixels of steps and bytes."""
 
@@ -70,7 +77,7 @@ class _Drawing:
     def marks(self) -> list[Mark]:
         role = _roles(self.plan)
         found: list[Mark] = [Text(0, 13, _heading(self.plan), 12.5, bold=True), *self._axes()]
-        found += [self._box(place, role[place.buffer]) for place in self.plan.places if place.size]
+        found += [self.box(place, role[place.buffer]) for place in self.plan.places if place.size]
         return [*found, *self._lines(), *self._names()]
 
     def _axes(self) -> list[Mark]:
@@ -85,7 +92,8 @@ class _Drawing:
             found.append(Text(self.x(number + 0.5), bottom + 14, str(number), FONT, "soft", "middle"))
         return [*found, Text(right, bottom + 30, "steps", FONT + 1, "ink", "end")]
 
-    def _box(self, place: Placed, role: str) -> Box:
+    def box(self, place: Placed, role: str) -> Box:
+        """The box of a buffer."""
         left, top = self.x(place.first), self.y(place.end)
         inset = min(0.75, 0.1 * self.step)
         width = self.x(place.last + 1) - left - 2 * inset
