@@ -8,7 +8,8 @@ import { keepsLine } from './colours';
 import type { Kept } from './colours';
 import { button, download, h } from './dom';
 import type { State } from './state';
-import type { Code, Line, Selection } from './messages';
+import { walk } from './lighting';
+import type { Code, Line, Selection, TreeNode } from './messages';
 
 const setActive = StateEffect.define<DecorationSet>();
 const active = StateField.define<DecorationSet>({
@@ -144,6 +145,12 @@ export class Listing {
             if (chosen && event.shiftKey) this.state.colour(chosen);
             else if (chosen) this.state.select(chosen);
           },
+          contextmenu: (event, view) => {
+            const line = at(event);
+            const loop = line?.loop && stepName(this.state.tree, line.loop, line.statements[0]);
+            if (!line?.statements.length) return;
+            this.state.openMenu(loop ? { loop } : { statement: line.statements[0] }, event, view.contentDOM);
+          },
           keydown: (event) => this.keys(event, lines),
         }),
       ],
@@ -256,6 +263,12 @@ export class Listing {
     this.view?.destroy();
     this.view = null;
   }
+}
+
+/** What steps call a loop that a line begins. */
+function stepName(tree: TreeNode[], loop: string, statement: string): string | undefined {
+  const found = [...walk(tree)].filter((node) => node.type === 'loop' && node.name === loop);
+  return (found.find((node) => node.statements.includes(statement)) ?? found[0])?.step;
 }
 
 /** How a decoration looks, to tell whether what is lit has changed. */

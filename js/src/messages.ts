@@ -193,6 +193,31 @@ export interface Judged {
   legal: boolean;
 }
 
+/** A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads). */
+export interface Choice {
+  text: string;
+  kind: string;
+  step: Step;
+  legal: boolean;
+  reason: string;
+  gain: number;
+  why: string[];
+}
+
+/** A loop around what a menu is of, and sizes of blocks that fit, each with why. */
+export interface BlockSizes {
+  loop: string;
+  iterations: number;
+  sizes: [number, string][];
+}
+
+/** What may be done at a loop or a statement, as far as it was looked at. */
+export interface MenuData {
+  steps: Choice[];
+  blocks: BlockSizes[];
+  more: boolean;
+}
+
 /** A cell of a map: a step, or the schedule as it is. */
 export interface Spot {
   text: string;
@@ -481,6 +506,17 @@ export interface Views {
   trial?: TrialTold;
 }
 
+/** How a panel stands on the screen; nothing of the schedule.
+
+    `shares` is what a column or a pane has of the room against its neighbours, `height` the panel's in pixels, where
+    somebody chose it; `pair` are the panes that were chosen last for a `talk`, which shows two in large type. */
+export interface Arrangement {
+  shares?: Record<string, number>;
+  height?: number;
+  talk?: boolean;
+  pair?: string[];
+}
+
 /** The state that both sides hold. */
 export interface Traits {
   title: string;
@@ -499,6 +535,7 @@ export interface Traits {
   study: Partial<StudyData>;
   export: Partial<ExportData>;
   measured: Partial<MeasuredData>;
+  arrangement: Arrangement;
 }
 
 /** What may be asked, with what, and what is answered. */
@@ -512,6 +549,7 @@ export interface Questions {
   gpu: { with: { do: string }; result: Mapped | null };
   gesture: { with: { name: string; given: Record<string, unknown> }; result: null };
   dismiss: { with: Record<string, never>; result: null };
+  menu: { with: { loop?: string; statement?: string; part?: number }; result: MenuData };
   judge: { with: { name: string; given: Record<string, unknown> }; result: Judged };
   map: { with: { kind: string; statement: string; x: string; y: string; only?: number[] }; result: LegalityMap };
   costs: { with: { steps: Step[] }; result: Costs };

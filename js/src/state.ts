@@ -29,6 +29,8 @@ export const GONE = 'the kernel is gone: this is what it showed last; run the ce
 const PART = 0.05; // seconds of looking for next steps at a time
 
 export type Mode = 'select' | 'tile' | 'skew';
+/** What a menu is of: a loop, as steps name it, or a statement. */
+export type MenuOf = { loop: string } | { statement: string };
 export type Language = 'C' | 'CUDA' | 'assembly' | 'PTX' | 'SASS';
 
 /** A step that is looked at before it is taken: code, domain and loops after it. */
@@ -56,7 +58,7 @@ export class State {
   readonly model: Model;
   data: Data;
   hovered: Selection | null = null;
-  mode: Mode = 'select';
+  mode: Mode = 'tile';
   time: number | null = null; // so many instances (or moments) have run; null: all of them
   together = false; // time counts moments in which threads and lanes run at once
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
@@ -178,6 +180,19 @@ export class State {
   }
   onCompare(callback: () => void): void {
     this.compare = callback;
+  }
+  onMenu(callback: (of: MenuOf, x: number, y: number, from: HTMLElement) => void): void {
+    this.menu = callback;
+  }
+  private menu: (of: MenuOf, x: number, y: number, from: HTMLElement) => void = () => undefined;
+
+  /** What may be done at a loop or a statement, in a menu where the event is, or below the element the keyboard is at. */
+  openMenu(of: MenuOf, event: MouseEvent | KeyboardEvent, from: HTMLElement): void {
+    event.preventDefault();
+    event.stopPropagation();
+    const box = from.getBoundingClientRect();
+    const mouse = event instanceof MouseEvent && (event.clientX > 0 || event.clientY > 0);
+    this.menu(of, mouse ? event.clientX : box.left + 24, mouse ? event.clientY : box.bottom, from);
   }
   say(text: string): void {
     this.said(text);

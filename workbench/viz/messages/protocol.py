@@ -17,6 +17,7 @@ from workbench.viz.messages.stepping import (
     Left,
     LegalityMap,
     Mapped,
+    MenuData,
     More,
     Offers,
     Preview,
@@ -43,6 +44,19 @@ class Views(TypedDict, total=False):
     trial: TrialTold
 
 
+class Arrangement(TypedDict, total=False):
+    """How a panel stands on the screen; nothing of the schedule.
+
+    `shares` is what a column or a pane has of the room against its neighbours, `height` the panel's in pixels, where
+    somebody chose it; `pair` are the panes that were chosen last for a `talk`, which shows two in large type.
+    """
+
+    shares: dict[str, float]
+    height: float
+    talk: bool
+    pair: list[str]
+
+
 class Traits(TypedDict):
     """The state that both sides hold."""
 
@@ -62,6 +76,7 @@ class Traits(TypedDict):
     study: StudyData | Nothing
     export: ExportData | Nothing
     measured: MeasuredData | Nothing
+    arrangement: Arrangement
 
 
 class Questions(Protocol):
@@ -76,6 +91,7 @@ class Questions(Protocol):
     def gpu(self, do: str) -> Mapped | None: ...
     def gesture(self, name: str, given: dict[str, Any]) -> None: ...
     def dismiss(self) -> None: ...
+    def menu(self, loop: str = ..., statement: str = ..., part: float = ...) -> MenuData: ...
     def judge(self, name: str, given: dict[str, Any]) -> Judged: ...
     def map(self, kind: str, statement: str, x: str, y: str, only: list[int] = ...) -> LegalityMap: ...
     def costs(self, steps: list[Step]) -> Costs: ...

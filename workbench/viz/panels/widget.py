@@ -22,6 +22,7 @@ from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages import counting, drawn, stepping
 from workbench.viz.messages.panes import PANES, pane_names
+from workbench.viz.panels.choosing.menu import Menu, menu_payload
 from workbench.viz.panels.drawing import Drawings
 from workbench.viz.panels.gestures import step_for
 from workbench.viz.panels.history import History, Moment, history_payload
@@ -72,6 +73,7 @@ class Panel(anywidget.AnyWidget):
     study = traitlets.Dict().tag(sync=True)
     export = traitlets.Dict().tag(sync=True)
     measured = traitlets.Dict().tag(sync=True)
+    arrangement = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -83,6 +85,7 @@ class Panel(anywidget.AnyWidget):
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
         self._gathering: Gathering | None = None
+        self._menu_now: Menu | None = None
         self.watching: Watching | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
@@ -259,6 +262,14 @@ class Panel(anywidget.AnyWidget):
         """What a schedule that is only looked at makes of code, domain and loops."""
         return self._drawings.previewed(after, self._target, language)
 
+    def _menu(self, loop: str = "", statement: str = "", part: float = 0.05) -> stepping.MenuData:
+        """What may be done at a loop or a statement, looked at for so many seconds more."""
+        found = self._menu_now
+        if found is None or found.schedule is not self.schedule or found.of != (loop, statement):
+            found = self._menu_now = Menu(self.schedule, self._target, loop, statement)
+        found.advance(part)
+        return menu_payload(found)
+
     def _judge(self, name: str, given: dict[str, Any]) -> stepping.Judged:
         """Whether the step of a gesture that is not finished would be legal."""
         step = step_for(self.schedule, name, given)
@@ -287,6 +298,7 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
     "judge": Panel._judge,
+    "menu": Panel._menu,
     "map": lambda panel, **given: map_payload(panel.schedule, **given),
     "costs": lambda panel, steps: costs_payload(panel.schedule, steps),
     "view": Panel._view,
