@@ -160,8 +160,7 @@ class Panel {
   }
 
   private setLayout(change: Partial<Arrangement>): void {
-    this.model.set('arrangement', { ...this.layout, ...change });
-    this.model.save_changes();
+    this.state.arrange(change);
   }
 
   /** Names of the panes that are shown: of a talk, two. */

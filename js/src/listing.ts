@@ -5,6 +5,7 @@ import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@c
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
 import { keepsLine } from './colours';
+import { tints } from './columns';
 import type { Kept } from './colours';
 import { button, download, h } from './dom';
 import type { State } from './state';
@@ -40,6 +41,12 @@ class LineNumber extends WidgetType {
   }
 }
 
+/** How lines look: in the colours of what they were made from, and going on below where they are long. */
+export interface Looks {
+  coloured: boolean;
+  wrapped: boolean;
+}
+
 export class Listing {
   readonly element = h('div', { class: 'column' });
   private view: EditorView | null = null;
@@ -53,11 +60,15 @@ export class Listing {
     private readonly main: boolean,
   ) {}
 
-  draw(code: Code): void {
-    if (code === this.drawn && !this.whole) return this.scroll();
+  draw(code: Code, looks: Looks = { coloured: false, wrapped: false }): void {
+    const alike = looks.coloured === this.looks.coloured && looks.wrapped === this.looks.wrapped;
+    if (code === this.drawn && alike && !this.whole) return this.scroll();
     this.drawn = code;
+    this.looks = looks;
     this.fill(code);
   }
+  private looks: Looks = { coloured: false, wrapped: false };
+  readonly above = h('div', { class: 'above-column' });
 
   private fill(code: Code): void {
     this.close();
@@ -82,11 +93,11 @@ export class Listing {
       more,
       code.reason ? null : this.saving(code),
     );
-    if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason), this.instead(code));
+    if (code.reason) return this.element.replaceChildren(heading, this.above, h('p', { class: 'reason' }, code.reason), this.instead(code));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
-    this.element.replaceChildren(heading, this.view.dom);
+    this.element.replaceChildren(heading, this.above, this.view.dom);
     const { scrollDOM } = this.view;
     scrollDOM.addEventListener('scroll', () => {
       if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
@@ -128,6 +139,7 @@ export class Listing {
         active,
         EditorState.readOnly.of(true),
         EditorView.editable.of(false),
+        this.looks.wrapped ? EditorView.lineWrapping : [],
         search({ top: true }),
         keymap.of(searchKeymap),
         EditorView.decorations.of(this.decorations(lines)),
@@ -161,10 +173,12 @@ export class Listing {
   private decorations(lines: Line[]): DecorationSet {
     const numbers = new Map(this.state.data.domain.statements.map((s, i) => [s.name, i]));
     const found = new RangeSetBuilder<Decoration>();
+    const source = lines.every((line) => line.of === undefined);
+    const tint = this.looks.coloured ? tints(lines, source) : new Map<number, number>();
     let at = 0;
     for (const line of lines) {
       const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
-      const own = `line${number === undefined ? '' : ` s${number % 6}`}${line.statements.length ? ' ours' : ''}`;
+      const own = `line${number === undefined ? '' : ` s${number % 6}`}${line.statements.length ? ' ours' : ''}${tint.has(line.number) ? ` tint t${tint.get(line.number)}` : ''}`;
       found.add(at, at, Decoration.line({ class: own, attributes: { 'data-line': String(line.number) } }));
       found.add(at, at, Decoration.widget({ widget: new LineNumber(line.number), side: -1 }));
       let column = at;

@@ -9,7 +9,10 @@ import { lit } from './lighting';
 import type { Lit } from './lighting';
 import { moments } from './moments';
 import type { Moments } from './moments';
+import { keyOf, usual } from './columns';
 import type {
+  Arrangement,
+  Chosen,
   Code,
   Machine,
   LoopTraffic,
@@ -21,6 +24,7 @@ import type {
   Selection,
   Source,
   Step,
+  Tools,
   TreeNode,
   Views,
 } from './messages';
@@ -294,20 +298,48 @@ export class State {
 
   // -- what is worked out only when somebody looks -----------------------------------------------------------------------
 
-  /** The text of the schedule in a language; none while the kernel is asked for it. */
-  written(language: Language): Code | undefined {
-    return language === 'C' ? this.code : this.view(language);
+  /** The text of the schedule that a column chose; none while the kernel is asked for it. */
+  written(chosen: Chosen): Code | undefined {
+    const language = (chosen.language ?? 'C') as Language;
+    if (usual(chosen)) return language === 'C' ? this.code : this.view(language);
+    const key = keyOf(chosen);
+    const found = this.model.get('views').texts?.[key];
+    if (!found) this.askFor('texts', { chosen: JSON.parse(key) as Chosen });
+    return found;
+  }
+
+  /** What texts may be made by and for, asked once. */
+  get tools(): Tools | undefined {
+    if (!this.toolsAsked) {
+      this.toolsAsked = true;
+      void this.answer('tools', {}, true).then((found) => {
+        this.toolsKnown = found;
+        if (found) this.compare();
+      });
+    }
+    return this.toolsKnown;
+  }
+  private toolsAsked = false;
+  private toolsKnown: Tools | undefined;
+
+  /** How things stand on the screen; nothing of the schedule. */
+  arrange(change: Partial<Arrangement>): void {
+    this.model.set('arrangement', { ...this.model.get('arrangement'), ...change });
+    this.model.save_changes();
   }
 
   /** A lazy view; undefined while the kernel is asked for it (once). */
   view<N extends keyof Views>(name: N, given: Record<string, unknown> = {}): Views[N] {
     const found = this.model.get('views')[name];
-    const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
-    if (found === undefined && !this.asked.has(key)) {
-      this.asked.add(key);
-      void this.ask('view', { name, given });
-    }
+    if (found === undefined) this.askFor(name, given);
     return found;
+  }
+
+  private askFor(name: keyof Views, given: Record<string, unknown>): void {
+    const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
+    if (this.asked.has(key)) return;
+    this.asked.add(key);
+    void this.ask('view', { name, given });
   }
 
   /** Whether the step of a gesture would be legal; undefined until the kernel answers, which is then told. */

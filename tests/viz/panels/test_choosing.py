@@ -1,4 +1,4 @@
-"""A menu at a loop: what is legal first, by a modelled gain, what is refused with its witness; sizes that fit caches."""
+"""A menu at a loop: what is legal first, by its gain, what is refused with its witness; sizes that fit caches."""
 
 from __future__ import annotations
 
@@ -128,7 +128,8 @@ def test_an_unknown_loop_lists_the_known_ones():
 # -- Gestures on the rows of the loops --
 
 def test_a_loop_dropped_between_rows_goes_there_and_the_others_keep_their_order():
-    made = wb.schedule(wb.operator("def f(float(A,B,C,D) x) -> (y) { y(a,b,c,d) = 2 * x(a,b,c,d) }"), A=3, B=4, C=5, D=6)
+    twice = wb.operator("def f(float(A,B,C,D) x) -> (y) { y(a,b,c,d) = 2 * x(a,b,c,d) }")
+    made = wb.schedule(twice, A=3, B=4, C=5, D=6)
     for loop, target, place, order in (
         ("d", "a", "before", "dabc"), ("d", "a", "after", "adbc"), ("a", "c", "after", "bcad"),
         ("a", "b", "after", "bacd"), ("c", "b", "before", "acbd"),

@@ -147,6 +147,14 @@ class Left(TypedDict):
     left: str
 
 
+class Kept(TypedDict):
+    """A panel as a file and as a link: schedule, way, panes, what is lit."""
+
+    name: str
+    text: str
+    link: str
+
+
 class Problem(TypedDict):
     """What is wrong at a token, counted from 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
 from workbench.lang.expr import Binary, index_names
@@ -11,7 +11,11 @@ from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, loops, path
 from workbench.schedules import Schedule, distribute, interchange, merge, reorder, skew, split, tile
 from workbench.schedules.transform import Transform
+from workbench.viz.messages.stepping import Judged
 from workbench.viz.panels.domain.points import counted
+
+if TYPE_CHECKING:
+    from workbench.viz.panels.widget import Panel
 
 
 def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
@@ -19,6 +23,12 @@ def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
     if name not in GESTURES:
         raise WorkbenchError(unknown_name("gesture", name, list(GESTURES)))
     return GESTURES[name](schedule, **given)
+
+
+def judged(panel: Panel, name: str, given: dict[str, Any]) -> Judged:
+    """Whether the step of a gesture that is not finished would be legal."""
+    step = step_for(panel.schedule, name, given)
+    return {"text": str(step), "legal": bool(panel.schedule.can(step))}
 
 
 def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height: int) -> Transform:

@@ -30,7 +30,7 @@ NOTICED = 0.01
 
 @record
 class Around:
-    """A loop around a statement: how often it runs, and how far an access walks with each iteration (None: it jumps)."""
+    """A loop around a statement: how often it runs, how far each access walks with an iteration (None: it jumps)."""
 
     loop: Loop
     count: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.poly.sets import isl
@@ -14,6 +15,9 @@ from workbench.viz.messages.stepping import BlockSizes, Choice, MenuData
 from workbench.viz.panels.assumed import with_sizes
 from workbench.viz.panels.choosing.candidates import Blocks, blocks, candidates, chosen
 from workbench.viz.panels.choosing.gains import Gain, estimate, gain
+
+if TYPE_CHECKING:
+    from workbench.viz.panels.widget import Panel
 
 SECONDS = 2.0  # of looking, all parts together
 
@@ -34,7 +38,7 @@ class Menu:
     """
 
     def __init__(self, schedule: Schedule, target: Target, loop: str = "", statement: str = "") -> None:
-        self.schedule, self.of = schedule, (loop, statement)
+        self.schedule, self.target, self.of = schedule, target, (loop, statement)
         self.more = True
         self._left = SECONDS
         self._base = with_sizes(schedule)[0]
@@ -67,10 +71,22 @@ class Menu:
 
     @property
     def ranked(self) -> list[Ranked]:
-        """Legal ones by their gain, then those that are refused with a witness; what does not fit at all is left out."""
+        """Legal ones by their gain, then those refused with a witness; what does not fit at all is left out."""
         legal = [found for found in self._found.values() if found.verdict]
         refused = [found for found in self._found.values() if not found.verdict and found.verdict.violations]
         return [*sorted(legal, key=lambda found: -found.gain.factor), *refused]
+
+
+def asked_menu(panel: Panel, loop: str = "", statement: str = "", part: float = 0.05) -> MenuData:
+    """What may be done at a loop or a statement of a panel, looked at for so many seconds more."""
+    known = [menu for menu in panel.menus if menu.schedule is panel.schedule and menu.target == panel.target]
+    found = next((menu for menu in known if menu.of == (loop, statement)), None)
+    if found is None:
+        found = Menu(panel.schedule, panel.target, loop, statement)
+        known.append(found)
+    panel.menus = known
+    found.advance(part)
+    return menu_payload(found)
 
 
 def menu_payload(menu: Menu) -> MenuData:
