@@ -53,6 +53,7 @@ export class CodePane {
     }
     const columns = chosen.map((one, nth) => this.column(one, nth, texts[nth], coloured));
     this.element.replaceChildren(this.languages(), h('div', { class: 'columns' }, ...columns));
+    this.state.spread();
   }
 
   private get arrangement() {

@@ -4,6 +4,7 @@ import { button, h } from './dom';
 import { moved, share } from './layout';
 import type { Column, Plan } from './layout';
 
+const WIDER = 1.9; // of a column with several texts side by side, unless somebody moved its border
 const KEYS: Record<string, number> = { ArrowLeft: -24, ArrowUp: -24, ArrowRight: 24, ArrowDown: 24 };
 
 interface Placed {
@@ -146,10 +147,12 @@ export class Deck {
   }
 
   /** What each column and pane has of the room. */
-  private spread(): void {
+  spread(): void {
     const shares = this.told.shares();
     this.element.querySelectorAll<HTMLElement>('.screen [data-share], .screen .slot').forEach((e) => {
-      e.style.flexGrow = String(share(shares, e.dataset.share ?? e.dataset.slot!));
+      const id = e.dataset.share ?? e.dataset.slot!;
+      const wider = id === 'texts' && !(id in shares) && e.querySelector('.code.wide') ? WIDER : 1;
+      e.style.flexGrow = String(wider * share(shares, id));
     });
     this.element.querySelectorAll<HTMLElement>('.border').forEach((e) => {
       const [a, b] = [e.previousElementSibling as HTMLElement, e.nextElementSibling as HTMLElement];

@@ -136,6 +136,7 @@ class Panel {
     state.onSay((text) => {
       this.status.textContent = text;
     });
+    state.spread = () => this.deck.spread();
     state.onMenu((of, x, y, from) => void this.menu.open(of, x, y, from));
     this.root.addEventListener('pointerdown', (event) => {
       if (!this.menu.element.contains(event.target as Node)) this.menu.close();

@@ -88,7 +88,7 @@ export class Listing {
       'h3',
       {},
       code.language,
-      h('span', { class: 'soft' }, code.notes.join(' · ')),
+      h('span', { class: 'soft', title: code.notes.join(' · ') }, code.notes.join(' · ')),
       h('span', { class: 'space' }),
       more,
       code.reason ? null : this.saving(code),

@@ -185,6 +185,8 @@ export class State {
   onCompare(callback: () => void): void {
     this.compare = callback;
   }
+  spread: () => void = () => undefined; // the room is shared anew: a pane wants more or less of it
+
   onMenu(callback: (of: MenuOf, x: number, y: number, from: HTMLElement) => void): void {
     this.menu = callback;
   }
