@@ -5,19 +5,18 @@ import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, c, look } from './cm';
 import { ColoursBar } from './colours';
+import { LANGUAGES, choices, doubled, keyOf, toggled } from './columns';
 import { button, h } from './dom';
 import { Listing } from './listing';
 import { bodyOf } from './state';
-import type { Compared, Language, Pinned, State } from './state';
+import type { Chosen, Code } from './messages';
+import type { Compared, Pinned, State } from './state';
 
-const LANGUAGES: Language[] = ['C', 'CUDA', 'assembly', 'PTX', 'SASS'];
 const FOLDED = { margin: 3, minSize: 4 };
 
 export class CodePane {
   readonly element = h('section', { class: 'pane code', 'aria-label': 'Generated code' });
   private readonly listings = new Map<string, Listing>();
-  private chosen: Language[];
-  private own = false; // somebody chose the languages
   private mapping = false; // the mapping to a GPU is looked for
   private beside = false; // before and after in two columns
   private pinned = false; // what is pinned against what is shown
@@ -26,7 +25,6 @@ export class CodePane {
   private stands: unknown[] = []; // what was drawn: nothing is done where it still is so
 
   constructor(private readonly state: State) {
-    this.chosen = [this.usual];
     this.colours = new ColoursBar(
       state.colours,
       () => state.colour(state.selection),
@@ -36,31 +34,83 @@ export class CodePane {
 
   draw(): void {
     const { compared, pinned } = this.state;
-    if (!this.own) this.chosen = [this.usual];
+    const { chosen, arrangement } = this;
     const plain = !compared && !this.against;
-    const now = [pinned, this.mapping, ...this.chosen, ...this.chosen.map((name) => this.state.written(name))];
+    const texts = chosen.map((one) => this.state.written(one));
+    const now = [pinned, this.mapping, this.state.tools, arrangement.plain, arrangement.long, ...chosen.map(keyOf), ...texts];
     if (plain && now.length === this.stands.length && now.every((value, i) => value === this.stands[i])) return;
     this.stands = plain ? now : [];
     this.closeChanges();
-    this.element.classList.toggle('wide', this.chosen.length > 1 || ((compared !== null || this.against) && this.beside));
+    this.element.classList.toggle('wide', chosen.length > 1 || ((compared !== null || this.against) && this.beside));
     if (compared) return this.drawChanges(compared);
     if (this.pinned && this.state.pinned) return this.drawPinned(this.state.pinned);
-    const columns = this.chosen.map((name) => this.column(name));
+    const coloured = !arrangement.plain && chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
+    const known = new Set(chosen.map((one, nth) => `${nth} ${keyOf(one)}`));
+    for (const [key, listing] of this.listings) {
+      if (known.has(key)) continue;
+      listing.close();
+      this.listings.delete(key);
+    }
+    const columns = chosen.map((one, nth) => this.column(one, nth, texts[nth], coloured));
     this.element.replaceChildren(this.languages(), h('div', { class: 'columns' }, ...columns));
+    this.state.spread();
+  }
+
+  private get arrangement() {
+    return this.state.model.get('arrangement');
+  }
+
+  /** What stands side by side: chosen by somebody, or the usual text. */
+  private get chosen(): Chosen[] {
+    const { texts } = this.arrangement;
+    return texts?.length ? texts : [{ language: this.usual }];
+  }
+
+  private choose(texts: Chosen[]): void {
+    this.state.arrange({ texts });
+    this.draw();
+    this.light();
+  }
+
+  /** Colours and wrapping of the lines, for all columns. */
+  private looks(): HTMLElement {
+    const { plain, long } = this.arrangement;
+    const change = (to: { plain?: boolean; long?: boolean }) => {
+      this.state.arrange(to);
+      this.draw();
+      this.light();
+    };
+    return h(
+      'span',
+      { class: 'pair looks' },
+      button('wrap', () => change({ long: !long }), {
+        class: 'language wrap',
+        'aria-pressed': String(!long),
+        title: 'long lines go on below',
+      }),
+      button('lines in colour', () => change({ plain: !plain }), {
+        class: 'language in-colour',
+        'aria-pressed': String(!plain),
+        title: 'a line and what was made from it in one colour, where both are shown',
+      }),
+    );
   }
 
   private languages(): HTMLElement {
+    const { chosen } = this;
+    const shown = (name: string) => chosen.some(({ language }) => language === name);
     return h(
       'div',
       { class: 'languages', role: 'group', 'aria-label': 'languages shown side by side' },
       ...LANGUAGES.map((name) =>
         button(name, () => this.toggle(name), {
           class: 'language',
-          'aria-pressed': String(this.chosen.includes(name)),
-          title: this.chosen.includes(name) ? `hide ${name}` : `show ${name} beside`,
+          'aria-pressed': String(shown(name)),
+          title: shown(name) ? `hide ${name}` : `show ${name} beside`,
         }),
       ),
       this.toGpu(),
+      this.looks(),
       this.colours.element,
       this.state.pinned
         ? button(
@@ -117,18 +167,13 @@ export class CodePane {
     );
   }
 
-  private toggle(name: Language): void {
-    const chosen = this.chosen.includes(name) ? this.chosen.filter((n) => n !== name) : [...this.chosen, name];
-    this.chosen = LANGUAGES.filter((n) => chosen.includes(n));
-    this.own = true;
-    if (!this.chosen.length) this.chosen = [this.usual];
-    this.draw();
-    this.light();
-    this.element.querySelectorAll<HTMLElement>('.language')[LANGUAGES.indexOf(name)]?.focus();
+  private toggle(name: string): void {
+    this.choose(toggled(this.chosen, name));
+    this.element.querySelectorAll<HTMLElement>('.language')[(LANGUAGES as readonly string[]).indexOf(name)]?.focus();
   }
 
   /** What is shown at first: what the study that is shown writes, of a schedule on a GPU CUDA, else C. */
-  private get usual(): Language {
+  private get usual(): string {
     return this.state.model.get('study').language ?? (this.state.onGpu ? 'CUDA' : 'C');
   }
 
@@ -150,12 +195,37 @@ export class CodePane {
     });
   }
 
-  private column(name: Language): HTMLElement {
-    const known = this.listings.get(name) ?? new Listing(this.state, name === 'C');
-    this.listings.set(name, known);
-    const code = this.state.written(name);
-    if (!code) return h('div', { class: 'column' }, h('h3', {}, name), h('p', { class: 'soft' }, 'asking for it …'));
-    known.draw(code);
+  private column(chosen: Chosen, nth: number, code: Code | undefined, coloured: boolean): HTMLElement {
+    const key = `${nth} ${keyOf(chosen)}`;
+    const { language = 'C' } = chosen;
+    const known = this.listings.get(key) ?? new Listing(this.state, language === 'C' && !chosen.target);
+    this.listings.set(key, known);
+    const change = (now: Chosen) => this.choose(this.chosen.map((one, i) => (i === nth ? now : one)));
+    const more = h(
+      'span',
+      { class: 'pair' },
+      button('+', () => this.choose(doubled(this.chosen, nth)), {
+        class: 'double',
+        'aria-label': `${language} once more beside`,
+        title: `${language} once more beside, for another compiler, flags or machine`,
+      }),
+      this.chosen.length > 1
+        ? button('✕', () => this.choose(this.chosen.filter((_, i) => i !== nth)), {
+            class: 'without',
+            'aria-label': `close this ${language}`,
+          })
+        : null,
+    );
+    const head = [choices(chosen, this.state.tools, change), more];
+    if (!code)
+      return h(
+        'div',
+        { class: 'column' },
+        h('h3', {}, language, h('span', { class: 'space' }), more),
+        h('p', { class: 'soft' }, 'asking for it …'),
+      );
+    known.draw(code, { coloured, wrapped: !this.arrangement.long });
+    known.above.replaceChildren(...head.filter((e) => e !== null));
     return known.element;
   }
 
@@ -191,7 +261,7 @@ export class CodePane {
   light(): void {
     const { line, statement } = this.state.selection;
     this.colours.draw(line !== undefined || statement !== undefined);
-    if (!this.state.compared && !this.against) for (const name of this.chosen) this.listings.get(name)?.light();
+    if (!this.state.compared && !this.against) for (const listing of this.listings.values()) listing.light();
   }
 
   close(): void {

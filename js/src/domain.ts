@@ -1,21 +1,30 @@
 // The domain pane: a plot for each nest, with its axes, its sliders and what one point touches.
 
 import { toggles } from './arrows';
+import type { Data } from './data';
 import { button, h } from './dom';
+import { WHOLE } from './frame';
 import { listen } from './gestures';
 import { glyph, role } from './glyphs';
+import { tell, told } from './hints';
 import { MapKind, MapPane } from './map';
 import { Plot } from './plot';
 import { ReplayBar } from './replay';
 import { Look, followed, scene, sliders } from './scene';
 import type { State } from './state';
-import type { Nest } from './messages';
+import type { Nest, Statement } from './messages';
+
+const GAPS = 44; // pixels between the parts of the pane, and around them
+const ALL = '*'; // no nest is called so
+const MANY = 3; // nests that do not fit beside each other
+const LOWEST = 150; // pixels of a picture in which something is seen
 
 export class DomainPane {
   private readonly replay: ReplayBar;
   readonly element = h('section', { class: 'pane domain', 'aria-label': 'Iteration domain' });
   plots: Plot[] = [];
   private space = 500;
+  private tall: number | undefined; // pixels of height of a picture, where its pane has a height of its own
   private readonly looks = new Map<string, Look>();
   private readonly seen = new Map<string, Nest>(); // as it was when its look was last used
   private readonly map: MapPane;
@@ -37,22 +46,93 @@ export class DomainPane {
     this.map.close();
     this.replay.draw();
     const wide = (this.element.clientWidth || 540) - 22;
-    const several = data.domain.nests.length > 1;
+    const shown = this.chosenNests();
+    const several = shown.length > 1;
     this.space = several ? Math.max(225, wide / 2 - 10) : wide;
-    const nests = data.domain.nests.map((nest) => this.nest(nest, this.space));
+    const nests = shown.map((nest) => this.nest(nest));
     const note = h(
       'p',
       { class: 'note' },
-      [...data.domain.notes, several ? 'drag the name of a nest onto another to merge them' : ''].filter(Boolean).join(' · '),
+      [...data.domain.notes, data.domain.nests.length > 1 ? 'drag the name of a nest onto another to merge them' : '']
+        .filter(Boolean)
+        .join(' · '),
     );
     this.element.replaceChildren(
       this.tools(),
       this.map.element,
+      this.hint() ?? '',
+      this.nestButtons(shown) ?? '',
       h('div', { class: several ? 'nests several' : 'nests' }, ...nests),
       this.replay.element,
       note,
     );
+    this.tall = this.room(nests.length);
+    shown.forEach((nest, i) => {
+      const plot = new Plot(this.state, nest, this.looks.get(this.key(nest))!, this.space, this.tall);
+      this.plots.push(plot);
+      listen(plot);
+      nests[i].querySelector('.plot-box')!.replaceWith(plot.element);
+    });
     this.reveal();
+  }
+
+  /** Of many nests one at a time, the one chosen last or the largest; of few, all. */
+  private chosenNests(): Nest[] {
+    const { nests } = this.state.data.domain;
+    const one = nests.find((nest) => this.key(nest) === this.only);
+    if (one) return [one];
+    if (this.only === ALL || nests.length < MANY || !this.element.closest('.fitted')) return nests;
+    return [nests.reduce((a, b) => (instances(this.state.data, b) > instances(this.state.data, a) ? b : a))];
+  }
+  private only = '';
+
+  /** One button for each nest, in the order they run in. */
+  private nestButtons(shown: Nest[]): HTMLElement | null {
+    const { nests } = this.state.data.domain;
+    if (nests.length < MANY) return null;
+    const choose = (only: string) => {
+      this.only = only;
+      this.draw();
+      this.state.light();
+    };
+    const buttons = nests.map((nest) => {
+      const names = nest.statements.map((n) => this.state.data.domain.statements[n].name);
+      return button(names.join(' · '), () => choose(this.key(nest)), {
+        class: 'nest-choice',
+        'aria-pressed': String(shown.length === 1 && shown[0] === nest),
+        title: `only the picture of ${names.join(', ')}`,
+      });
+    });
+    const all = button('all', () => choose(ALL), {
+      class: 'nest-choice',
+      'aria-pressed': String(shown.length > 1),
+      title: 'all nests, one after another',
+    });
+    return h('div', { class: 'nest-choices', role: 'group', 'aria-label': 'nests, in the order they run in' }, ...buttons, all);
+  }
+
+  /** Pixels that each picture may be high, so that all of the pane is seen; none where the pane grows with them. */
+  private room(count: number): number | undefined {
+    const { element } = this;
+    if (!element.closest('.fitted') || !element.clientHeight) return undefined;
+    const rows = Math.ceil(count / 2);
+    const tall = (e: Element) => (e as HTMLElement).offsetHeight;
+    const around = [...element.children].filter((e) => !e.matches('.nests, .map')).reduce((sum, e) => sum + tall(e), 0);
+    const inside = Math.max(...[...element.querySelectorAll('.nest')].map(tall));
+    return Math.max(LOWEST, (element.clientHeight - around - GAPS) / rows - inside);
+  }
+
+  /** What one may do with the mouse, once. */
+  private hint(): HTMLElement | null {
+    if (told()) return null;
+    const text = 'drag over the points of a tile · click a point: what belongs to it lights up · right-click a loop: what it may become ';
+    const seen = () => {
+      tell();
+      this.draw();
+      this.state.light();
+    };
+    const close = button('got it', seen, { class: 'hint-close' });
+    return h('div', { class: 'hint', role: 'note' }, text, close);
   }
 
   close(): void {
@@ -178,11 +258,10 @@ export class DomainPane {
     });
   }
 
-  private nest(nest: Nest, space: number): HTMLElement {
+  /** A nest with room for its picture. */
+  private nest(nest: Nest): HTMLElement {
     const look = this.look(nest);
-    const plot = new Plot(this.state, nest, look, space);
-    this.plots.push(plot);
-    listen(plot);
+    const plot = () => this.plots.find((one) => one.nest === nest)!;
     return h(
       'div',
       {
@@ -193,7 +272,7 @@ export class DomainPane {
         ...this.dropping(nest),
       },
       this.names(nest),
-      plot.element,
+      h('div', { class: 'plot-box' }),
       this.controls(nest, look, plot),
     );
   }
@@ -209,6 +288,7 @@ export class DomainPane {
           draggable: 'true',
           title: own.does,
           'data-statement': own.name,
+          contextmenu: (event: MouseEvent) => this.state.openMenu({ statement: own.name }, event, event.currentTarget as HTMLElement),
           dragstart: (event: DragEvent) => event.dataTransfer?.setData('text/plain', `nest:${own.name}`),
           mouseenter: () => this.state.hover({ statement: own.name }),
           mouseleave: () => this.state.hover(null),
@@ -240,7 +320,7 @@ export class DomainPane {
     };
   }
 
-  private controls(nest: Nest, look: Look, plot: Plot): HTMLElement {
+  private controls(nest: Nest, look: Look, plot: () => Plot): HTMLElement {
     const choose = (axis: 'x' | 'y') =>
       h(
         'label',
@@ -275,12 +355,13 @@ export class DomainPane {
       h(
         'span',
         { class: 'pair' },
-        button('−', () => plot.zoom(0.8), { 'aria-label': 'zoom out' }),
-        button('+', () => plot.zoom(1.25), { 'aria-label': 'zoom in' }),
+        button('−', () => plot().zoom(0.8), { 'aria-label': 'zoom out' }),
+        button('+', () => plot().zoom(1.25), { 'aria-label': 'zoom in' }),
+        button('fit', () => plot().move(WHOLE), { class: 'fit', title: 'the whole picture' }),
       ),
     );
     const rows = sliders(this.state.data, nest, look).map((dim) => this.slider(nest, look, dim));
-    return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(plot) : null);
+    return h('div', { class: 'controls' }, axes, ...rows, look.x ? this.byNumbers(nest, look) : null);
   }
 
   private slider(nest: Nest, look: Look, dim: string): HTMLElement {
@@ -316,20 +397,19 @@ export class DomainPane {
   private redraw(nest: Nest, look: Look): void {
     const place = this.plots.findIndex((plot) => plot.nest === nest);
     const before = this.plots[place];
-    const plot = new Plot(this.state, nest, look, this.space);
+    const plot = new Plot(this.state, nest, look, this.space, this.tall);
     listen(plot);
     before.element.replaceWith(plot.element);
     this.plots[place] = plot;
   }
 
   /** The drags as numbers, for the keyboard. */
-  private byNumbers(plot: Plot): HTMLElement {
-    const { look } = plot;
+  private byNumbers(nest: Nest, look: Look): HTMLElement {
     const number = (axis: string) => h('input', { type: 'number', min: 1, value: 1, 'aria-label': `tile size along ${axis}` });
     const [width, height] = [number(look.x), number(look.y)];
     const send = () =>
       void this.state.gesture('tile', {
-        statement: plot.largest.name,
+        statement: this.largest(nest).name,
         x: look.x,
         y: look.y,
         width: Number(width.value),
@@ -347,10 +427,13 @@ export class DomainPane {
     );
   }
 
-  private interchange(nest: Nest, look: Look): void {
+  private largest(nest: Nest): Statement {
     const own = nest.statements.map((n) => this.state.data.domain.statements[n]);
-    const most = own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
-    void this.state.gesture('interchange', { statement: most.name, first: look.x, second: look.y });
+    return own.reduce((a, b) => (b.dims.length > a.dims.length ? b : a));
+  }
+
+  private interchange(nest: Nest, look: Look): void {
+    void this.state.gesture('interchange', { statement: this.largest(nest).name, first: look.x, second: look.y });
   }
 
   /** Axes and sliders move so that a refused step's witness is seen, once for each refusal. */
@@ -358,9 +441,14 @@ export class DomainPane {
     const { data, refusal } = this.state;
     const wrong = refusal.pairs?.find((w) => w.pairs.length);
     if (!wrong || this.revealed === refusal) return;
-    this.revealed = refusal;
     const ends = [wrong.source, wrong.target].map((name) => data.statement(name));
-    const plot = this.plots.find(({ nest }) => ends.every((n) => nest.statements.includes(n)));
+    const nest = data.domain.nests.find(({ statements }) => ends.every((n) => statements.includes(n)));
+    if (nest && !this.plots.some((plot) => plot.nest === nest)) {
+      this.only = this.key(nest);
+      return this.draw();
+    }
+    const plot = this.plots.find((one) => one.nest === nest);
+    this.revealed = refusal;
     if (!plot) return;
     const value = (end: 0 | 1, dim: string) =>
       wrong.pairs[0][end][data.domain.statements[ends[end]].dims.indexOf(dim)] as number | undefined;
@@ -372,6 +460,9 @@ export class DomainPane {
   }
   private revealed: unknown = null;
 }
+
+/** How many instances a nest has. */
+const instances = (data: Data, nest: Nest): number => nest.statements.reduce((sum, n) => sum + data.domain.statements[n].points[1], 0);
 
 const all = (look: Look): Record<string, null> => Object.fromEntries(Object.keys(look.at).map((dim) => [dim, null]));
 

@@ -8,9 +8,9 @@ import type { Look, Mark, Scene } from './scene';
 import type { Nest, Statement } from './messages';
 
 export const MARGIN = { left: 46, right: 18, top: 44, bottom: 16 };
-const TALLEST = 340; // pixels of what is between the margins
+const TALLEST = 340; // pixels of what is between the margins, where nobody says how high a picture may be
 const LEAST = 1.5; // pixels of a place
-const MOST = 34;
+const MOST = 64;
 
 /** A zoom, and how far the picture is moved then, in pixels. */
 export interface View {
@@ -28,18 +28,20 @@ export class Frame {
   readonly height: number;
   private readonly cells = new Map<number, Mark[]>();
 
-  /** `space` is how many pixels wide it may become. */
+  /** `space` is how many pixels wide it may become, `tall` how high. */
   constructor(
     readonly data: Data,
     readonly nest: Nest,
     readonly look: Look,
     space: number,
+    tall: number = TALLEST + MARGIN.top + MARGIN.bottom,
   ) {
     this.scene = scene(data, nest, look);
     const { low, high, marks } = this.scene;
     const [nx, ny] = [high[0] - low[0] + 1, high[1] - low[1] + 1];
     const room = space - MARGIN.left - MARGIN.right;
-    this.unit = Math.max(LEAST, Math.min(MOST, room / nx, TALLEST / ny));
+    const upright = tall - MARGIN.top - MARGIN.bottom;
+    this.unit = Math.max(LEAST, Math.min(MOST, room / nx, upright / ny));
     this.width = Math.max(150, nx * this.unit) + MARGIN.left + MARGIN.right;
     this.height = ny * this.unit + MARGIN.top + MARGIN.bottom;
     for (const mark of marks) {

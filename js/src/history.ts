@@ -1,8 +1,9 @@
 // The history as Python, and every way that was taken.
 
-import { button, h } from './dom';
+import { button, download, h } from './dom';
 import { at, cameOf } from './measuring';
 import { copyText, insertCell } from './scripts';
+import type { Kept } from './messages';
 import type { State } from './state';
 
 const DEEPEST = 12; // indents
@@ -30,10 +31,45 @@ export class HistoryPane {
       title: 'compare every later schedule with this one',
     });
     this.element.replaceChildren(
-      h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy),
+      h('h3', {}, 'Python', h('span', { class: 'space' }), pin, insert, copy, this.keeping()),
       script,
       past.moments.length > 1 || this.state.measured.about ? this.ways() : '',
     );
+  }
+
+  /** All of the panel as a file or a link, and back. */
+  private keeping(): HTMLElement {
+    const { state } = this;
+    const kept = async (then: (found: Kept) => void) => {
+      const found = await state.answer('keep', {});
+      if (found) then(found);
+    };
+    const file = () =>
+      void kept(({ name, text }) => {
+        download(name, text, 'application/json');
+        state.say(`${name} is saved: wb.panel(Path("${name}")) opens it, or the button "open"`);
+      });
+    const link = () => void kept((found) => void copyText(state, this.element, found.link, 'the link, which wb.panel(link) opens,'));
+    const input = h('input', {
+      type: 'file',
+      accept: '.json',
+      hidden: true,
+      'aria-label': 'a panel that was saved',
+      change: () => void this.open(input),
+    });
+    return h(
+      'span',
+      { class: 'pair keeping' },
+      button('link', link, { class: 'link-state', title: 'copy all of this panel as one line of text, which wb.panel(link) opens' }),
+      button('save', file, { class: 'save-state', title: 'all of this panel as a file' }),
+      button('open', () => input.click(), { class: 'open-state', title: 'a panel that was saved, every step judged anew' }),
+      input,
+    );
+  }
+
+  private async open(input: HTMLInputElement): Promise<void> {
+    const text = await input.files?.[0]?.text();
+    if (text !== undefined && (await this.state.ask('restore', { text }))) this.state.say('the panel is as it was saved');
   }
 
   private lines(): string {

@@ -3,6 +3,7 @@
 import { CachePane } from './cache';
 import { CellsPane } from './cells';
 import { CodePane } from './code';
+import { Deck } from './deck';
 import { button, h } from './dom';
 import { DomainPane } from './domain';
 import { OperatorPane } from './editor';
@@ -10,8 +11,10 @@ import { ExportPane } from './exports';
 import { FootprintPane } from './footprint';
 import { HistoryPane } from './history';
 import { LanesPane } from './lanes';
+import { pair, plan } from './layout';
 import { MeasureButton } from './measuring';
 import { ModelPane } from './model';
+import { LoopMenu } from './menu';
 import { RefusalBar } from './refusal';
 import { RooflinePane } from './roofline';
 import { GONE, State, same } from './state';
@@ -19,7 +22,8 @@ import { StepsPane } from './steps';
 import { TreePane } from './tree';
 import { TrialsPane } from './trials';
 import type { Model } from './kernel';
-import type { Machine, Traits } from './messages';
+import type { Arrangement, Machine, Traits } from './messages';
+import { Room } from './room';
 import { WarpsPane } from './warps';
 
 interface Pane {
@@ -60,18 +64,31 @@ const WATCHED: (keyof Traits)[] = [
   'export',
   'measured',
   'network',
+  'arrangement',
 ];
+const TALK = 1.35; // how much larger everything is in a talk, as panel.css has it
+const SIZED = ['domain', 'footprint', 'roofline', 'trials']; // whose pictures are as large as their room
 
 class Panel {
   private readonly state: State;
   private readonly made = new Map<string, Pane>();
   private readonly refusal: RefusalBar;
   private readonly cells: CellsPane;
+  private readonly menu: LoopMenu;
   private readonly status = h('div', { class: 'status', role: 'status', 'aria-live': 'polite' });
   private readonly measure: MeasureButton;
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
-  private readonly body = h('div', { class: 'panes' });
+  private readonly deck = new Deck({
+    hide: (name) => this.toggle(name),
+    enlarge: (name) => this.enlarge(name),
+    shares: () => this.shares,
+    share: (shares, done) => this.spread(shares, done),
+    resized: (name) => this.resized(name),
+  });
+  private shares: Record<string, number>;
+  private readonly room: Room;
+  private readonly talk: HTMLButtonElement;
   private readonly gone = h('span', { class: 'gone', role: 'alert', hidden: true }, GONE);
   private readonly title = h('b', { class: 'title' });
   private readonly sizes = h('span', { class: 'soft sizes' });
@@ -85,9 +102,16 @@ class Panel {
     const state = (this.state = new State(model));
     this.refusal = new RefusalBar(state);
     this.cells = new CellsPane(state);
+    this.menu = new LoopMenu(state);
     this.measure = new MeasureButton(state);
     this.undo = button('↶ undo', () => void state.ask('undo', {}), { class: 'undo', title: 'undo (Ctrl+Z)' });
     this.redo = button('↷ redo', () => void state.ask('redo', {}), { class: 'redo', title: 'redo (Ctrl+Shift+Z)' });
+    this.shares = this.layout.shares ?? {};
+    this.talk = button('talk', () => this.setLayout({ talk: !this.layout.talk }), {
+      class: 'talk-layout',
+      title: 'two panes in large type; the buttons of the panes choose which',
+    });
+    const screen = button('full screen', () => this.room.fill(), { class: 'full-screen', title: 'the whole screen, and back (Escape)' });
     const head = h(
       'div',
       { class: 'head' },
@@ -98,19 +122,27 @@ class Panel {
       h('span', { class: 'space' }),
       this.choice,
       h('span', { class: 'pair' }, this.measure.element, this.undo, this.redo),
+      h('span', { class: 'pair' }, this.talk, screen),
     );
     this.root = h(
       'div',
       { class: 'wb wbp', keydown: (event: KeyboardEvent) => this.keys(event) },
       head,
-      this.body,
-      this.cells.element,
-      this.status,
+      this.deck.element,
+      h('div', { class: 'foot' }, this.cells.element, this.status),
       this.refusal.element,
+      this.menu.element,
     );
+    this.room = new Room(this.root, (height) => this.setLayout({ height }));
+    this.root.append(this.room.grip);
     this.refusal.watch(this.root);
     state.onSay((text) => {
       this.status.textContent = text;
+    });
+    state.spread = () => this.deck.spread();
+    state.onMenu((of, x, y, from) => void this.menu.open(of, x, y, from));
+    this.root.addEventListener('pointerdown', (event) => {
+      if (!this.menu.element.contains(event.target as Node)) this.menu.close();
     });
     state.onBusy((now) => this.root.classList.toggle('busy', now));
     state.onCompare(() => this.drawAll());
@@ -118,22 +150,58 @@ class Panel {
     WATCHED.forEach((name) => model.on(`change:${name}`, this.changed));
     model.on('comm_live_update', this.connected); // of ipywidgets' models; nobody else says it
     this.remember();
-    this.watcher = new ResizeObserver(resized(() => this.drawAll()));
+    this.watcher = new ResizeObserver(
+      resized(() => {
+        this.room.fit(this.layout.height);
+        this.drawAll();
+      }),
+    );
     this.watcher.observe(this.root);
+  }
+
+  private get layout(): Partial<Arrangement> {
+    return this.model.get('arrangement') ?? {};
+  }
+
+  private setLayout(change: Partial<Arrangement>): void {
+    this.state.arrange(change);
+  }
+
+  /** Names of the panes that are shown: of a talk, two. */
+  private get names(): string[] {
+    const names = this.model.get('panes').filter((name) => name in PANES);
+    return this.layout.talk ? pair(names, this.layout.pair ?? []) : names;
+  }
+
+  private pane(name: string): Pane {
+    const known = this.made.get(name) ?? PANES[name][1](this.state);
+    this.made.set(name, known);
+    return known;
   }
 
   /** The panes that are shown, made when they are first. */
   private get shown(): Pane[] {
-    const names = this.model.get('panes').filter((name) => name in PANES);
-    return names.map((name) => {
-      const known = this.made.get(name) ?? PANES[name][1](this.state);
-      this.made.set(name, known);
-      return known;
-    });
+    return this.names.map((name) => this.pane(name));
+  }
+
+  private enlarge(name: string): void {
+    this.deck.enlarged = this.deck.enlarged === name ? '' : name;
+    this.place();
+    this.state.say(this.deck.enlarged ? `${PANES[name][0]} alone: Escape shows the others again` : 'all panes are shown again');
+  }
+
+  private spread(shares: Record<string, number>, done: boolean): void {
+    this.shares = shares;
+    if (done) this.setLayout({ shares });
+  }
+
+  private resized(name: string): void {
+    if (SIZED.includes(name) && this.names.includes(name)) this.pane(name).draw();
+    this.light();
   }
 
   private choose(): void {
-    const now = this.model.get('panes');
+    const now = this.names;
     this.choice.replaceChildren(
       ...Object.entries(PANES).map(([name, [text]]) =>
         button(text, () => this.toggle(name), {
@@ -148,23 +216,40 @@ class Panel {
 
   private toggle(name: string): void {
     const now = this.model.get('panes');
+    const shown = this.names.includes(name);
+    if (this.layout.talk && !shown) {
+      this.model.set('arrangement', { ...this.layout, pair: [name, ...this.names].slice(0, 2) });
+      if (now.includes(name)) return this.toggled(name, true);
+    }
     this.model.set(
       'panes',
       now.includes(name) ? now.filter((n) => n !== name) : Object.keys(PANES).filter((n) => n === name || now.includes(n)),
     );
+    this.toggled(name, !now.includes(name));
+  }
+
+  private toggled(name: string, shown: boolean): void {
     this.model.save_changes();
+    this.deck.enlarged = '';
     this.place();
-    this.choice.querySelector<HTMLElement>(`[data-pane="${name}"]`)?.focus();
-    this.state.say(`${PANES[name][0]} ${now.includes(name) ? 'hidden' : 'shown'}`);
+    if (shown) this.deck.reveal(name);
+    this.choice.querySelector<HTMLElement>(`[data-pane="${name}"]`)?.focus({ preventScroll: true });
+    this.state.say(`${PANES[name][0]} ${shown ? 'shown' : 'hidden'}`);
   }
 
   /** Which panes stand there, each drawn. */
   private place(): void {
     this.choose();
     const focused = held(this.root);
-    const elements = this.shown.map((pane) => pane.element);
-    if (elements.length !== this.body.children.length || elements.some((e, i) => e !== this.body.children[i]))
-      this.body.replaceChildren(...elements);
+    const { names } = this;
+    const stand = plan(names, this.root.clientWidth / (this.layout.talk ? TALK : 1));
+    this.root.classList.toggle('fitted', stand.columns.length > 0);
+    this.root.classList.toggle('talk', this.layout.talk === true);
+    this.talk.setAttribute('aria-pressed', String(this.layout.talk === true));
+    this.deck.place(
+      stand,
+      names.map((name) => ({ name, title: PANES[name][0], element: this.pane(name).element })),
+    );
     for (const pane of this.shown) pane.draw();
     focused();
     this.light();
@@ -222,10 +307,12 @@ class Panel {
       ];
       const [tried, exported, timed] = [differs('study'), differs('export'), differs('measured')];
       const modelled = differs('network');
+      const laid = !same(this.model.get('arrangement'), old.arrangement);
+      if (laid) this.lay();
       this.take(old.machine as Machine);
       this.remember();
       if (drawn) this.renew();
-      else if (panes) this.place();
+      else if (panes || laid) this.place();
       else {
         this.parts(refused, offered, viewed, written, tried, exported);
         if (timed) this.timed();
@@ -234,6 +321,11 @@ class Panel {
       }
     });
   };
+
+  private lay(): void {
+    this.shares = this.layout.shares ?? {};
+    this.room.fit(this.layout.height);
+  }
 
   private readonly connected = (): void => {
     void this.state.seekKernel(() => {
@@ -249,6 +341,7 @@ class Panel {
   }
 
   private renew(): void {
+    this.menu.close();
     this.state.compared = null;
     this.state.data = this.state.read();
     this.state.forgetViews();
@@ -259,7 +352,7 @@ class Panel {
   private parts(refused: boolean, offered: boolean, viewed: boolean, written: boolean, tried: boolean, exported: boolean): void {
     const draw = (...names: string[]) =>
       names.forEach((name) => {
-        if (this.body.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw();
+        if (this.deck.element.contains(this.made.get(name)?.element ?? null)) this.made.get(name)!.draw();
       });
     if (refused) {
       this.refusal.draw();
@@ -279,7 +372,7 @@ class Panel {
     const focused = held(this.root);
     for (const name of ['history', 'roofline']) {
       const pane = this.made.get(name);
-      if (pane && this.body.contains(pane.element)) pane.draw();
+      if (pane && this.deck.element.contains(pane.element)) pane.draw();
     }
     focused();
   }
@@ -299,6 +392,7 @@ class Panel {
     }
     if (event.key === 'm' && !typing && !control && !event.altKey) void this.measure.go();
     if (event.key === 'Escape' && this.state.compared) this.state.closePreview();
+    else if (event.key === 'Escape' && this.deck.enlarged) this.enlarge(this.deck.enlarged);
     event.stopPropagation(); // or the notebook's shortcuts fire
   }
 
@@ -307,6 +401,8 @@ class Panel {
     WATCHED.forEach((name) => this.model.off(`change:${name}`, this.changed));
     this.model.off('comm_live_update', this.connected);
     this.watcher.disconnect();
+    this.deck.close();
+    this.room.close();
   }
 }
 

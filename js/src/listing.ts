@@ -5,11 +5,13 @@ import { EditorState, Range, RangeSetBuilder, StateEffect, StateField } from '@c
 import { Decoration, DecorationSet, EditorView, WidgetType, keymap } from '@codemirror/view';
 import { atHome, look } from './cm';
 import { keepsLine } from './colours';
+import { tints } from './columns';
 import type { Kept } from './colours';
 import { button, download, h } from './dom';
 import { role } from './glyphs';
 import type { State } from './state';
-import type { Code, Line, Selection } from './messages';
+import { walk } from './lighting';
+import type { Code, Line, Selection, TreeNode } from './messages';
 
 const setActive = StateEffect.define<DecorationSet>();
 const active = StateField.define<DecorationSet>({
@@ -40,6 +42,12 @@ class LineNumber extends WidgetType {
   }
 }
 
+/** How lines look: in the colours of what they were made from, and going on below where they are long. */
+export interface Looks {
+  coloured: boolean;
+  wrapped: boolean;
+}
+
 export class Listing {
   readonly element = h('div', { class: 'column' });
   private view: EditorView | null = null;
@@ -53,11 +61,15 @@ export class Listing {
     private readonly main: boolean,
   ) {}
 
-  draw(code: Code): void {
-    if (code === this.drawn && !this.whole) return this.scroll();
+  draw(code: Code, looks: Looks = { coloured: false, wrapped: false }): void {
+    const alike = looks.coloured === this.looks.coloured && looks.wrapped === this.looks.wrapped;
+    if (code === this.drawn && alike && !this.whole) return this.scroll();
     this.drawn = code;
+    this.looks = looks;
     this.fill(code);
   }
+  private looks: Looks = { coloured: false, wrapped: false };
+  readonly above = h('div', { class: 'above-column' });
 
   private fill(code: Code): void {
     this.close();
@@ -77,16 +89,16 @@ export class Listing {
       'h3',
       {},
       code.language,
-      h('span', { class: 'soft' }, code.notes.join(' · ')),
+      h('span', { class: 'soft', title: code.notes.join(' · ') }, code.notes.join(' · ')),
       h('span', { class: 'space' }),
       more,
       code.reason ? null : this.saving(code),
     );
-    if (code.reason) return this.element.replaceChildren(heading, h('p', { class: 'reason' }, code.reason), this.instead(code));
+    if (code.reason) return this.element.replaceChildren(heading, this.above, h('p', { class: 'reason' }, code.reason), this.instead(code));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
-    this.element.replaceChildren(heading, this.view.dom);
+    this.element.replaceChildren(heading, this.above, this.view.dom);
     const { scrollDOM } = this.view;
     scrollDOM.addEventListener('scroll', () => {
       if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };
@@ -128,6 +140,7 @@ export class Listing {
         active,
         EditorState.readOnly.of(true),
         EditorView.editable.of(false),
+        this.looks.wrapped ? EditorView.lineWrapping : [],
         search({ top: true }),
         keymap.of(searchKeymap),
         EditorView.decorations.of(this.decorations(lines)),
@@ -145,6 +158,12 @@ export class Listing {
             if (chosen && event.shiftKey) this.state.colour(chosen);
             else if (chosen) this.state.select(chosen);
           },
+          contextmenu: (event, view) => {
+            const line = at(event);
+            const loop = line?.loop && stepName(this.state.tree, line.loop, line.statements[0]);
+            if (!line?.statements.length) return;
+            this.state.openMenu(loop ? { loop } : { statement: line.statements[0] }, event, view.contentDOM);
+          },
           keydown: (event) => this.keys(event, lines),
         }),
       ],
@@ -155,10 +174,12 @@ export class Listing {
   private decorations(lines: Line[]): DecorationSet {
     const numbers = new Map(this.state.data.domain.statements.map((s, i) => [s.name, i]));
     const found = new RangeSetBuilder<Decoration>();
+    const source = lines.every((line) => line.of === undefined);
+    const tint = this.looks.coloured ? tints(lines, source) : new Map<number, number>();
     let at = 0;
     for (const line of lines) {
       const number = line.statements.length === 1 ? numbers.get(line.statements[0]) : undefined;
-      const own = `line${number === undefined ? '' : ` ${role(number)}`}${line.statements.length ? ' ours' : ''}`;
+      const own = `line${number === undefined ? '' : ` ${role(number)}`}${line.statements.length ? ' ours' : ''}${tint.has(line.number) ? ` tint t${tint.get(line.number)}` : ''}`;
       found.add(at, at, Decoration.line({ class: own, attributes: { 'data-line': String(line.number) } }));
       found.add(at, at, Decoration.widget({ widget: new LineNumber(line.number), side: -1 }));
       let column = at;
@@ -257,6 +278,12 @@ export class Listing {
     this.view?.destroy();
     this.view = null;
   }
+}
+
+/** What steps call a loop that a line begins. */
+function stepName(tree: TreeNode[], loop: string, statement: string): string | undefined {
+  const found = [...walk(tree)].filter((node) => node.type === 'loop' && node.name === loop);
+  return (found.find((node) => node.statements.includes(statement)) ?? found[0])?.step;
 }
 
 /** How a decoration looks, to tell whether what is lit has changed. */

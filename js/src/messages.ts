@@ -130,6 +130,22 @@ export interface Selection {
   cell?: number[];
 }
 
+/** What a column of the code pane shows; what is missing is as everywhere in the panel. */
+export interface Chosen {
+  language?: string;
+  compiler?: string;
+  flags?: string;
+  target?: string;
+}
+
+/** What such a column may choose from: compilers by name, machines C and CUDA are written for, whether llvm-mca. */
+export interface Tools {
+  compilers: string[];
+  cpus: string[];
+  gpus: string[];
+  mca: boolean;
+}
+
 export type LoopTraffic = [parent: number, held: number, moved: number, statements: number[]];
 
 export type Cost = [nodes: LoopTraffic[], touches: number[]];
@@ -193,6 +209,31 @@ export interface Judged {
   legal: boolean;
 }
 
+/** A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads). */
+export interface Choice {
+  text: string;
+  kind: string;
+  step: Step;
+  legal: boolean;
+  reason: string;
+  gain: number;
+  why: string[];
+}
+
+/** A loop around what a menu is of, and sizes of blocks that fit, each with why. */
+export interface BlockSizes {
+  loop: string;
+  iterations: number;
+  sizes: [number, string][];
+}
+
+/** What may be done at a loop or a statement, as far as it was looked at. */
+export interface MenuData {
+  steps: Choice[];
+  blocks: BlockSizes[];
+  more: boolean;
+}
+
 /** A cell of a map: a step, or the schedule as it is. */
 export interface Spot {
   text: string;
@@ -229,6 +270,13 @@ export interface More {
 /** What another operator's text made impossible, in words. */
 export interface Left {
   left: string;
+}
+
+/** A panel as a file and as a link: schedule, way, panes, what is lit. */
+export interface Kept {
+  name: string;
+  text: string;
+  link: string;
 }
 
 /** What is wrong at a token, counted from 1. */
@@ -535,7 +583,23 @@ export interface Views {
   assembly?: Code;
   PTX?: Code;
   SASS?: Code;
+  texts?: Record<string, Code>; // columns that chose something, by what they chose as JSON
   trial?: TrialTold;
+}
+
+/** How a panel stands on the screen; nothing of the schedule.
+
+    `shares` is what a column or a pane has of the room against its neighbours, `height` the panel's in pixels, where
+    somebody chose it; `pair` are the panes that were chosen last for a `talk`, which shows two in large type.
+    `texts` are the columns of the code pane, `plain` without the colours of their lines, `long` without wrapping these. */
+export interface Arrangement {
+  shares?: Record<string, number>;
+  height?: number;
+  talk?: boolean;
+  pair?: string[];
+  texts?: Chosen[];
+  plain?: boolean;
+  long?: boolean;
 }
 
 /** The state that both sides hold. */
@@ -557,6 +621,7 @@ export interface Traits {
   export: Partial<ExportData>;
   measured: Partial<MeasuredData>;
   network: Partial<NetworkData>;
+  arrangement: Arrangement;
 }
 
 /** What may be asked, with what, and what is answered. */
@@ -570,10 +635,14 @@ export interface Questions {
   gpu: { with: { do: string }; result: Mapped | null };
   gesture: { with: { name: string; given: Record<string, unknown> }; result: null };
   dismiss: { with: Record<string, never>; result: null };
+  menu: { with: { loop?: string; statement?: string; part?: number }; result: MenuData };
   judge: { with: { name: string; given: Record<string, unknown> }; result: Judged };
   map: { with: { kind: string; statement: string; x: string; y: string; only?: number[] }; result: LegalityMap };
   costs: { with: { steps: Step[] }; result: Costs };
   view: { with: { name: string; given?: Record<string, unknown> }; result: null };
+  tools: { with: Record<string, never>; result: Tools };
+  keep: { with: Record<string, never>; result: Kept };
+  restore: { with: { text: string }; result: null };
   check: { with: { text: string }; result: Checked };
   rewrite: { with: { text: string }; result: Left };
   film: { with: { kind: string }; result: Film };

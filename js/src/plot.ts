@@ -37,8 +37,9 @@ export class Plot extends Frame {
     nest: Nest,
     look: Look,
     space: number,
+    tall?: number,
   ) {
-    super(state.data, nest, look, space);
+    super(state.data, nest, look, space, tall);
     this.svg = s('svg', {
       class: 'plot',
       width: this.width,
@@ -91,7 +92,7 @@ export class Plot extends Frame {
   }
 
   private points(): SVGGElement {
-    const size = Math.min(6, this.unit * (this.scene.marks.some((m) => m.shift) ? 0.13 : 0.2));
+    const size = Math.min(8, this.unit * (this.scene.marks.some((m) => m.shift) ? 0.13 : 0.2));
     const group = s('g', { class: 'points' });
     for (const mark of this.scene.marks) {
       const [x, y] = this.place(mark);

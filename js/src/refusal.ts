@@ -1,6 +1,7 @@
 // A step that was refused: the reason, two instances that prove it, and what to do instead.
 
 import { button, h } from './dom';
+import { visible } from './room';
 import type { State } from './state';
 import type { Wrong } from './messages';
 
@@ -81,17 +82,6 @@ export class RefusalBar {
       h('span', { class: 'soft' }, ` ${verb}: ${kinds.join(' and ')} of ${wrong.array}${wrong.loop ? `, loop ${wrong.loop}` : ''}`),
     );
   }
-}
-
-/** What is seen of an element, from the top of the window. */
-function visible(element: HTMLElement): { top: number; bottom: number } {
-  let { top, bottom } = element.getBoundingClientRect();
-  for (let around = element.parentElement; around; around = around.parentElement) {
-    if (getComputedStyle(around).overflowY === 'visible' || around === document.body) continue;
-    const box = around.getBoundingClientRect();
-    [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
-  }
-  return { top: Math.max(top, 0), bottom: Math.min(bottom, window.innerHeight) };
 }
 
 /** The same two instances once, with every kind of dependence between them. */

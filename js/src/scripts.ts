@@ -10,16 +10,16 @@ export function insertCell(state: State, from: HTMLElement, source: string): voi
   else void copyText(state, from, source).then(() => state.say('the script is in the clipboard: paste it into a cell'));
 }
 
-export async function copyText(state: State, from: HTMLElement, text: string): Promise<void> {
+export async function copyText(state: State, from: HTMLElement, text: string, what = 'the script'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    state.say('the script is in the clipboard');
+    state.say(`${what} is in the clipboard`);
   } catch {
     const area = h('textarea', { readonly: true }, text);
     from.append(area);
     area.select();
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies where the clipboard is refused
-    state.say(document.execCommand('copy') ? 'the script is in the clipboard' : 'press Ctrl+C: the script is selected');
+    state.say(document.execCommand('copy') ? `${what} is in the clipboard` : `press Ctrl+C: ${what} is selected`);
     area.remove();
   }
 }

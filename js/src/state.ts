@@ -9,7 +9,10 @@ import { lit } from './lighting';
 import type { Lit } from './lighting';
 import { moments } from './moments';
 import type { Moments } from './moments';
+import { keyOf, usual } from './columns';
 import type {
+  Arrangement,
+  Chosen,
   Code,
   Machine,
   LoopTraffic,
@@ -21,6 +24,7 @@ import type {
   Selection,
   Source,
   Step,
+  Tools,
   TreeNode,
   Views,
 } from './messages';
@@ -29,6 +33,8 @@ export const GONE = 'the kernel is gone: this is what it showed last; run the ce
 const PART = 0.05; // seconds of looking for next steps at a time
 
 export type Mode = 'select' | 'tile' | 'skew';
+/** What a menu is of: a loop, as steps name it, or a statement. */
+export type MenuOf = { loop: string } | { statement: string };
 export type Language = 'C' | 'CUDA' | 'assembly' | 'PTX' | 'SASS';
 
 /** A step that is looked at before it is taken: code, domain and loops after it. */
@@ -56,7 +62,7 @@ export class State {
   readonly model: Model;
   data: Data;
   hovered: Selection | null = null;
-  mode: Mode = 'select';
+  mode: Mode = 'tile';
   time: number | null = null; // so many instances (or moments) have run; null: all of them
   together = false; // time counts moments in which threads and lanes run at once
   shownKinds = new Set(['flow', 'anti', 'output', 'reduction']);
@@ -179,6 +185,21 @@ export class State {
   onCompare(callback: () => void): void {
     this.compare = callback;
   }
+  spread: () => void = () => undefined; // the room is shared anew: a pane wants more or less of it
+
+  onMenu(callback: (of: MenuOf, x: number, y: number, from: HTMLElement) => void): void {
+    this.menu = callback;
+  }
+  private menu: (of: MenuOf, x: number, y: number, from: HTMLElement) => void = () => undefined;
+
+  /** What may be done at a loop or a statement, in a menu where the event is, or below the element the keyboard is at. */
+  openMenu(of: MenuOf, event: MouseEvent | KeyboardEvent, from: HTMLElement): void {
+    event.preventDefault();
+    event.stopPropagation();
+    const box = from.getBoundingClientRect();
+    const mouse = event instanceof MouseEvent && (event.clientX > 0 || event.clientY > 0);
+    this.menu(of, mouse ? event.clientX : box.left + 24, mouse ? event.clientY : box.bottom, from);
+  }
   say(text: string): void {
     this.said(text);
   }
@@ -279,20 +300,48 @@ export class State {
 
   // -- what is worked out only when somebody looks -----------------------------------------------------------------------
 
-  /** The text of the schedule in a language; none while the kernel is asked for it. */
-  written(language: Language): Code | undefined {
-    return language === 'C' ? this.code : this.view(language);
+  /** The text of the schedule that a column chose; none while the kernel is asked for it. */
+  written(chosen: Chosen): Code | undefined {
+    const language = (chosen.language ?? 'C') as Language;
+    if (usual(chosen)) return language === 'C' ? this.code : this.view(language);
+    const key = keyOf(chosen);
+    const found = this.model.get('views').texts?.[key];
+    if (!found) this.askFor('texts', { chosen: JSON.parse(key) as Chosen });
+    return found;
+  }
+
+  /** What texts may be made by and for, asked once. */
+  get tools(): Tools | undefined {
+    if (!this.toolsAsked) {
+      this.toolsAsked = true;
+      void this.answer('tools', {}, true).then((found) => {
+        this.toolsKnown = found;
+        if (found) this.compare();
+      });
+    }
+    return this.toolsKnown;
+  }
+  private toolsAsked = false;
+  private toolsKnown: Tools | undefined;
+
+  /** How things stand on the screen; nothing of the schedule. */
+  arrange(change: Partial<Arrangement>): void {
+    this.model.set('arrangement', { ...this.model.get('arrangement'), ...change });
+    this.model.save_changes();
   }
 
   /** A lazy view; undefined while the kernel is asked for it (once). */
   view<N extends keyof Views>(name: N, given: Record<string, unknown> = {}): Views[N] {
     const found = this.model.get('views')[name];
-    const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
-    if (found === undefined && !this.asked.has(key)) {
-      this.asked.add(key);
-      void this.ask('view', { name, given });
-    }
+    if (found === undefined) this.askFor(name, given);
     return found;
+  }
+
+  private askFor(name: keyof Views, given: Record<string, unknown>): void {
+    const key = `${name} ${this.past.place} ${JSON.stringify(given)}`;
+    if (this.asked.has(key)) return;
+    this.asked.add(key);
+    void this.ask('view', { name, given });
   }
 
   /** Whether the step of a gesture would be legal; undefined until the kernel answers, which is then told. */

@@ -2,8 +2,12 @@
 
 import { button, h } from './dom';
 import { bytes, moved } from './levels';
-import type { Cost, Offer } from './messages';
+import { because, best, gained } from './menu';
+import type { Choice, Cost, Offer } from './messages';
 import type { State } from './state';
+
+const BEGIN = 0.04; // seconds of looking at a time
+const MOST = 4;
 
 export class StepsPane {
   readonly element = h('section', { class: 'pane steps', 'aria-label': 'Next steps' });
@@ -11,6 +15,9 @@ export class StepsPane {
   private readonly list = h('div', { class: 'offers', tabindex: 0, role: 'region', 'aria-label': 'steps' });
   private readonly opened = new Set<string>(['tile', 'interchange', 'vectorize', 'parallelize']);
 
+  private readonly start = h('div', { class: 'start', role: 'group', 'aria-label': 'what one may begin with' });
+  private started: number | null = null; // the place of the history that beginnings were asked for
+  private choices: Choice[] = [];
   private costs = new Map<string, Cost>(); // text of a step → traffic after it
   private now: Cost = [[], []];
   private place = -1;
@@ -25,14 +32,55 @@ export class StepsPane {
       input: () => this.fill(),
     });
     this.filter.addEventListener('keydown', (event) => event.stopPropagation());
-    this.element.append(h('h3', {}, 'Next steps'), this.filter, this.list);
+    this.element.append(this.start, this.filter, this.list);
   }
 
   draw(): void {
-    if (this.place !== this.state.past.place) this.costs.clear();
+    if (this.place !== this.state.past.place) {
+      this.costs.clear();
+      this.started = null;
+      this.choices = [];
+    }
     this.place = this.state.past.place;
     if (!this.state.offers.steps) void this.state.offer();
     this.fill();
+    void this.begin();
+  }
+
+  /** What gains most here, asked for once everything else is known. */
+  private async begin(): Promise<void> {
+    const { place } = this.state.past;
+    if (this.started === place || !this.state.offers.steps) {
+      this.showStart();
+      return;
+    }
+    this.started = place;
+    this.choices = [];
+    this.showStart();
+    let more = true;
+    while (more && place === this.state.past.place && this.element.isConnected) {
+      const found = await this.state.answer('menu', { part: BEGIN }, true);
+      if (!found || place !== this.state.past.place) break;
+      more = found.more;
+      this.choices = best(found.steps, MOST);
+      this.showStart();
+    }
+  }
+
+  private showStart(): void {
+    const naive = !this.state.past.steps.length;
+    const rows = this.choices.map((choice) =>
+      h(
+        'div',
+        { class: 'begin' },
+        button(choice.text, () => void this.state.apply(choice.step, choice.text), { class: 'begin-with', title: 'apply' }),
+        h('span', { class: 'gain' }, gained(choice.gain)),
+        h('small', {}, because(choice)),
+      ),
+    );
+    const head = h('b', {}, naive ? 'start here' : 'most to gain');
+    this.start.hidden = !rows.length;
+    this.start.replaceChildren(head, h('span', { class: 'soft' }, ' modelled'), ...rows);
   }
 
   private fill(): void {

@@ -1,7 +1,7 @@
 // The schedule tree: nested boxes; dragging a loop onto another interchanges them, onto another nest merges.
 
 import { keepsNode } from './colours';
-import { h } from './dom';
+import { button, h } from './dom';
 import { glyph, role } from './glyphs';
 import { walk } from './lighting';
 import type { State } from './state';
@@ -14,7 +14,7 @@ export class TreePane {
 
   draw(): void {
     const list = h('ul', { role: 'tree', 'aria-label': 'Loops and statements' }, ...this.state.tree.map((node) => this.node(node, null)));
-    this.element.replaceChildren(h('h3', {}, 'Loops'), list);
+    this.element.replaceChildren(list);
     this.element.querySelector('[role=treeitem]')?.setAttribute('tabindex', '0');
   }
 
@@ -52,12 +52,21 @@ export class TreePane {
         },
         dragover: (event: DragEvent) => {
           event.preventDefault();
-          row.classList.add('target');
+          this.mark(row, where(event, row));
         },
-        dragleave: () => row.classList.remove('target'),
+        dragleave: () => this.mark(row, null),
+        contextmenu: (event: MouseEvent) => this.menu(event, node, row),
         drop: (event: DragEvent) => this.drop(event, node, row),
       },
       ...this.words(node),
+      node.type === 'mark'
+        ? ''
+        : button('⋯', (event) => this.menu(event, node, row.parentElement!), {
+            class: 'more-of',
+            tabindex: -1,
+            'aria-label': `what may be done at ${node.name}`,
+            title: 'what may be done here (right click, or . on the keyboard)',
+          }),
     );
     return h(
       'li',
@@ -96,10 +105,25 @@ export class TreePane {
   private drop(event: DragEvent, node: TreeNode, row: HTMLElement): void {
     event.preventDefault();
     event.stopPropagation();
-    row.classList.remove('target');
+    const place = where(event, row);
+    this.mark(row, null);
     const [what, dragged] = split(event.dataTransfer?.getData('text/plain') ?? '');
-    if (what === 'loop' && node.type === 'loop' && dragged !== node.step) this.interchange(dragged, node.step!);
-    else if (what === 'nest') void this.state.gesture('merge', { first: dragged, second: node.statements[0] });
+    if (what === 'loop' && node.type === 'loop' && dragged !== node.step) {
+      if (place === 'on') this.interchange(dragged, node.step!);
+      else void this.state.gesture('move', { loop: dragged, target: node.step!, place });
+    }
+    if (what === 'nest') void this.state.gesture('merge', { first: dragged, second: node.statements[0] });
+  }
+
+  /** What may be done at a loop or a statement. */
+  private menu(event: MouseEvent | KeyboardEvent, node: TreeNode, from: HTMLElement): void {
+    if (node.type === 'mark') return;
+    this.state.openMenu(node.type === 'loop' ? { loop: node.step! } : { statement: node.name }, event, from);
+  }
+
+  /** Where what is dragged would go: onto a row, or between it and the next. */
+  private mark(row: HTMLElement, place: Where | null): void {
+    for (const name of ['on', 'before', 'after'] as const) row.classList.toggle(`target-${name}`, place === name);
   }
 
   private interchange(first: string, second: string): void {
@@ -116,6 +140,7 @@ export class TreePane {
       this.interchange(child.step!, node.step!);
     else if (event.key === 'ArrowUp' && event.altKey && node.type === 'loop' && parent?.type === 'loop')
       this.interchange(node.step!, parent.step!);
+    else if (event.key === '.' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) this.menu(event, node, item);
     else if (event.key === 'c' && !event.ctrlKey && !event.metaKey)
       this.state.colour(node.type === 'loop' ? { loop: node.name, statement: node.statements[0] } : { statement: node.statements[0] });
     else if (event.key === 'ArrowDown') all[at + 1]?.focus();
@@ -125,6 +150,18 @@ export class TreePane {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+type Where = 'on' | 'before' | 'after';
+
+/** The upper and lower quarter of a row are the gaps between rows. */
+export function between(y: number, top: number, height: number): Where {
+  return y < top + height / 4 ? 'before' : y > top + (3 * height) / 4 ? 'after' : 'on';
+}
+
+function where(event: DragEvent, row: HTMLElement): Where {
+  const { top, height } = row.getBoundingClientRect();
+  return event.clientY ? between(event.clientY, top, height) : 'on'; // a drop by a program has no place
 }
 
 function split(text: string): [string, string] {

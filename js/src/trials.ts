@@ -198,7 +198,7 @@ export class TrialsPane {
     const { shown } = this;
     const best = trials.find((t) => t.number === study.best);
     const own = shown && trials.find((t) => t.number === shown.number);
-    const code = this.changes && shown ? this.state.written(study.language) : undefined;
+    const code = this.changes && shown ? this.state.written({ language: study.language }) : undefined;
     const written = code ? bodyOf(code) : '';
     const now = JSON.stringify([shown?.number, own?.seconds, study.best, this.changes, trials.length > 0, written]);
     if (now === this.stands) return;

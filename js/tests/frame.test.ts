@@ -32,7 +32,7 @@ test('many places become small, so that the picture is no wider than its space, 
 });
 
 test('few places do not become larger than a thumb', () => {
-  assert.equal(framed([{ points: box(2, 2) }], 2000).unit, 34);
+  assert.equal(framed([{ points: box(2, 2) }], 2000).unit, 64);
 });
 
 test('all points are inside the box between the margins', () => {

@@ -15,7 +15,7 @@ from workbench.viz.panels import Panel
 
 TRAITS = (
     "title", "panes", "domain", "tables", "tree", "code", "past", "offers", "refusal", "selection", "machine", "views",
-    "source", "study", "export", "measured", "network",
+    "source", "study", "export", "measured", "network", "arrangement",
 )  # fmt: skip
 _PAGE = """(async (code, css) => {
     document.head.replaceChildren(); document.body.replaceChildren();

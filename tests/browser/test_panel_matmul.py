@@ -147,6 +147,7 @@ def test_the_replay_plays_pauses_and_goes_on(page, browser):
 
 def test_a_picture_is_zoomed_by_wheel_and_keys_and_moved(page, browser):
     fresh(page)
+    mode(browser, "select")
     world = "document.querySelector('.wbp .plot .world').getAttribute('transform')"
     x, y = browser.middle(".wbp svg.plot")
     browser.move((x, y))

@@ -48,6 +48,11 @@ export const ACTIONS: Action[] = [
   { name: 'pane-lanes', label: 'Show or Hide Threads', key: 'Shift T', target: '[data-pane=lanes]' },
   { name: 'pin', label: 'Pin the Schedule to Compare With', key: 'Shift N', target: '.history .pin' },
   { name: 'pane-warps', label: 'Show or Hide Warps', key: '0', target: '[data-pane=warps]' },
+  { name: 'menu', label: 'Menu of the First Loop', key: 'G', target: '.tree .more-of' },
+  { name: 'talk', label: 'Layout for a Talk', key: 'B', target: '.talk-layout' },
+  { name: 'full-screen', label: 'Full Screen', key: 'O', target: '.full-screen' },
+  { name: 'show-mca', label: 'Show or Hide llvm-mca', key: 'Shift L', target: '.language:nth-child(6)' },
+  { name: 'save-state', label: 'Save the Panel as a File', key: 'Shift V', target: '.save-state' },
   { name: 'repair', label: 'Take the First Repair of a Refusal', key: 'E', target: '.refusal .repair' },
   { name: 'dismiss', label: 'Dismiss a Refusal', key: 'X', target: '.refusal .close' },
 ];

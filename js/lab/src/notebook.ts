@@ -1,11 +1,14 @@
-// A notebook with an operator, ready to be run.
+// A notebook with an operator, ready to be run: whatever it is called, the panel shows it.
 
 const CELLS: [string, string][] = [
-  ['markdown', '# A tensor operator\n\nRun the cells with Shift+Enter. The operator is text: write your own.'],
-  ['code', 'import workbench as wb'],
-  ['code', '%%operator\ndef matmul(float(M,K) A, float(K,N) B) -> (C) {\n    C(m,n) +=! A(m,k) * B(k,n)\n}'],
-  ['code', 'panel = wb.panel(wb.schedule(matmul, M=96, N=80, K=64))\npanel'],
-  ['markdown', 'What the mouse did is Python: `print(panel.history)`, and `panel.schedule` is the schedule.'],
+  ['code', '# Run the cells one after another with Shift+Enter.\nimport workbench as wb'],
+  ['code', '%%operator op\ndef matmul(float(M,K) A, float(K,N) B) -> (C) {\n    C(m,n) +=! A(m,k) * B(k,n)\n}'],
+  ['code', 'panel = wb.panel(op)\npanel'],
+  [
+    'markdown',
+    'The operator is text: write your own below `%%operator op`, and run both cells again. ' +
+      'What the mouse did is Python: `print(panel.history)`, and `panel.schedule` is the schedule.',
+  ],
   ['code', 'print(panel.history)'],
 ];
 

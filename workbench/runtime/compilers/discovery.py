@@ -53,13 +53,13 @@ def _named(wanted: str) -> Toolchain:
         command = _zig() if wanted == "zig" else (wanted, "cc")
     path = shutil.which(command[0]) if command else None
     if path is None:
-        known = ", ".join(_names()) or "none"
+        known = ", ".join(compiler_names()) or "none"
         hint = "; `pip install ziglang` brings zig" if wanted == "zig" else ""
         raise BuildError(f"the compiler {shown(wanted)} was not found{hint}. Compilers found here: {known}")
     return examined((path, *command[1:]))
 
 
-def _names() -> list[str]:
+def compiler_names() -> list[str]:
     """Names of the compilers there are.  They are not tried: a first `zig cc` takes a minute."""
     found: dict[str, str] = {}
     for program, *more in _candidates():

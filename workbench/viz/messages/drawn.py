@@ -145,3 +145,21 @@ class Selection(TypedDict, total=False):
     line: int
     array: str
     cell: list[int]
+
+
+class Chosen(TypedDict, total=False):
+    """What a column of the code pane shows; what is missing is as everywhere in the panel."""
+
+    language: str
+    compiler: str
+    flags: str
+    target: str
+
+
+class Tools(TypedDict):
+    """What such a column may choose from: compilers by name, machines C and CUDA are written for, whether llvm-mca."""
+
+    compilers: list[str]
+    cpus: list[str]
+    gpus: list[str]
+    mca: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypedDict
 
 from workbench.viz.messages.counting import Footprints, Machine, Roofline, Unknown, Warps
-from workbench.viz.messages.drawn import Code, Domain, Past, Selection, Source, Step, TreeNode
+from workbench.viz.messages.drawn import Chosen, Code, Domain, Past, Selection, Source, Step, Tools, TreeNode
 from workbench.viz.messages.exporting import ExportData, FileText
 from workbench.viz.messages.measuring import MeasuredData
 from workbench.viz.messages.modelling import NetworkData
@@ -15,9 +15,11 @@ from workbench.viz.messages.stepping import (
     Costs,
     Film,
     Judged,
+    Kept,
     Left,
     LegalityMap,
     Mapped,
+    MenuData,
     More,
     Offers,
     Preview,
@@ -41,7 +43,25 @@ class Views(TypedDict, total=False):
     assembly: Code
     PTX: Code
     SASS: Code
+    texts: dict[str, Code]  # columns that chose something, by what they chose as JSON
     trial: TrialTold
+
+
+class Arrangement(TypedDict, total=False):
+    """How a panel stands on the screen; nothing of the schedule.
+
+    `shares` is what a column or a pane has of the room against its neighbours, `height` the panel's in pixels, where
+    somebody chose it; `pair` are the panes that were chosen last for a `talk`, which shows two in large type.
+    `texts` are the columns of the code pane, `plain` without the colours of their lines, `long` without wrapping these.
+    """
+
+    shares: dict[str, float]
+    height: float
+    talk: bool
+    pair: list[str]
+    texts: list[Chosen]
+    plain: bool
+    long: bool
 
 
 class Traits(TypedDict):
@@ -64,6 +84,7 @@ class Traits(TypedDict):
     export: ExportData | Nothing
     measured: MeasuredData | Nothing
     network: NetworkData | Nothing
+    arrangement: Arrangement
 
 
 class Questions(Protocol):
@@ -78,10 +99,14 @@ class Questions(Protocol):
     def gpu(self, do: str) -> Mapped | None: ...
     def gesture(self, name: str, given: dict[str, Any]) -> None: ...
     def dismiss(self) -> None: ...
+    def menu(self, loop: str = ..., statement: str = ..., part: float = ...) -> MenuData: ...
     def judge(self, name: str, given: dict[str, Any]) -> Judged: ...
     def map(self, kind: str, statement: str, x: str, y: str, only: list[int] = ...) -> LegalityMap: ...
     def costs(self, steps: list[Step]) -> Costs: ...
     def view(self, name: str, given: dict[str, Any] = ...) -> None: ...
+    def tools(self) -> Tools: ...
+    def keep(self) -> Kept: ...
+    def restore(self, text: str) -> None: ...
     def check(self, text: str) -> Checked: ...
     def rewrite(self, text: str) -> Left: ...
     def film(self, kind: str) -> Film: ...

@@ -76,6 +76,34 @@ class Judged(TypedDict):
     legal: bool
 
 
+class Choice(TypedDict):
+    """A step of a menu; `gain` is how many times faster by the model, `why` in words (bytes, lanes, threads)."""
+
+    text: str
+    kind: str
+    step: Step
+    legal: bool
+    reason: str
+    gain: float
+    why: list[str]
+
+
+class BlockSizes(TypedDict):
+    """A loop around what a menu is of, and sizes of blocks that fit, each with why."""
+
+    loop: str
+    iterations: int
+    sizes: list[tuple[int, str]]
+
+
+class MenuData(TypedDict):
+    """What may be done at a loop or a statement, as far as it was looked at."""
+
+    steps: list[Choice]
+    blocks: list[BlockSizes]
+    more: bool
+
+
 class Spot(TypedDict):
     """A cell of a map: a step, or the schedule as it is."""
 
@@ -117,6 +145,14 @@ class Left(TypedDict):
     """What another operator's text made impossible, in words."""
 
     left: str
+
+
+class Kept(TypedDict):
+    """A panel as a file and as a link: schedule, way, panes, what is lit."""
+
+    name: str
+    text: str
+    link: str
 
 
 class Problem(TypedDict):

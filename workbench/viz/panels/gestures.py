@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ScheduleError, WorkbenchError, shown, unknown_name
 from workbench.lang.expr import Binary, index_names
 from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Loop, loops, path
-from workbench.schedules import Schedule, distribute, interchange, merge, skew, split, tile
+from workbench.schedules import Schedule, distribute, interchange, merge, reorder, skew, split, tile
 from workbench.schedules.transform import Transform
+from workbench.viz.messages.stepping import Judged
 from workbench.viz.panels.domain.points import counted
+
+if TYPE_CHECKING:
+    from workbench.viz.panels.widget import Panel
 
 
 def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
@@ -19,6 +23,12 @@ def step_for(schedule: Schedule, name: str, given: dict[str, Any]) -> Transform:
     if name not in GESTURES:
         raise WorkbenchError(unknown_name("gesture", name, list(GESTURES)))
     return GESTURES[name](schedule, **given)
+
+
+def judged(panel: Panel, name: str, given: dict[str, Any]) -> Judged:
+    """Whether the step of a gesture that is not finished would be legal."""
+    step = step_for(panel.schedule, name, given)
+    return {"text": str(step), "legal": bool(panel.schedule.can(step))}
 
 
 def _tile(schedule: Schedule, statement: str, x: str, y: str, width: int, height: int) -> Transform:
@@ -49,6 +59,13 @@ def _interchange(schedule: Schedule, statement: str, first: str, second: str) ->
 
 def _swap(schedule: Schedule, first: str, second: str) -> Transform:
     """A loop dropped on another; both as steps name them (`m`, `C/m`)."""
+    own, around = _around_both(schedule, first, second)
+    by_name = {loop.name: loop for loop in around}
+    return _exchanged(schedule, own, *(by_name[name.rpartition("/")[2]] for name in (first, second)))
+
+
+def _around_both(schedule: Schedule, first: str, second: str) -> tuple[ProgramStatement, tuple[Loop, ...]]:
+    """A statement that both loops are around, and all loops around it."""
     pairs = [(s, path(schedule.tree, s.id)) for s in schedule.program.statements]
     a, b = first.rpartition("/")[2], second.rpartition("/")[2]
     prefer = {first.rpartition("/")[0], second.rpartition("/")[0]}
@@ -56,9 +73,30 @@ def _swap(schedule: Schedule, first: str, second: str) -> Transform:
     fits.sort(key=lambda pair: pair[0].name not in prefer)
     if not fits or a == b:
         raise ScheduleError(f"{first} and {second} are not loops around one statement: they cannot change places")
-    own, around = fits[0]
-    by_name = {loop.name: loop for loop in around}
-    return _exchanged(schedule, own, by_name[a], by_name[b])
+    return fits[0]
+
+
+def _move(schedule: Schedule, loop: str, target: str, place: str) -> Transform:
+    """A loop dropped between rows: directly outside another (`place` "before") or inside it; the others keep order."""
+    own, around = _around_both(schedule, loop, target)
+    names = [loop_name(schedule, own, x) for x in around]
+    a, b = (next(i for i, x in enumerate(around) if x.name == name.rpartition("/")[2]) for name in (loop, target))
+    order = [n for i, n in enumerate(names) if i != a]
+    order.insert(order.index(names[b]) + (place == "after"), names[a])
+    low = min(i for i, (x, y) in enumerate(zip(names, order, strict=True)) if x != y) if order != names else None
+    if low is None:
+        raise ScheduleError(f"{loop} stands there already")
+    high = max(i for i, (x, y) in enumerate(zip(names, order, strict=True)) if x != y)
+    moved = order[low : high + 1]
+    return interchange(moved[1], moved[0]) if len(moved) == 2 else reorder(*moved)
+
+
+def _blocks(schedule: Schedule, sizes: dict[str, int]) -> Transform:
+    """Sizes typed beside loops, as steps name these: blocks of those above 1."""
+    wanted = {name: int(size) for name, size in sizes.items() if int(size) > 1}
+    if not wanted:
+        raise ScheduleError("blocks of one iteration change nothing: give a size above 1")
+    return split(*next(iter(wanted.items()))) if len(wanted) == 1 else tile(wanted)
 
 
 def _exchanged(schedule: Schedule, own: ProgramStatement, a: Loop, b: Loop) -> Transform:
@@ -117,5 +155,5 @@ def loop_name(schedule: Schedule, own: ProgramStatement, loop: Loop) -> str:
 
 GESTURES: dict[str, Callable[..., Transform]] = {
     "tile": _tile, "skew": _skew, "interchange": _interchange, "swap": _swap, "merge": _merge,
-    "distribute": _distribute,
+    "distribute": _distribute, "move": _move, "blocks": _blocks,
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import poly
 from workbench.errors import IllegalSchedule, WorkbenchError
@@ -12,13 +12,19 @@ from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import path
 from workbench.schedules import NextSteps, Schedule, preview
 from workbench.schedules.legality import instance
+from workbench.schedules.offers import Gathering
 from workbench.schedules.transform import Transform, from_json
 from workbench.viz.frames.coordinates import Coordinate, Point, component
 from workbench.viz.frames.frame import Asked, Frame
-from workbench.viz.messages.stepping import Offer, Offers, Refusal, Step, Wrong
+from workbench.viz.messages.stepping import More, Offer, Offers, Refusal, Step, Wrong
 from workbench.viz.panels.domain.points import dependences_between, drawn_frames, moments, row_numbers, tables
 
+if TYPE_CHECKING:
+    from workbench.viz.panels.widget import Panel
+
 MOST_RED = 400
+LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
+MOST_SECONDS = 5.0
 
 
 def offers_payload(found: NextSteps) -> Offers:
@@ -31,6 +37,21 @@ def offers_payload(found: NextSteps) -> Offers:
         for offer in found
     ]  # fmt: skip
     return {"steps": steps, "complete": found.complete}
+
+
+def asked_offers(
+    panel: Panel, kinds: list[str] | None = None, seconds: float = LOOKING_SECONDS, part: float | None = None
+) -> More:  # fmt: skip
+    """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
+    if part is not None and panel.offers and seconds <= LOOKING_SECONDS:
+        return {"more": False}  # another view has asked
+    found = panel.gathering
+    if found is None or found.schedule is not panel.schedule or not found.more:
+        found = panel.gathering = Gathering(panel.schedule, kinds, min(seconds, MOST_SECONDS))
+    found.advance(seconds if part is None else part)
+    if not found.more or part is None:
+        panel.offers, panel.gathering = offers_payload(found.result), None
+    return {"more": panel.gathering is not None}
 
 
 def step_of(data: Step) -> Transform:

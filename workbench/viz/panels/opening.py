@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from workbench.errors import LoweringError, WorkbenchError
@@ -13,6 +14,8 @@ from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.target import Target
 from workbench.viz.messages.panes import PANES, pane_names
+from workbench.viz.panels.history import history_payload
+from workbench.viz.panels.storing.kept import hold, is_kept, read_kept, schedule_of, way_to
 from workbench.viz.panels.widget import Panel
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def panel(
-    value: Operator | Program | Schedule | Study | Model | FusionResult | Partition | BuiltModel, /,
+    value: Operator | Program | Schedule | Study | Model | FusionResult | Partition | BuiltModel | str | Path, /,
     panes: tuple[str, ...] | None = None, *,
     sizes: Mapping[str, int] | None = None, target: Target | None = None, baselines: Mapping[str, float] | None = None,
     profile: Profile | None = None,
@@ -38,9 +41,12 @@ def panel(
     the clicks made of it.  Of a study the trials are shown as they arrive, those that are clicked in all panes;
     `baselines` are lines among them, name → seconds of a call.  Of a model, fused, divided or built, the graph is
     shown, with the times of its `profile` if one is given; a click on a call shows its operator in the other panes,
-    and `sizes` are numbers for its named dimensions.
+    and `sizes` are numbers for its named dimensions.  A link (`panel.link()`) or a file (`panel.save(path)`) is opened
+    as it was kept.
     """
     wanted = None if panes is None else tuple(pane_names(panes))
+    if is_kept(value):
+        return _reopened(cast(Any, value), wanted, sizes, target)
     if _is_study(value):
         from workbench.viz.panels.watching import Watching
 
@@ -51,6 +57,19 @@ def panel(
         return _model_panel(value, wanted, sizes, target, profile)
     start = value if isinstance(value, Schedule) else _begun(cast(Any, value), dict(sizes or {}))
     return Panel(start, wanted or PANES, sizes, target)
+
+
+def _reopened(
+    value: str | Path, panes: tuple[str, ...] | None, sizes: Mapping[str, int] | None, target: Target | None
+) -> Panel:  # fmt: skip
+    """The panel that was kept; what is given anew goes before what was kept."""
+    state = read_kept(value)
+    history = way_to(schedule_of(state))
+    made = Panel(history.schedule, panes or PANES, sizes or state.get("sizes"), target)
+    made.history = history
+    hold(made, {name: kept for name, kept in state.items() if name != "panes" or panes is None})
+    made.past = history_payload(history)
+    return made
 
 
 def _begun(value: Operator | Program | Study, sizes: dict[str, int]) -> Schedule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -27,9 +28,10 @@ from workbench.viz.messages.counting import (
     Warps,
     WarpTouch,
 )  # fmt: skip
-from workbench.viz.messages.drawn import Code
+from workbench.viz.messages.drawn import Chosen, Code
 from workbench.viz.messages.stepping import Film
 from workbench.viz.panels.assumed import with_sizes
+from workbench.viz.panels.code.compiling import chosen_code
 from workbench.viz.panels.code.listing import code_payload
 from workbench.viz.panels.domain.traffic import estimated_traffic, every_touch, node_rows, numbers
 
@@ -55,6 +57,12 @@ def _code(language: str) -> Callable[[Panel], Code]:
     return lambda panel: code_payload(panel.schedule, language, panel.target)
 
 
+def _texts(panel: Panel, chosen: Chosen) -> dict[str, Code]:
+    """The columns of the code pane that chose a compiler, flags or a machine: the known ones, and this one."""
+    key = json.dumps(dict(sorted(chosen.items())), separators=(",", ":"))
+    return {**panel.views.get("texts", {}), key: chosen_code(panel.schedule, panel.target, chosen)}
+
+
 def _footprint(panel: Panel, seconds: float = 1.0) -> Footprints | Unknown:
     return footprint_payload(panel.schedule, seconds)
 
@@ -67,6 +75,7 @@ def _roofline(panel: Panel, *, measure: bool = False) -> Roofline | Unknown:
 
 VIEWS: dict[str, Callable[..., Any]] = {
     **{language: _code(language) for language in ("CUDA", "HIP", "assembly", "PTX", "SASS")},
+    "texts": _texts,
     "footprint": _footprint,
     "roofline": _roofline,
     "warps": lambda panel: warps_payload(panel.schedule),

@@ -22,15 +22,18 @@ from workbench.viz.draw.palette import variables
 from workbench.viz.frames.frame import Asked
 from workbench.viz.messages import counting, drawn, stepping
 from workbench.viz.messages.panes import PANES, pane_names
+from workbench.viz.panels.choosing.menu import Menu, asked_menu
+from workbench.viz.panels.code.compiling import tools
 from workbench.viz.panels.drawing import Drawings
-from workbench.viz.panels.gestures import step_for
+from workbench.viz.panels.gestures import judged, step_for
 from workbench.viz.panels.history import History, Moment, history_payload
 from workbench.viz.panels.machines import machine_payload, machine_target
 from workbench.viz.panels.mapping import costs_payload, map_payload
-from workbench.viz.panels.offering import offers_payload, refusal_payload, step_of
+from workbench.viz.panels.offering import asked_offers, refusal_payload, step_of
 from workbench.viz.panels.on_gpu import on_gpu
 from workbench.viz.panels.rewriting import checked_text, rewrite
 from workbench.viz.panels.selecting import checked_selection
+from workbench.viz.panels.storing.kept import keep, kept_text, link, restore
 from workbench.viz.panels.views import exports, film, measuring, modelled, view, watched
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
     from workbench.viz.panels.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-LOOKING_SECONDS = 0.4  # for next steps, unless more is asked for
 STORED = "application/vnd.tensor-workbench.panel+json"  # by this JupyterLab's extension finds panels among outputs
 
 
@@ -73,6 +75,7 @@ class Panel(anywidget.AnyWidget):
     export = traitlets.Dict().tag(sync=True)
     measured = traitlets.Dict().tag(sync=True)
     network = traitlets.Dict().tag(sync=True)
+    arrangement = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
@@ -83,7 +86,8 @@ class Panel(anywidget.AnyWidget):
         self._asked = Asked(sizes=sizes)
         self._target = target or this_machine()
         self._drawings = Drawings(self._asked)
-        self._gathering: Gathering | None = None
+        self.gathering: Gathering | None = None  # next steps that are being looked at
+        self.menus: list[Menu] = []  # those of what is shown
         self.watching: Watching | Network | None = None
         self.exports: Exports | None = None
         self.measuring: Measuring | None = None
@@ -134,6 +138,15 @@ class Panel(anywidget.AnyWidget):
     def measurements(self) -> Mapping[Schedule, Measured]:
         """What was measured for this panel's machine, by schedule."""
         return self.measuring.known(self._target) if self.measuring else {}
+
+    def link(self) -> str:
+        """All that is shown in one line of text: `wb.panel(link)` opens it elsewhere, every step judged anew."""
+        return link(self)
+
+    def save(self, path: str | Path) -> Path:
+        """The same as a file, which `wb.panel(Path(path))` opens; returns its path."""
+        Path(path).write_text(kept_text(self), encoding="utf-8")
+        return Path(path)
 
     def apply(self, step: Transform) -> None:
         """Take a step; one that is refused is shown with its reason and raises IllegalSchedule (or ScheduleError)."""
@@ -232,20 +245,6 @@ class Panel(anywidget.AnyWidget):
             answer["error"] = f"{type(error).__name__}: {error}"
         self.send(answer)
 
-    def _offer(
-        self, kinds: list[str] | None = None, seconds: float = LOOKING_SECONDS, part: float | None = None
-    ) -> stepping.More:  # fmt: skip
-        """The next steps, or a part of the work for so many seconds: what else is asked need not wait for all of it."""
-        if part is not None and self.offers and seconds <= LOOKING_SECONDS:
-            return {"more": False}  # another view has asked
-        found = self._gathering
-        if found is None or found.schedule is not self.schedule or not found.more:
-            found = self._gathering = Gathering(self.schedule, kinds, min(seconds, 5.0))
-        found.advance(seconds if part is None else part)
-        if not found.more or part is None:
-            self.offers, self._gathering = offers_payload(found.result), None
-        return {"more": self._gathering is not None}
-
     def _preview(self, step: stepping.Step) -> stepping.Preview:
         """What a step that is not taken would make of code, domain and loops; an illegal one is shown as refused."""
         taken = step_of(step)
@@ -258,11 +257,6 @@ class Panel(anywidget.AnyWidget):
     def previewed(self, after: Schedule, language: str = "C") -> stepping.Preview:
         """What a schedule that is only looked at makes of code, domain and loops."""
         return self._drawings.previewed(after, self._target, language)
-
-    def _judge(self, name: str, given: dict[str, Any]) -> stepping.Judged:
-        """Whether the step of a gesture that is not finished would be legal."""
-        step = step_for(self.schedule, name, given)
-        return {"text": str(step), "legal": bool(self.schedule.can(step))}
 
     def _view(self, name: str, given: dict[str, Any] | None = None) -> None:
         self.views = {**self.views, name: view(self, name, **(given or {}))}
@@ -280,12 +274,13 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "undo": Panel.undo,
     "redo": Panel.redo,
     "go": lambda panel, place: panel._go(panel.history.at(place)),
-    "offer": Panel._offer,
+    "offer": asked_offers,
     "preview": Panel._preview,
     "gpu": on_gpu,
     "gesture": lambda panel, name, given: panel.apply(step_for(panel.schedule, name, given)),
     "dismiss": lambda panel: setattr(panel, "refusal", {}),
-    "judge": Panel._judge,
+    "judge": judged,
+    "menu": asked_menu,
     "map": lambda panel, **given: map_payload(panel.schedule, **given),
     "costs": lambda panel, steps: costs_payload(panel.schedule, steps),
     "view": Panel._view,
@@ -295,6 +290,9 @@ _ASKED: dict[str, Callable[..., Any]] = {
     "export": lambda panel, **given: exports(panel).act(**given),
     "measure": lambda panel, do: measuring(panel).act(do),
     "study": lambda panel, do: watched(panel).act(do),
+    "tools": lambda _: tools(),
+    "keep": keep,
+    "restore": restore,
     "trial": lambda panel, number: watched(panel).show(panel, number),
     "network": lambda panel, **given: modelled(panel).act(panel, **given),
 }

@@ -14,6 +14,7 @@ from workbench.errors import BuildError
 from workbench.runtime.compilers.discovery import preferred_toolchain
 from workbench.runtime.compilers.gpu_compiling import architecture_of, gpu_binary
 from workbench.runtime.compilers.nvrtc import nvrtc
+from workbench.runtime.compilers.toolchain import Toolchain
 from workbench.runtime.host.processes import CannotStart, run_limited
 from workbench.viz.messages.drawn import Code, Line
 
@@ -34,18 +35,21 @@ DISASSEMBLER = "install the CUDA toolkit (conda install -c nvidia cuda-nvdisasm)
 Row = tuple[str, int]
 
 
-def c_assembly(kernel: Kernel) -> tuple[str, tuple[Row, ...]]:
-    """(what made it, rows): each row a line of assembly and the line of C it is of (0: none); BuildError."""
-    return _assembled(kernel.source, kernel)
+def c_assembly(kernel: Kernel, more: tuple[str, ...] = ()) -> tuple[str, tuple[Row, ...]]:
+    """(what made it, rows): each row a line of assembly and the line of C it is of (0: none); BuildError.
+
+    `more` are flags after those that kernels are built with.
+    """
+    return _assembled(kernel.source, kernel, preferred_toolchain(), more)
 
 
 @lru_cache(maxsize=16)
-def _assembled(source: str, kernel: Kernel) -> tuple[str, tuple[Row, ...]]:
-    tools = preferred_toolchain()
+def _assembled(source: str, kernel: Kernel, tools: Toolchain, more: tuple[str, ...]) -> tuple[str, tuple[Row, ...]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel.c").write_text(source, encoding="utf-8")
         flags = [f for f in tools.flags(kernel.target) if f not in ("-shared", "-fPIC")]
-        command = (*tools.command, *flags, "-fPIC", "-S", "-g1", "-fno-asynchronous-unwind-tables", "-o", "kernel.s")
+        flags += [*more, "-fPIC", "-S", "-g1", "-fno-asynchronous-unwind-tables"]
+        command = (*tools.command, *flags, "-o", "kernel.s")
         try:
             done = run_limited((*command, "kernel.c"), SECONDS, Path(folder))
         except CannotStart as error:
@@ -55,7 +59,7 @@ def _assembled(source: str, kernel: Kernel) -> tuple[str, tuple[Row, ...]]:
             raise BuildError(f"{tools.name} wrote no assembly ({done}): {done.output[:400]}")
         text = written.read_text(encoding="utf-8", errors="replace")
     level = next((f for f in flags if f.startswith("-O")), "")
-    return f"{tools.name} {level}".strip(), rows_of(text, "kernel.c")
+    return " ".join(filter(None, (tools.name, level, *more))), rows_of(text, "kernel.c")
 
 
 def cuda_ptx(kernel: Kernel) -> tuple[str, tuple[Row, ...]]:

@@ -15,6 +15,7 @@ from workbench.target import Target
 from workbench.viz.draw.palette import statement_role
 from workbench.viz.messages.drawn import Code
 from workbench.viz.panels.code.assembly import c_assembly, cuda_ptx, cuda_sass, listing_of
+from workbench.viz.panels.code.throughput import throughput
 from workbench.viz.panels.code.unbound import bindings
 from workbench.viz.views.program.c_tokens import code_lines
 
@@ -27,22 +28,24 @@ class Owner(TypedDict):
 
 
 WRITTEN = {dialect.label: dialect.name for dialect in DIALECTS.values()}
-MADE_FROM = {"assembly": "C", "PTX": "CUDA", "SASS": "CUDA"}
+MADE_FROM = {"assembly": "C", "llvm-mca": "C", "PTX": "CUDA", "SASS": "CUDA"}
 LANGUAGES = (*WRITTEN, *MADE_FROM)
 ON_GPU = ("CUDA", "HIP", "PTX", "SASS")
 
 
 def code_payload(
-    schedule: Schedule, language: str = "C", target: Target | None = None, *, unsafe: bool = False
+    schedule: Schedule, language: str = "C", target: Target | None = None, *, unsafe: bool = False,
+    flags: tuple[str, ...] = (),
 ) -> Code:  # fmt: skip
     """The lines of the text in a language; `reason` says why there is none (`unsafe`: also where it is wrong).
 
-    `target` is the machine that C is written for, this one by default.
+    `target` is the machine that the text is written for, this one by default; `flags` are added to those with which
+    assembly is made of it.
     """
     if language not in LANGUAGES:
         raise WorkbenchError(unknown_name("language", language, LANGUAGES))
     try:
-        return _written(schedule, language, target or this_machine(), unsafe=unsafe)
+        return _written(schedule, language, target or this_machine(), unsafe, flags)
     except WorkbenchError as error:
         none: Code = {"lines": [], "start": 0, "notes": [], "language": language, "reason": str(error)}
         return {**none, "instead": bindings(schedule)} if language in ON_GPU else none
@@ -53,13 +56,19 @@ def plain_lines(code: Code) -> list[str]:
     return ["".join(run[0] for run in line["runs"]) for line in code["lines"][code["start"] :]]
 
 
-def _written(schedule: Schedule, language: str, target: Target, *, unsafe: bool) -> Code:
+def _written(schedule: Schedule, language: str, target: Target, unsafe: bool, flags: tuple[str, ...]) -> Code:
     made_from = MADE_FROM.get(language, language)
-    kernel = generate(schedule, target if made_from == "C" else WRITTEN[made_from], unsafe=unsafe)
+    fits = target.dialect == WRITTEN[made_from]
+    kernel = generate(schedule, target if fits else WRITTEN[made_from], unsafe=unsafe)
     text: Code = {**listing(kernel, schedule), "language": made_from}
     if language == made_from:
         return text
-    made_by, rows = {"assembly": c_assembly, "PTX": cuda_ptx, "SASS": cuda_sass}[language](kernel)
+    if made_from == "C":
+        made_by, rows = c_assembly(kernel, flags)
+        if language == "llvm-mca":
+            made_by, rows = throughput(rows, kernel.target)
+    else:
+        made_by, rows = {"PTX": cuda_ptx, "SASS": cuda_sass}[language](kernel)
     return listing_of(rows, text["lines"], language, made_by)
 
 

@@ -1,0 +1,76 @@
+// Which texts stand side by side in the code pane, each with its compiler, flags and machine; how their lines are coloured.
+
+import { h } from './dom';
+import type { Chosen, Line, Tools } from './messages';
+
+export const LANGUAGES = ['C', 'CUDA', 'assembly', 'PTX', 'SASS', 'llvm-mca'] as const;
+export const TINTS = 8;
+const COMPILED = ['assembly', 'llvm-mca'];
+const ON_GPU = ['CUDA', 'PTX', 'SASS'];
+
+/** What a column is known by: what it chose, in the order of names, as the kernel writes it. */
+export function keyOf(chosen: Chosen): string {
+  const own = Object.entries(chosen).filter(([, value]) => value);
+  return JSON.stringify(Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** Whether a column shows its language as everywhere in the panel: then it is the text that everybody has. */
+export function usual(chosen: Chosen): boolean {
+  return chosen.language !== 'llvm-mca' && !chosen.compiler && !chosen.flags && !chosen.target;
+}
+
+/** The columns after a language was switched on or off, in the order of the languages. */
+export function toggled(columns: Chosen[], language: string): Chosen[] {
+  const without = columns.filter((one) => one.language !== language);
+  const now = without.length < columns.length ? without : [...columns, { language }];
+  const at = ({ language: name }: Chosen) => (LANGUAGES as readonly string[]).indexOf(name ?? 'C');
+  return now.sort((a, b) => at(a) - at(b));
+}
+
+/** A column more beside one, of which something may be changed. */
+export function doubled(columns: Chosen[], nth: number): Chosen[] {
+  return columns.flatMap((one, i) => (i === nth ? [one, { ...one }] : [one]));
+}
+
+/** The tint of every line: those that were made from one line of the source share it with that line. */
+export function tints(lines: Line[], source: boolean): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const line of lines) {
+    const of = source ? (line.statements.length ? line.number : 0) : (line.of ?? 0);
+    if (of) found.set(line.number, of % TINTS);
+  }
+  return found;
+}
+
+/** The choices above a column; of what cannot be chosen there is none. */
+export function choices(chosen: Chosen, tools: Tools | undefined, change: (now: Chosen) => void): HTMLElement | null {
+  const { language = 'C' } = chosen;
+  const machines = ON_GPU.includes(language) ? tools?.gpus : tools?.cpus;
+  const select = (name: 'compiler' | 'target', first: string, values: string[]) =>
+    h(
+      'select',
+      {
+        'data-choice': name,
+        'aria-label': `${name} of this text`,
+        change: (event: Event) => change({ ...chosen, [name]: (event.target as HTMLSelectElement).value }),
+      },
+      h('option', { value: '' }, first),
+      ...values.map((value) => h('option', { value, selected: chosen[name] === value }, value)),
+    );
+  const flags = h('input', {
+    type: 'text',
+    value: chosen.flags ?? '',
+    placeholder: 'flags: -O2 -mavx2 …',
+    'data-choice': 'flags',
+    'aria-label': 'flags of this text, taken with Enter',
+    change: () => change({ ...chosen, flags: flags.value.trim() }),
+  });
+  const compiled = COMPILED.includes(language);
+  return h(
+    'div',
+    { class: 'column-choices' },
+    compiled ? select('compiler', 'usual compiler', tools?.compilers ?? []) : null,
+    select('target', ON_GPU.includes(language) ? 'any GPU' : 'this machine', machines ?? []),
+    compiled ? flags : null,
+  );
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TINTS, doubled, keyOf, tints, toggled, usual } from '../src/columns';
+import type { Line } from '../src/messages';
+
+const line = (number: number, more: Partial<Line> = {}): Line => ({ number, runs: [], statements: [], loop: '', ...more });
+
+test('a column is known by what it chose, in one order, and by nothing that is empty', () => {
+  assert.equal(keyOf({ target: 'avx2', language: 'C', flags: '' }), '{"language":"C","target":"avx2"}');
+  assert.equal(keyOf({ flags: '-O2', compiler: 'gcc', language: 'assembly' }), '{"compiler":"gcc","flags":"-O2","language":"assembly"}');
+});
+
+test('a column that chose nothing is the text that everybody has', () => {
+  assert.ok(usual({ language: 'assembly', compiler: '' }));
+  assert.ok(!usual({ language: 'assembly', compiler: 'gcc' }));
+  assert.ok(!usual({ language: 'llvm-mca' }));
+});
+
+test('languages go on and off, stand in one order, and one language may stand there twice', () => {
+  const two = toggled([{ language: 'assembly' }], 'C');
+  assert.deepEqual(
+    two.map(({ language }) => language),
+    ['C', 'assembly'],
+  );
+  const three = doubled(two, 1);
+  assert.equal(three.length, 3);
+  assert.notEqual(three[1], three[2]);
+  assert.deepEqual(toggled(three, 'assembly'), [{ language: 'C' }]);
+});
+
+test('a line and what was made from it have one tint, and what was made from nothing has none', () => {
+  const source = tints([line(1), line(2, { statements: ['C'] }), line(2 + TINTS, { statements: ['C'] })], true);
+  const made = tints([line(1, { of: 2 }), line(2, { of: 0 }), line(3, { of: 2 + TINTS })], false);
+  assert.equal(source.has(1), false);
+  assert.equal(made.get(1), source.get(2));
+  assert.equal(made.has(2), false);
+  assert.equal(made.get(3), made.get(1));
+});

@@ -1,0 +1,128 @@
+"""The first look needs no scrolling; panes are resized, enlarged and hidden by mouse and keys; a talk has two."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from tests.browser.bench import Bench
+from tests.browser.hands import texts
+from tests.viz.panels.values import SCHEDULES, schedule
+
+FIRST = ("domain", "code", "tree", "steps", "history")
+SEEN = """(() => { const [w, h] = [innerWidth, innerHeight];
+    return %s.filter((s) => { const b = document.querySelector(s).getBoundingClientRect();
+        return b.width < 40 || b.height < 20 || b.top < 0 || b.left < 0 || b.bottom > h || b.right > w }) })()"""
+PLOT = "document.querySelector('.wbp svg.plot').getBoundingClientRect()"
+WIDE = "Math.round(document.querySelector('.wbp [data-slot=%s]').getBoundingClientRect().width)"
+# What JupyterLab leaves a cell's output of a window, its side bar closed.
+SIZES = {"1600 x 1000": (1480, 800), "1280 x 800": (1160, 600)}
+
+
+@pytest.fixture(autouse=True)
+def usual_size(browser):
+    yield
+    browser.size(1500, 1100)
+
+
+def opened(browser, size, made, **more):
+    browser.size(*SIZES[size])
+    return Bench(browser, wb.panel(made, **more))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_first_look_needs_no_scrolling(name, size, browser):
+    opened(browser, size, schedule(name))
+    wanted = [".wbp .head", ".wbp .foot", ".wbp .start", *(f".wbp [data-slot={pane}]" for pane in FIRST)]
+    browser.until("!document.querySelector('.wbp .start').hidden")
+    assert browser.run(SEEN % wanted) == []
+    assert browser.run("document.scrollingElement.scrollHeight <= innerHeight"), "the page does not scroll"
+
+
+def test_a_picture_is_as_large_as_its_pane(browser):
+    opened(browser, "1600 x 1000", schedule("matmul"))
+    before = browser.run(f"{PLOT}.height")
+    browser.click("[aria-label='enlarge domain']")
+    browser.until(f"{PLOT}.height > {before} + 20")
+    assert browser.run("[...document.querySelectorAll('.wbp .slot')].filter((e) => e.offsetWidth).length") == 1
+    browser.key("Escape")
+    browser.until(f"Math.abs({PLOT}.height - {before}) < 2")
+
+
+def test_borders_move_by_mouse_and_by_keys(browser):
+    bench = opened(browser, "1600 x 1000", schedule("matmul"))
+    was = browser.run(WIDE % "domain")
+    x, y = browser.middle(".wbp .border.vertical")
+    browser.drag((x, y), (x - 90, y))
+    browser.until(f"Math.abs({WIDE % 'domain'} - {was - 90}) <= 3")
+    bench.becomes("'pictures' in panel.arrangement['shares']")
+    browser.run("document.querySelector('.wbp .border.vertical').focus()")
+    for _ in range(3):
+        browser.key("ArrowRight")
+    browser.until(f"Math.abs({WIDE % 'domain'} - {was - 90 + 72}) <= 5")
+    browser.run("document.querySelector('.wbp .border.vertical').dispatchEvent(new MouseEvent('dblclick'))")
+    browser.until(f"Math.abs({WIDE % 'domain'} - {was}) <= 2")
+    browser.run("document.querySelector('.wbp .border.grip').focus()")
+    browser.key("ArrowUp")
+    bench.becomes("panel.arrangement.get('height', 0) > 300")
+
+
+def test_a_pane_is_hidden_and_one_more_is_scrolled_to(browser):
+    bench = opened(browser, "1280 x 800", schedule("matmul"))
+    browser.click("[aria-label='close history']")
+    bench.becomes("'history' not in panel.panes")
+    browser.until("!document.querySelector('.wbp .slot[data-slot=history]')")
+    browser.click(".wbp [data-pane=footprint]")
+    browser.until("document.querySelector('.wbp .footprint')")
+    head = browser.box(".wbp .head")
+    assert head["y"] >= 0
+    top = "document.querySelector('.wbp [data-slot=footprint]').getBoundingClientRect().top"
+    browser.until(f"{top} < innerHeight - 100")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_talk_has_two_panes_in_large_type(size, browser, keep_window):
+    bench = opened(browser, size, schedule("convolution"))
+    small = browser.run("document.querySelector('.wbp .code .cm-line').getBoundingClientRect().height")
+    browser.click(".wbp .talk-layout")
+    browser.until("document.querySelector('.wbp.talk')")
+    shown = "[...document.querySelectorAll('.wbp .slot')].map((e) => e.dataset.slot)"
+    browser.until(f"{shown}.join() === 'domain,code'")
+    assert browser.run("document.querySelector('.wbp .code .cm-line').getBoundingClientRect().height") > 1.2 * small
+    assert browser.run(SEEN % [".wbp .head", ".wbp [data-slot=domain]", ".wbp [data-slot=code]"]) == []
+    keep_window(f"talk_{size.split()[0]}")
+    browser.click(".wbp [data-pane=tree]")
+    browser.until(f"{shown}.join() === 'domain,tree'")
+    assert bench.ask("list(panel.panes)") == list(FIRST), "which panes there are is kept"
+    browser.click(".wbp .talk-layout")
+    browser.until(f"{shown}.length === 5")
+
+
+def test_points_are_dragged_where_the_mouse_is_in_large_type(browser):
+    bench = opened(browser, "1600 x 1000", schedule("matmul"))
+    bench.ask("setattr(panel, 'arrangement', {'talk': True})")
+    browser.until("document.querySelector('.wbp.talk')")
+    browser.point_at(".wbp .plot [data-point='C(1, 2, 3)']")
+    browser.until("document.querySelector('.wbp .cells').textContent.includes('A(1, 3)')")
+
+
+def test_the_whole_screen_and_back(browser):
+    opened(browser, "1280 x 800", schedule("matmul"))
+    browser.click(".wbp .full-screen")
+    browser.until("document.fullscreenElement && document.fullscreenElement.matches('.wbp')")
+    browser.until("document.querySelector('.wbp').offsetHeight >= innerHeight - 2")
+    browser.click(".wbp .full-screen")
+    browser.until("!document.fullscreenElement")
+
+
+def test_what_one_may_do_with_the_mouse_is_said_once(browser):
+    browser.run("localStorage.removeItem('tensor-workbench:hint')") if browser.run("origin !== 'null'") else None
+    made = wb.schedule(wb.operator("def f(float(N,M) x) -> (y) { y(i,j) = x(i,j) + x(i,j) }"), N=8, M=8)
+    opened(browser, "1280 x 800", made)
+    assert "drag over the points" in texts(browser, ".wbp .hint")[0]
+    browser.click(".wbp .hint-close")
+    browser.until("!document.querySelector('.wbp .hint')")
+    browser.run("(window.close_view(), document.querySelectorAll('.wbp').forEach((e) => e.remove()), window.view(), 0)")
+    browser.until("document.querySelector('.wbp svg.plot')")
+    assert not texts(browser, ".wbp .hint")

@@ -1,0 +1,1 @@
+"""A panel as a file or a link."""
