@@ -380,7 +380,7 @@ class Panel {
   private modelled(): void {
     this.named();
     const pane = this.made.get('model');
-    if (pane && this.body.contains(pane.element)) pane.draw();
+    if (pane && this.deck.element.contains(pane.element)) pane.draw();
   }
 
   private keys(event: KeyboardEvent): void {
