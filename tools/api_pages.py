@@ -68,7 +68,7 @@ def task_of(name: str) -> str:
 
 def _index() -> str:
     head = "# The API, by task\n\nEverything is reached from `import workbench as wb`.\n\n"
-    rows = [f"| [{task.title}]({page}.md) | {task.words} | {_some(_names(page, task))} |" for page, task in TASKS.items()]
+    rows = [f"| [{t.title}]({page}.md) | {t.words} | {_some(_names(page, t))} |" for page, t in TASKS.items()]
     tree = "\n```{toctree}\n:hidden:\n\n" + "\n".join(TASKS) + "\n```\n"
     return head + "| to | | with |\n|---|---|---|\n" + "\n".join(rows) + "\n" + tree
 
