@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.codegen import as_target
-from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import checked_name, families_for, family_of, with_gpu
+from workbench.errors import WorkbenchError
+from workbench.export.dispatch import checked_name, families_for, family_of, gpu_target, with_gpu
 from workbench.target import Target
 
 
@@ -28,7 +27,7 @@ def torch(
     Raises WorkbenchError where PyTorch is missing, or if the name is taken by another signature; BuildError without a
     compiler.
     """
-    family = with_gpu(family_of(what), _target(gpu))
+    family = with_gpu(family_of(what), gpu_target(gpu))
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
         checked_name(word, "an operator of PyTorch")
@@ -37,13 +36,3 @@ def torch(
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
     return whole(namespace, chosen, families_for(family)).packet
-
-
-def _target(gpu: str | Target | bool | None) -> str | Target | None:
-    """The target of kernels for CUDA tensors; None where nobody asks for them."""
-    if gpu is None or isinstance(gpu, bool):
-        return "cuda" if gpu else None
-    if not as_target(gpu).language.runs_on_gpu:
-        expected = "expected True, 'cuda', the name of one, or its Target"
-        raise WorkbenchError(f"gpu={shown(gpu)} is no NVIDIA GPU; {expected}")
-    return gpu
