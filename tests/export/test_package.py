@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -48,7 +49,9 @@ def fresh(package: wb.export.Package, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def run(python: Path, *arguments: str, folder: Path) -> str:
-    done = subprocess.run([str(python), "-P", *arguments], capture_output=True, text=True, timeout=600, cwd=folder)
+    own = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    command = [str(python), "-P", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder, env=own)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

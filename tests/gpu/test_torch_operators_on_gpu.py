@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.export.alone import alone
 from tests.export.gpu_calls import CASES, UNSCHEDULED, agrees, given, on_gpu, operator_of, smooth, tiny
 from workbench.runtime.gpu.drivers.driver import Driver
 from workbench.target import Target
@@ -188,3 +190,63 @@ def test_repeated_calls_of_a_kernel_allocate_and_take_streams_as_pytorch_does() 
             found = kernel(x)
         stream.synchronize()
         assert np.allclose(found.cpu(), x.softmax(1).cpu(), atol=1e-5)
+
+
+def test_a_library_with_machine_code_needs_neither_the_workbench_nor_a_compiler(tmp_path: Path) -> None:
+    names = ("matmul", "embedding", "decaying")
+    what = {n: [wb.autoschedule(operator_of(n), "cuda", sizes=CASES[n][0]), operator_of(n)] for n in names}
+    space = "wb_gpu_library"
+    written = wb.export.torch_library(what, tmp_path / "libgpu.so", namespace=space, orders=0, gpu=True)
+    cube = wb.operator("def cube(float(N) x) -> (y) { y(i) = x(i) * x(i) * x(i) }")
+    smooth_one = wb.export.torch_library(cube, tmp_path / "libcube.so", namespace=space, gpu=True)
+    given_to = {name: [given(name, sizes, torch, "cpu") for sizes in CASES[name]] for name in names}
+    wanted = {name: [wb.export.torch(operator_of(name))(*v) for v in values] for name, values in given_to.items()}
+    torch.save((given_to, wanted), tmp_path / "cases.pt")
+    alone(f"""
+import torch, {written.companion.stem}, {smooth_one.companion.stem}
+def listed(found):
+    return found if isinstance(found, (tuple, list)) else (found,)
+def there(v):
+    return v.cuda() if isinstance(v, torch.Tensor) else v
+given, wanted = torch.load("cases.pt")
+side = torch.cuda.Stream()
+for name, cases in given.items():
+    op = getattr(torch.ops.wb_gpu_library, name)
+    for values, results in zip(cases, wanted[name]):
+        moved = [there(v) for v in values]
+        torch.cuda.synchronize()
+        with torch.cuda.stream(side):
+            found = op(*moved)
+        side.synchronize()
+        for f, w in zip(listed(found), listed(results)):
+            assert f.is_cuda
+            torch.testing.assert_close(f.cpu(), w, rtol=1e-3, atol=1e-3)
+mm, (a, b) = torch.ops.wb_gpu_library.matmul, map(there, given["matmul"][1])
+torch.testing.assert_close(mm(a.T.contiguous().T, b), a @ b, rtol=1e-3, atol=1e-3)
+x = torch.randn(100, device="cuda", requires_grad=True)
+torch.ops.wb_gpu_library.cube(x).sum().backward()
+torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
+try:
+    mm(a, b.cpu())
+except RuntimeError as error:
+    assert "matmul: B is on another device; expected a tensor on cuda:0" in str(error), error
+else:
+    raise AssertionError("a tensor on the processor was taken")
+""", folder=tmp_path)  # fmt: skip
+
+
+def test_a_package_of_aotinductor_runs_with_a_library_on_the_gpu(tmp_path: Path) -> None:
+    place, space = tmp_path / "libgpu.so", "wb_gpu_packed"
+    written = wb.export.torch_library(wb.ops.matmul, place, namespace=space, orders=0, gpu=True)
+    package = tmp_path / "model.pt2"
+    alone(f"""
+import torch, {written.companion.stem}
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.ops.wb_gpu_packed.matmul(a.relu(), b) + 1
+a, b = torch.randn(33, 17, device="cuda"), torch.randn(17, 5, device="cuda")
+program = torch.export.export(Model(), (a, b))
+torch._inductor.aoti_compile_and_package(program, package_path={str(package)!r})
+model = torch._inductor.aoti_load_package({str(package)!r})
+torch.testing.assert_close(model(a, b), a.relu() @ b + 1, rtol=1e-3, atol=1e-3)
+""", folder=tmp_path)  # fmt: skip

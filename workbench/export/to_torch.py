@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.codegen import as_target
-from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import checked_name, families_for, family_of, with_gpu
+from workbench.errors import WorkbenchError
+from workbench.export.dispatch import checked_name, families_for, family_of, gpu_target, with_gpu
 from workbench.export.models.built import is_built
 from workbench.target import Target
 
@@ -38,7 +37,7 @@ def torch(
     """
     if is_built(what):
         return _model(what, namespace, name, gpu)
-    family = with_gpu(family_of(what), _target(gpu))
+    family = with_gpu(family_of(what), gpu_target(gpu))
     chosen = family.op.name if name is None else name
     for word in (namespace, chosen):
         checked_name(word, "an operator of PyTorch")
@@ -62,13 +61,3 @@ def _model(built: BuiltModel, namespace: str, name: str | None, gpu: object) -> 
     except ModuleNotFoundError as reason:
         raise WorkbenchError(f"PyTorch is not installed: pip install torch ({reason})") from reason
     return register_model(namespace, chosen, built).packet
-
-
-def _target(gpu: str | Target | bool | None) -> str | Target | None:
-    """The target of kernels for CUDA tensors; None where nobody asks for them."""
-    if gpu is None or isinstance(gpu, bool):
-        return "cuda" if gpu else None
-    if not as_target(gpu).language.runs_on_gpu:
-        expected = "expected True, 'cuda', the name of one, or its Target"
-        raise WorkbenchError(f"gpu={shown(gpu)} is no NVIDIA GPU; {expected}")
-    return gpu

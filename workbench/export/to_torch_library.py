@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError, shown
-from workbench.export.dispatch import Family, checked_name, families_of
+from workbench.export.dispatch import Family, checked_name, families_of, gpu_target, with_gpu
 from workbench.export.dispatch.files import folder_of, put_file
 from workbench.export.stable.building import built
 from workbench.export.stable.companion_text import companion_text
 from workbench.export.stable.members import Member, members_of
 from workbench.records import record
+from workbench.target import Target
 
 
 @record(eq=False)
@@ -42,7 +43,8 @@ class TorchLibrary:
 
 
 def torch_library(
-    what: Any, /, path: str | PathLike[str], *, namespace: str = "workbench", orders: int = 1
+    what: Any, /, path: str | PathLike[str], *, namespace: str = "workbench", orders: int = 1,
+    gpu: str | Target | bool | None = None,
 ) -> TorchLibrary:  # fmt: skip
     """Write operators as one shared library that `torch.ops.load_library(path)` registers, or dlopen; without Python.
 
@@ -53,9 +55,12 @@ def torch_library(
     Beside it stands a Python file, `<name>_torch.py`: importing it loads the library and registers what the stable ABI
     cannot: which operator is whose gradient, sizes that are symbols, vmap and autocast.
 
+    It takes CUDA tensors too where schedules are for a GPU, or `gpu` asks for it (True, "h200", a Target): machine code
+    for that GPU, else for each generation, stands in the library, and NVIDIA's driver alone is needed.
+
     Raises WorkbenchError where PyTorch is missing, or for what cannot be exported; BuildError without compilers.
     """
-    families = families_of(what)
+    families = {name: with_gpu(family, gpu_target(gpu)) for name, family in families_of(what).items()}
     place = _place(path, families)
     for word in (namespace, *families):
         checked_name(word, "an operator of PyTorch")

@@ -83,13 +83,14 @@ def _library(family: Family, units: Sequence[Unit]) -> Path:
     texts = {n: runtime_file(n) for n in RUNTIME_FILES} | {"host.h": host_file("host.h")}
     texts |= {n: gpu_file(n) for n in FILES}
     texts |= {f"{u.name}.c": launcher_text(u, family) for u in units}
-    texts |= {"units.c": _units_text(units), "front.c": front_text(family, [(level, units)])}
+    texts |= {"units.c": units_text(units), "front.c": front_text(family, [(level, units)])}
     sources = [Source(n, text) for n, text in texts.items() if n.endswith(".c")]
     headers = {n: text for n, text in texts.items() if n.endswith(".h")}
     return linked(f"{family.op.name}_gpu", sources, headers, preferred_toolchain())
 
 
-def _units_text(units: Sequence[Unit]) -> str:
+def units_text(units: Sequence[Unit]) -> str:
+    """The C file that lists the functions of each kernel."""
     declared = "".join(f"extern wb_gpu_function wb_functions_{u.name}[];\n" for u in units)
     rows = "".join(f"    {{wb_functions_{u.name}, {len(functions_of(u.kernel))}}},\n" for u in units)
     return (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import poly
+from workbench.codegen import as_target
 from workbench.errors import IllegalSchedule, LoweringError, OperatorError, WorkbenchError, shown
 from workbench.export.models.built import is_built
 from workbench.lang import astype
@@ -98,6 +99,16 @@ def for_processor(family: Family, what_is: str) -> Family:
         advice = "give schedules for the processor; wb.export.c writes CUDA, wb.export.torch takes CUDA tensors"
         raise WorkbenchError(f"{family.op.name}: {what_is} for cpu; {advice}")
     return family
+
+
+def gpu_target(gpu: str | Target | bool | None) -> str | Target | None:
+    """The target of kernels for CUDA tensors; None where nobody asks for them, WorkbenchError for no NVIDIA GPU."""
+    if gpu is None or isinstance(gpu, bool):
+        return "cuda" if gpu else None
+    if not as_target(gpu).language.runs_on_gpu:
+        expected = "expected True, 'cuda', the name of one, or its Target"
+        raise WorkbenchError(f"gpu={shown(gpu)} is no NVIDIA GPU; {expected}")
+    return gpu
 
 
 def with_gpu(family: Family, gpu: str | Target | None) -> Family:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.errors import BuildError, WorkbenchError
@@ -11,6 +11,7 @@ from workbench.export.dispatch.architectures import compiler_for, levels_of, nat
 from workbench.export.dispatch.objects import cpp_compiler
 from workbench.export.dispatch.size_code import quoted
 from workbench.export.hosts import host_file
+from workbench.export.stable.gpu_part import GpuPart, Images, gpu_headers, gpu_part, images_of
 from workbench.export.stable.members import Member
 from workbench.records import record
 
@@ -33,14 +34,18 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
     if not (home / "include" / "torch" / "csrc" / "stable" / "c" / "shim.h").is_file():
         raise WorkbenchError(f"{home} has no torch/csrc/stable/c/shim.h: the library is built with PyTorch's headers")
     parts = [_part(f"{n}_{t}", family) for n, m in enumerate(members) for t, family in enumerate(m.families)]
-    sources = [s for part in parts for s in part.sources]
+    gpu = gpu_parts(members, images_of)
+    sources = [s for part in gpu.values() for s in part.sources]
+    sources += [s for part in parts for s in part.sources]
     sources += [Source(n, runtime_file(n)) for n in RUNTIME_FILES if n.endswith(".c")]
     sources.append(Source("stable.cpp", _file("stable.cpp"), None, _libraries(home), _command(home)))
     headers = {n: runtime_file(n) for n in RUNTIME_FILES if n.endswith(".h")}
     headers |= {"stable_host.h": _file("stable_host.h"), "torch_loops.h": host_file("torch_loops.h")}
-    headers["operators.h"] = operators_text(space, members)
+    headers |= gpu_headers() | {"stable_gpu.h": _file("stable_gpu.h")}
+    headers["operators.h"] = operators_text(space, members, gpu)
     library = linked(name, sources, headers, compiler_for(native(), sources))
     kernels = tuple(f"{part.family.op.name}: {title}" for part in parts for title in part.kernels)
+    kernels += tuple(f"{name}: {title}" for (name, _), part in gpu.items() for title in part.kernels)
     return Built(library, kernels, tuple(dict.fromkeys(note for part in parts for note in part.notes)))
 
 
@@ -64,7 +69,17 @@ def _titles(levels: Sequence[tuple[Level, Sequence[Unit]]]) -> tuple[str, ...]:
     return tuple(unit.title for _, units in levels for unit in units)
 
 
-def operators_text(space: str, members: Sequence[Member]) -> str:
+def gpu_parts(members: Sequence[Member], images: Images) -> dict[tuple[str, int], GpuPart]:
+    """The kernels for GPUs by (operator, choice of types), of those that have any."""
+    return {
+        (member.name, t): gpu_part(f"{n}_{t}", family, family.gpu.target, images)
+        for n, member in enumerate(members)
+        for t, family in enumerate(member.families)
+        if family.gpu is not None
+    }
+
+
+def operators_text(space: str, members: Sequence[Member], gpu: Mapping[tuple[str, int], GpuPart]) -> str:
     """`operators.h`: the table of what is registered."""
     declared, rows = [], []
     for n, member in enumerate(members):
@@ -72,7 +87,11 @@ def operators_text(space: str, members: Sequence[Member]) -> str:
         declared += [f'extern "C" const wb_family {family};\n' for family in families]
         listed = ", ".join(f"&{family}" for family in families)
         declared.append(f"static const wb_family *const wb_types_{n}[] = {{{listed}}};\n")
-        facts = f"{quoted(member.name)}, {quoted(member.schema)}, wb_types_{n}, {len(families)}"
+        tables = [gpu[key].table if (key := (member.name, t)) in gpu else "" for t in range(len(families))]
+        declared += [f'extern "C" const wb_gpu_table {table};\n' for table in tables if table]
+        named = ", ".join(f"&{table}" if table else "nullptr" for table in tables)
+        declared.append(f"static const wb_gpu_table *const wb_gpu_{n}[] = {{{named}}};\n")
+        facts = f"{quoted(member.name)}, {quoted(member.schema)}, wb_types_{n}, {len(families)}, wb_gpu_{n}"
         rows.append(f"    {{{facts}}},\n")
     table = f"static const Operator OPERATORS[] = {{\n{''.join(rows)}}};\n"
     return f"#define WB_SPACE {quoted(space)}\n\n{''.join(declared)}\n{table}"

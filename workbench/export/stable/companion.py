@@ -103,9 +103,9 @@ class Registration:
 
         torch.library.register_vmap(f"{self.space}::{name}", rule, lib=self.owner)
 
-    def autocast(self, name: str, dtype: Any) -> None:
+    def autocast(self, name: str, device: str, dtype: Any) -> None:
         """Floating tensors become what the kernels take."""
-        torch.library.register_autocast(f"{self.space}::{name}", "cpu", dtype, lib=self.owner)
+        torch.library.register_autocast(f"{self.space}::{name}", device, dtype, lib=self.owner)
 
     def _operator(self, name: str) -> Any:
         return operator.attrgetter(f"{self.space}.{name}.default")(torch.ops)

@@ -33,7 +33,8 @@ def _told(member: Member) -> list[str]:
     floats = {d for f in member.families for d in _floats(f.op, member)}
     narrow = {d for d in floats if d != "float64"}
     if len(narrow) == 1 and len(floats) == len(member.families):
-        lines.append(f"_library.autocast({name!r}, torch.{narrow.pop()})")
+        dtype, gpu = narrow.pop(), member.families[0].gpu is not None
+        lines += [f"_library.autocast({name!r}, {place!r}, torch.{dtype})" for place in ("cpu", "cuda")[: 1 + gpu]]
     return lines
 
 

@@ -3,6 +3,8 @@
 
 #include "stable_host.h"
 
+#include "stable_gpu.h"
+
 #include <cstring>
 #include <vector>
 
@@ -12,6 +14,7 @@ struct Operator {
     const char *name, *schema;
     const wb_family *const *types;  // one for each choice of element types
     int count;
+    const wb_gpu_table *const *gpu;  // the same for GPUs; null where it has no such kernels
 };
 
 }  // namespace
@@ -30,6 +33,8 @@ struct Call {
     wb_border_value values[WB_MOST_ARRAYS];
     int64_t sizes[WB_MOST_ARRAYS] = {0};
     int given[WB_MOST_ARRAYS];  // place in the call
+    int types = 0;              // the choice of element types
+    std::pair<int32_t, int32_t> device{aoti_torch_device_type_cpu(), 0};
 
     // The arguments are ours from here on: they are given back even if the call is refused.
     Call(const Operator &op, StableIValue *stack) : op(op), family(op.types[0])
@@ -45,6 +50,7 @@ struct Call {
         for (int n = 0; n < op.count; ++n)
             if (types_fit(*op.types[n])) {
                 family = op.types[n];
+                types = n;
                 return;
             }
     }
@@ -69,6 +75,9 @@ struct Call {
         const wb_parameter &p = family->parameters[place];
         const Tensor &tensor = tensors[size_t(n)];
         if (const int32_t found = tensor.type(); found != type_of(p).number()) refuse_type(p, name_of(found));
+        if (tensor.device() != device)
+            throw std::runtime_error(std::string(family->name) + ": " + p.name + " is on another device; expected a tensor on "
+                                     + name_of_device(device));
         int64_t rank = 0, *shape = nullptr, *strides = nullptr;
         succeed(aoti_torch_get_dim(tensor.get(), &rank), "a tensor's rank");
         if (wb_check_rank(family, place, int(rank))) throw std::invalid_argument(wb_message());
@@ -143,8 +152,7 @@ struct Call {
         const wb_parameter &p = family->parameters[place];
         int64_t shape[WB_MOST_RANK];
         family->shape(place, sizes, shape);
-        const int32_t device = with_data ? aoti_torch_device_type_cpu() : aoti_torch_device_type_meta();
-        Tensor made = empty(p.rank, shape, type_of(p).number(), device);
+        Tensor made = empty(p.rank, shape, type_of(p).number(), device.first, device.second);
         if (with_data && p.updated)
             succeed(aoti_torch_copy_(made.get(), tensors[size_t(given[place])].get(), 0), "a copy");
         return made;
@@ -155,28 +163,86 @@ struct Call {
 {
     if (status > 0) throw std::out_of_range(wb_message());
     if (status == WB_NO_MEMORY) throw std::bad_alloc();
+    if (status == WB_GPU_REFUSED) throw std::runtime_error(wb_message());
     throw std::invalid_argument(wb_message());
+}
+
+void describe(const Tensor &tensor, wb_array &array)
+{
+    int64_t *shape = nullptr, *strides = nullptr;
+    void *data = nullptr;
+    succeed(aoti_torch_get_sizes(tensor.get(), &shape) | aoti_torch_get_strides(tensor.get(), &strides), "an array");
+    if (tensor.device().first != aoti_torch_device_type_meta())
+        succeed(torch_get_mutable_data_ptr(tensor.get(), &data), "an array's memory");
+    array = {data, shape, strides};
+}
+
+// Tensors for the results, described for the kernel.
+std::vector<Tensor> prepared(Call &call, bool with_data)
+{
+    std::vector<Tensor> results;
+    for (int p = call.family->inputs; p < call.family->inputs + call.family->outputs; ++p)
+        describe(results.emplace_back(call.result(p, with_data)), call.arrays[p]);
+    return results;
+}
+
+void give_back(std::vector<Tensor> &results, StableIValue *stack)
+{
+    for (size_t n = 0; n < results.size(); ++n) stack[n] = reinterpret_cast<StableIValue>(results[n].release());
 }
 
 // Only the results where there is no data: a meta tensor has sizes alone.
 void run(const Operator &op, StableIValue *stack, bool with_data)
 {
     Call call(op, stack);
+    if (!with_data) call.device = {aoti_torch_device_type_meta(), 0};
     call.take(stack, with_data);
+    std::vector<Tensor> results = prepared(call, with_data);
     const wb_family &f = *call.family;
-    std::vector<Tensor> results;
-    for (int p = f.inputs; p < f.inputs + f.outputs; ++p) {
-        Tensor &made = results.emplace_back(call.result(p, with_data));
-        int64_t *shape = nullptr, *strides = nullptr;
-        void *data = nullptr;
-        succeed(aoti_torch_get_sizes(made.get(), &shape) | aoti_torch_get_strides(made.get(), &strides), "a result");
-        if (with_data) succeed(torch_get_mutable_data_ptr(made.get(), &data), "a result's memory");
-        call.arrays[p] = {data, shape, strides};
-    }
     const wb_host host{take, give, threads()};
     if (with_data)
         if (const int64_t status = wb_call(&f, call.arrays, call.values, call.sizes, &host)) refuse(status);
-    for (size_t n = 0; n < results.size(); ++n) stack[n] = reinterpret_cast<StableIValue>(results[n].release());
+    give_back(results, stack);
+}
+
+// Where no kernel takes the arrays as they lie, dense copies stand in for them.
+void densely(Call &call, std::vector<Tensor> &copies)
+{
+    for (int n = 0; n < call.family->arguments; ++n) {
+        const int p = call.family->call[n].place;
+        if (call.family->call[n].kind != 'a' || p >= call.family->inputs) continue;
+        const wb_parameter &parameter = call.family->parameters[p];
+        wb_array &array = call.arrays[p];
+        Tensor &made = copies.emplace_back(
+            empty(parameter.rank, array.shape, type_of(parameter).number(), call.device.first, call.device.second));
+        succeed(aoti_torch_copy_(made.get(), call.tensors[size_t(n)].get(), 0), "a copy");
+        describe(made, array);
+    }
+}
+
+void run_on_gpu(const Operator &op, StableIValue *stack)
+{
+    Call call(op, stack);
+    call.choose_types();
+    const wb_gpu_table *table = op.gpu[call.types];
+    if (!table)
+        throw std::runtime_error(std::string(WB_SPACE) + "::" + op.name + " was exported for dense tensors on cpu; "
+                                 "move tensors with .cpu(), and make sparse ones dense with .to_dense()");
+    for (const Tensor &tensor : call.tensors)
+        if (tensor.get() && tensor.device().first == aoti_torch_device_type_cuda() && call.device.first != tensor.device().first)
+            call.device = tensor.device();
+    call.take(stack, true);
+    const OnDevice entered(call.device);
+    const wb_entries &entries = loaded(op.name, *table, call.device.second);
+    const wb_gpu_host host = entered.host();
+    std::vector<Tensor> results = prepared(call, true), copies;
+    int64_t status = entries.call(entries.family, call.arrays, call.values, call.sizes, &host.host);
+    if (status == WB_GPU_STRIDES) {
+        densely(call, copies);
+        status = entries.call(entries.family, call.arrays, call.values, call.sizes, &host.host);
+    }
+    if (status) refuse(status);
+    give_back(results, stack);
 }
 
 // -- registration --
@@ -187,6 +253,12 @@ template <size_t N>
 void on_cpu(StableIValue *stack, uint64_t, uint64_t)
 {
     run(OPERATORS[N], stack, true);
+}
+
+template <size_t N>
+void on_cuda(StableIValue *stack, uint64_t, uint64_t)
+{
+    run_on_gpu(OPERATORS[N], stack);
 }
 
 template <size_t N>
@@ -219,8 +291,8 @@ TorchLibraryHandle implementing(const char *key)
     return aoti_torch_library_init_impl(WB_SPACE, key, __FILE__, __LINE__, &library) ? nullptr : library;
 }
 
-constexpr const char *ELSEWHERE[] = {"CUDA", "XPU", "MPS", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU",
-                                     "NestedTensorCPU"};
+constexpr const char *ELSEWHERE[] = {"XPU", "MPS", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU",
+                                     "NestedTensorCPU", "AutogradNestedTensor"};
 
 template <size_t... N>
 void register_all(std::index_sequence<N...>)
@@ -235,6 +307,7 @@ void register_all(std::index_sequence<N...>)
         return;
     }
     registered(implementing("CPU"), "CPU", {on_cpu<N>...});
+    registered(implementing("CUDA"), "CUDA", {on_cuda<N>...});
     registered(implementing("Meta"), "Meta", {on_meta<N>...});
     for (const char *key : ELSEWHERE) registered(implementing(key), key, {elsewhere<N>...});
 }

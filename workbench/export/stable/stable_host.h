@@ -44,6 +44,15 @@ public:
     AtenTensorHandle get() const { return handle_; }
     AtenTensorHandle release() { return std::exchange(handle_, nullptr); }
 
+    // (kind, number); the number is 0 where there is one of the kind.
+    std::pair<int32_t, int32_t> device() const
+    {
+        int32_t kind = 0, number = 0;
+        succeed(aoti_torch_get_device_type(handle_, &kind), "a tensor's device");
+        if (kind == aoti_torch_device_type_cuda()) succeed(aoti_torch_get_device_index(handle_, &number), "a tensor's device");
+        return {kind, number};
+    }
+
     int32_t type() const
     {
         int32_t type = -1;
@@ -86,12 +95,12 @@ const char *name_of(int32_t number)
 
 // -- the host: PyTorch's threads and allocator --
 
-Tensor empty(int rank, const int64_t *shape, int32_t type, int32_t device)
+Tensor empty(int rank, const int64_t *shape, int32_t type, int32_t device, int32_t number = 0)
 {
     int64_t strides[WB_MOST_RANK];
     AtenTensorHandle made = nullptr;
     wb_dense(rank, shape, strides);
-    if (aoti_torch_empty_strided(rank, shape, strides, type, device, 0, &made) != AOTI_TORCH_SUCCESS) throw std::bad_alloc();
+    if (aoti_torch_empty_strided(rank, shape, strides, type, device, number, &made) != AOTI_TORCH_SUCCESS) throw std::bad_alloc();
     return Tensor(made);
 }
 
