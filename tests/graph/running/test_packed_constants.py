@@ -24,6 +24,11 @@ def pointwise(float(N,C,H,W) x, float(F,C) w, float(F) b) -> (z) {
     z(n,f,h,v) = y(n,f,h,v) + b(f)
 }
 """)
+PATCHES = wb.operator("""
+def patches(float(N,C,H,W) x, float(F,C,4,4) w) -> (z) {
+    z(n,f,h,v) +=! x(n,c,4*h+i,4*v+j) * w(f,c,i,j) where h in 0:H/4, v in 0:W/4
+}
+""")
 POWERS = wb.operator("""
 def powers(float(B,M,K) x, float(N,K,B) w) -> (z) {
     y(b,n,m) +=! x(b,m,k) * exp(w(n,k,b))
@@ -37,6 +42,7 @@ CASES = {
     "weights on the left": (TURNED, [(70, 65), (65, 101)], 1, "float32"),
     "convolution": (CONVOLVED, [(2, 5, 12, 11), (33, 5, 3, 3)], 0, "float32"),
     "pixels that fill no vector": (POINTWISE, [(2, 70, 5, 3), (101, 70), (101,)], 0, "float32"),
+    "pixels that lie apart": (PATCHES, [(1, 3, 33, 48), (40, 3, 4, 4)], 0, "float32"),
     "batches, a function, and a second read": (POWERS, [(3, 33, 40), (50, 40, 3)], 0, "float32"),
 }
 

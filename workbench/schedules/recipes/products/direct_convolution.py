@@ -93,15 +93,18 @@ def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None
 
 
 def worthwhile(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
-    """Whether windows overlap and there is enough to do, or filters are packed once and pixels fill no vectors.
+    """Whether windows overlap and there is enough to do, or filters are packed once and pixels do not suit lanes.
 
     `amount` are the contributions to a cell and to all.
     """
     if amount[0] >= DEPTH and amount[1] >= WORK and overlapping(shape, weights):
         return True
     (written,) = shape.writes
+    picture = next(r for r in shape.reads if r.array != weights.tensor)
     pixels = [d for d in shape.free if written.along(d) not in (0, None) and d not in index_names(weights)]
-    return is_known(weights.tensor) and prod(shape.trip(d) or 1 for d in pixels) < LEAST * lanes
+    few = prod(shape.trip(d) or 1 for d in pixels) < LEAST * lanes
+    apart = any(written.along(d) == 1 != picture.along(d) for d in pixels)
+    return is_known(weights.tensor) and (few or apart)
 
 
 def overlapping(shape: Structure, weights: Read) -> bool:
