@@ -18,6 +18,17 @@ TURNED = wb.operator("def turned<T>(T(M,K) w, T(K,N) x) -> (z) { z(m,n) +=! w(m,
 CONVOLVED = wb.operator("""
 def convolved(float(N,C,H,W) x, float(F,C,3,3) w) -> (z) { z(n,f,h,v) +=! x(n,c,h+i,v+j) * w(f,c,i,j) }
 """)
+POINTWISE = wb.operator("""
+def pointwise(float(N,C,H,W) x, float(F,C) w, float(F) b) -> (z) {
+    y(n,f,h,v) +=! x(n,c,2*h,v) * w(f,c) where h in 0:(H - 1)/2 + 1
+    z(n,f,h,v) = y(n,f,h,v) + b(f)
+}
+""")
+PATCHES = wb.operator("""
+def patches(float(N,C,H,W) x, float(F,C,4,4) w) -> (z) {
+    z(n,f,h,v) +=! x(n,c,4*h+i,4*v+j) * w(f,c,i,j) where h in 0:H/4, v in 0:W/4
+}
+""")
 POWERS = wb.operator("""
 def powers(float(B,M,K) x, float(N,K,B) w) -> (z) {
     y(b,n,m) +=! x(b,m,k) * exp(w(n,k,b))
@@ -30,6 +41,8 @@ CASES = {
     "few rows": (LAYER, [(3, 700), (129, 700), (129,)], 0, "float32"),
     "weights on the left": (TURNED, [(70, 65), (65, 101)], 1, "float32"),
     "convolution": (CONVOLVED, [(2, 5, 12, 11), (33, 5, 3, 3)], 0, "float32"),
+    "pixels that fill no vector": (POINTWISE, [(2, 70, 5, 3), (101, 70), (101,)], 0, "float32"),
+    "pixels that lie apart": (PATCHES, [(1, 3, 33, 48), (40, 3, 4, 4)], 0, "float32"),
     "batches, a function, and a second read": (POWERS, [(3, 33, 40), (50, 40, 3)], 0, "float32"),
 }
 
@@ -83,6 +96,14 @@ def test_programs_for_other_sizes_share_what_was_packed():
     first, second = (set(map(id, program.packed.values())) for program in built.programs)
     assert first == second
     assert first
+
+
+def test_filters_of_small_pictures_are_packed_only_where_they_are_constants():
+    op, shapes, given, dtype = CASES["pixels that fill no vector"]
+    (program,) = wb.build(model(op, shapes, given, dtype), threads=1).programs
+    assert [value.name for value in program.packed.values()] == ["w_local"]
+    (program,) = wb.build(model(op, shapes, 1, dtype), threads=1).programs
+    assert not program.packed
 
 
 def test_what_is_given_is_not_packed_before():

@@ -7,6 +7,7 @@ while the reduction runs (matrix products, convolutions, column sums).  *Along*:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 from typing import Literal
 
@@ -42,19 +43,22 @@ STRIP, TERMS = (256, 2048), 4
 the rows, and the processor follows so few rows on its own."""
 
 
-def blocking(shape: Structure, target: Target) -> Blocking | None:
-    """The block sizes of a reduction, or None if no dim runs through memory in order."""
+def blocking(shape: Structure, target: Target, *, waiting: Collection[str] = ()) -> Blocking | None:
+    """The block sizes of a reduction, or None if no dim runs through memory in order.
+
+    Iterations of the dims `waiting` wait for one another: they are no rows of a tile.
+    """
     lanes = target.lanes(max(32, *(8 * v.dtype.bytes for v in shape.statement.values)))
-    return _across(shape, target, lanes) or _along(shape, target, lanes)
+    return _across(shape, target, lanes, waiting) or _along(shape, target, lanes)
 
 
-def _across(shape: Structure, target: Target, lanes: int) -> Blocking | None:
+def _across(shape: Structure, target: Target, lanes: int, waiting: Collection[str]) -> Blocking | None:
     candidates = [d for d in shape.free if shape.strides_little(d) and all(w.along(d) == 1 for w in shape.writes)]
     candidates = [d for d in candidates if at_least(shape.trip(d), min(lanes, NARROWEST))]
     if not candidates or not shape.reduced:
         return None
     vector = candidates[-1]
-    row = _row(shape, vector)
+    row = _row(shape, vector, waiting)
     if row is None:
         strip, many = _strip(shape, vector, lanes, target.cores), at_least(shape.trip(shape.reduced[-1]), 2 * TERMS)
         return Blocking("across", vector, strip, (), None, TERMS if strip >= STRIP[0] and many else 1)
@@ -137,11 +141,11 @@ def _along(shape: Structure, target: Target, lanes: int) -> Blocking | None:
     return Blocking("along", vector, 0, rows)
 
 
-def _row(shape: Structure, vector: str) -> str | None:
+def _row(shape: Structure, vector: str, waiting: Collection[str]) -> str | None:
     """The dim whose iterations share the vectors read: the longest one."""
     shared = [
         d for d in shape.free
-        if d != vector and any(r.stays(d) and r.along(vector) != 0 for r in shape.reads)
+        if d != vector and d not in waiting and any(r.stays(d) and r.along(vector) != 0 for r in shape.reads)
     ]  # fmt: skip
     shared = [d for d in shared if at_least(shape.trip(d), 2)]
     return max(shared, key=lambda d: shape.trip(d) or 1 << 30, default=None)

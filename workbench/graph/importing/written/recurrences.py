@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 from workbench.graph.importing.emitting import Emitter
 from workbench.graph.importing.values import Value
+from workbench.graph.importing.written.movement import transpose
 from workbench.records import record
 
 Activation = Callable[[str], str]
+INPUTS = "a(t, b, k) +=! x(t, b, i) * w(k, i) where t in 0:T"
 
 
 @record(slots=True, eq=False)
@@ -43,7 +45,7 @@ def lstm(g: Emitter, layer: Layer) -> tuple[Value, ...]:
         f"c(t+1, b, j) = {f(a(2) + p(2))} * c(t, b, j) + {f(a(0) + p(0))} * {inner(a(3))}",
         f"h(t+1, b, j) = {f(a(1) + late)} * {out('c(t+1, b, j)')}",
     ]
-    lines = [_inputs(layer), "h(0, b, j) = h_first(b, j)", "c(0, b, j) = c_first(b, j)"]
+    lines = [INPUTS, "h(0, b, j) = h_first(b, j)", "c(0, b, j) = c_first(b, j)"]
     lines += _loop(step)
     lines += [_outputs(layer), "h_last(b, j) = h(T, b, j)", "c_last(b, j) = c(T, b, j)"]
     return _defined(g, "lstm", layer, lines, 4, ("h_last", "c_last"))
@@ -52,20 +54,21 @@ def lstm(g: Emitter, layer: Layer) -> tuple[Value, ...]:
 def gru(g: Emitter, layer: Layer, *, reset_after: bool) -> tuple[Value, ...]:
     """All outputs and the last one (Cho et al., 2014); gates stand in the order update, reset, hidden."""
     f, inner = layer.activations
-    a = _gate(layer)
+    a, now = _gate(layer), _now(layer)
     if reset_after:
-        mixed = f"a(t, b, 2*H + j) + {f(a(1))} * (u(t, b, 2*H + j){_bias(layer.rb, 'rb', 2)}){_bias(layer.wb, 'wb', 2)}"
+        hidden = f"(u(t, b, 2*H + j){_bias(layer.rb, 'rb', 2)})"
+        mixed = f"a({now}, b, 2*H + j) + {f(a(1))} * {hidden}{_bias(layer.wb, 'wb', 2)}"
         step = [_recurrent(3)]
     else:
-        mixed = f"a(t, b, 2*H + j) + v(t, b, j){_bias(layer.rb, 'rb', 2)}{_bias(layer.wb, 'wb', 2)}"
+        mixed = f"a({now}, b, 2*H + j) + v(t, b, j){_bias(layer.rb, 'rb', 2)}{_bias(layer.wb, 'wb', 2)}"
         step = [
-            "u(t, b, k) +=! h(t, b, m) * r(k, m) where k in 0:2*H",
+            "u(t, b, k) +=! h(t, b, m) * r(m, k) where k in 0:2*H",
             f"q(t, b, j) = {f(a(1))} * h(t, b, j) where j in 0:H",
-            "v(t, b, j) +=! q(t, b, m) * r(2*H + j, m) where j in 0:H",
+            "v(t, b, j) +=! q(t, b, m) * r(m, 2*H + j) where j in 0:H",
         ]
     step.append(f"z(t, b, j) = {f(a(0))} where j in 0:H")
     step.append(f"h(t+1, b, j) = (1.0 - z(t, b, j)) * {inner(mixed)} + z(t, b, j) * h(t, b, j)")
-    lines = [_inputs(layer), "h(0, b, j) = h_first(b, j)", *_loop(step), _outputs(layer), "h_last(b, j) = h(T, b, j)"]
+    lines = [INPUTS, "h(0, b, j) = h_first(b, j)", *_loop(step), _outputs(layer), "h_last(b, j) = h(T, b, j)"]
     return _defined(g, "gru", layer, lines, 3, ("h_last",))
 
 
@@ -73,14 +76,16 @@ def rnn(g: Emitter, layer: Layer) -> tuple[Value, ...]:
     """All outputs and the last one of Elman's network."""
     (f,) = layer.activations
     step = [_recurrent(1), f"h(t+1, b, j) = {f(_gate(layer)(0))}"]
-    lines = [_inputs(layer), "h(0, b, j) = h_first(b, j)", *_loop(step), _outputs(layer), "h_last(b, j) = h(T, b, j)"]
+    lines = [INPUTS, "h(0, b, j) = h_first(b, j)", *_loop(step), _outputs(layer), "h_last(b, j) = h(T, b, j)"]
     return _defined(g, "rnn", layer, lines, 1, ("h_last",))
 
 
 def _gate(layer: Layer) -> Callable[[int], str]:
+    now = _now(layer)
+
     def gate(at: int) -> str:
         k = "j" if at == 0 else f"{at}*H + j" if at > 1 else "H + j"
-        return f"a(t, b, {k}) + u(t, b, {k}){_bias(layer.wb, 'wb', at)}{_bias(layer.rb, 'rb', at)}"
+        return f"a({now}, b, {k}) + u(t, b, {k}){_bias(layer.wb, 'wb', at)}{_bias(layer.rb, 'rb', at)}"
 
     return gate
 
@@ -89,12 +94,13 @@ def _bias(value: Value | None, name: str, at: int) -> str:
     return f" + {name}({at}*H + j)" if value is not None else ""
 
 
-def _inputs(layer: Layer) -> str:
-    return f"a(t, b, k) +=! x({'T - 1 - t' if layer.backwards else 't'}, b, i) * w(k, i) where t in 0:T"
+def _now(layer: Layer) -> str:
+    """The place in the sequence that step t is at: the product of all inputs is in their own order."""
+    return "T - 1 - t" if layer.backwards else "t"
 
 
 def _recurrent(gates: int) -> str:
-    return f"u(t, b, k) +=! h(t, b, m) * r(k, m) where k in 0:{gates}*H"
+    return f"u(t, b, k) +=! h(t, b, m) * r(m, k) where k in 0:{gates}*H"
 
 
 def _outputs(layer: Layer) -> str:
@@ -109,7 +115,9 @@ def _defined(
     g: Emitter, name: str, layer: Layer, lines: list[str], gates: int, last: tuple[str, ...]
 ) -> tuple[Value, ...]:
     rows, of = f"{gates}*H" if gates > 1 else "H", layer.x.element
-    inputs = [("x", layer.x, ["T", "B", "I"]), ("w", layer.w, [rows, "I"]), ("r", layer.r, [rows, "H"])]
+    # Of weights that are transposed the sums over states run in lanes; where they are constants, that is done once.
+    r = transpose(g, layer.r, [1, 0])
+    inputs = [("x", layer.x, ["T", "B", "I"]), ("w", layer.w, [rows, "I"]), ("r", r, ["H", rows])]
     inputs += [(n, value, [rows]) for n, value in (("wb", layer.wb), ("rb", layer.rb)) if value is not None]
     inputs += [("p", layer.peepholes, ["3*H"])] if layer.peepholes is not None else []
     inputs += [(n, value, ["B", "H"]) for n, value in zip(("h_first", "c_first"), layer.initial, strict=False)]

@@ -42,17 +42,19 @@ def _shared(schedule: Schedule, identifier: str) -> int:
     return len(path(schedule.tree, identifier)) - len(path(inside, identifier)) if place else 0
 
 
-def tiled(schedule: Schedule, identifier: str, sizes: Mapping[str, int], order: Order) -> Schedule:
+def tiled(
+    schedule: Schedule, identifier: str, sizes: Mapping[str, int], order: Order, around: int = 0
+) -> Schedule:  # fmt: skip
     """A reduction in tiles of `sizes` by loop, with what is left beside it; not judged yet.
 
     `order` names the loops outside, those of the reduction, and those over a tile's cells: all are unrolled but the
-    last, which is in lanes.  ScheduleError where the loops do not fit.
+    last, which is in lanes.  So many loops `around` stay as they are.  ScheduleError where the loops do not fit.
     """
     name = schedule.program.statement(identifier).name
     outer, reduced, cells = order
     cut = {f"{name}/{x}": size for x, size in sizes.items()}
     schedule = tile(cut).on(schedule) if cut else schedule
-    if _shared(schedule, identifier) != len(outer) + len(cells):
+    if _shared(schedule, identifier) != around + len(outer) + len(cells):
         schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *reduced, *cells))))
         return _in_lanes(schedule, [name], cells)
     schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in (*outer, *cells))))

@@ -8,7 +8,7 @@ from workbench import poly
 from workbench.lang.expr import Binary, Const, Expr, Index, index_names
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Sequence, Tree, loops, path, statements
-from workbench.schedules.analysis.structure import structure
+from workbench.schedules.analysis.structure import multiplies, structure
 from workbench.schedules.edit import Site, find_loop, qualified, sites
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.wavefront import in_wavefronts
@@ -63,14 +63,19 @@ def _inside(schedule: Schedule, nest: Band, target: Target) -> Schedule:
 
 
 def worthwhile(program: Program, nest: Tree, target: Target, regions: int = SMALL) -> bool:
-    """Whether the nest surely or possibly has work for several threads: so many times what waking them takes."""
+    """Whether the nest surely or possibly has work for several threads: so many times what waking them takes.
+
+    Of products in lanes half a vector takes a turn at most, which counts where threads are woken again and again.
+    """
     total = 0
     for s in statements(nest):
         walked = {d for loop in path(nest, s) for d in index_names(loop.row(s))}
         trips = [trip for d, trip in structure(program, s).trips if d in walked]
         if None in trips:
             return True
-        total += prod(trip or 0 for trip in trips)
+        in_lanes = path(nest, s)[-1].kind == "vector" and multiplies(program.statement(s))
+        share = target.lanes(32) // 2 if regions >= ENTERED and in_lanes else 1
+        total += prod(trip or 0 for trip in trips) // max(1, share)
     return total >= regions * target.costs.turns_a_region
 
 

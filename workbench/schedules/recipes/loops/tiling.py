@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -31,13 +32,35 @@ PAGE, LINE, WAYS = 4096, 64, 8
 def tiled_for_reuse(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     """Register and cache blocks for one reduction; unchanged if it has no use for them."""
     program = schedule.program
-    plan = blocking(structure(program, identifier), target)
+    shape = structure(program, identifier)
+    plan = blocking(shape, target)
     if plan is None or not simple(program, schedule.tree, identifier):
         return schedule
     if identifier in row_sums(program, target) and shares_its_nest(schedule, identifier):
         return schedule
+    after = _with_plan(schedule, identifier, plan, target)
+    if after is schedule and (rest := _without_time(shape, plan, target)) is not None:
+        return _with_plan(schedule, identifier, rest, target, time=shape.statement.dims[:1])
+    return after
+
+
+def _without_time(shape: Structure, plan: Blocking, target: Target) -> Blocking | None:
+    """A plan with other rows than those of the outermost loop, which wait for one another in a recurrence."""
+    outermost = shape.statement.dims[0]
+    if plan.form != "across" or [d for d, _ in plan.rows] != [outermost]:
+        return None
+    rest = blocking(shape, target, waiting={outermost})
+    return rest if rest is not None and rest.form == "across" and rest.rows else None
+
+
+def _with_plan(
+    schedule: Schedule, identifier: str, plan: Blocking, target: Target, time: Sequence[str] = ()
+) -> Schedule:  # fmt: skip
+    """The blocks of a plan in the first way that is legal; loops over `time` stay around them."""
+    program = schedule.program
     plan = _decided(plan, structure(program, identifier), target) if asked() else plan
-    ways = (_across,) if plan.form == "across" else (_along, partial(_in_lanes, target=target), _abreast)
+    along = _along, partial(_in_lanes, target=target), _abreast
+    ways = (partial(_across, time=time),) if plan.form == "across" else along
     for way in ways:
         try:
             ready = beside(schedule, identifier, together=plan.form == "across" and plan.panel is None)
@@ -84,11 +107,11 @@ def simple(program: Program, tree: Tree, identifier: str) -> bool:
     return [x.name for x in path(tree, identifier)] == list(program.statement(identifier).dims)
 
 
-def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
+def _across(schedule: Schedule, identifier: str, plan: Blocking, time: Sequence[str]) -> Schedule:
     """Blocks of cells outside, then the reduction, then the registers, the last of which are lanes."""
     shape, rows = structure(schedule.program, identifier), [d for d, s in plan.rows if s > 1]
     name, vector = schedule.program.statement(identifier).name, plan.vector
-    around = [d for d in shape.free if d not in (*rows, vector)]
+    around = [d for d in shape.free if d not in (*rows, vector, *time)]
     if plan.strip:
         schedule = tile({f"{name}/{vector}": plan.strip}).on(schedule)
         around, vector = [*around, f"{vector}_o"], f"{vector}_i"
@@ -100,7 +123,8 @@ def _across(schedule: Schedule, identifier: str, plan: Blocking) -> Schedule:
     if rows and decide(f"{name}_rows_outside", False, (False, True)):
         outer = [*outer[-len(rows):], *outer[: -len(rows)]]
     reduced = [f"{d}_i" if plan.panel and d == plan.panel[0] else d for d in shape.reduced]
-    schedule = tiled(schedule, identifier, sizes, (outer, reduced, [*(f"{d}_i" for d in rows), f"{vector}_i"]))
+    order = outer, reduced, [*(f"{d}_i" for d in rows), f"{vector}_i"]
+    schedule = tiled(schedule, identifier, sizes, order, len(time))
     if plan.strip:
         return parallelize(f"{name}/{around[-1]}").on(schedule)
     return _some_terms(schedule, identifier, plan) if plan.terms > 1 else schedule

@@ -18,6 +18,7 @@ from workbench.schedules.analysis.structure import Structure, multiplies, struct
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.known_operands import is_known
 from workbench.schedules.recipes.products.panels import paneled, plain_read
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
@@ -29,6 +30,12 @@ WORK = 1 << 21
 
 DEPTH = 100
 """Contributions to a cell that pay for storing it alone: the cells of a vector of filters are not neighbours."""
+
+KNOWN_WORK, KNOWN_DEPTH = 1 << 16, 32
+"""The same where filters are packed once for all calls."""
+
+LEAST = 3
+"""Vectors of pixels that are worth lanes of their own."""
 
 EXPOSED_LATENCY = 1.375
 """Times the multiply-adds in flight that a step of the reduction takes at least: where so few sums are computed that
@@ -66,7 +73,8 @@ def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None
     if not multiplies(shape.statement) or len(shape.writes) != 1 or any(t is None for t in trips.values()):
         return None
     depth = prod(trips[d] or 0 for d in shape.reduced)
-    if depth < DEPTH or depth * prod(trips[d] or 0 for d in shape.free) < WORK:
+    work = depth * prod(trips[d] or 0 for d in shape.free)
+    if depth < min(DEPTH, KNOWN_DEPTH) or work < min(WORK, KNOWN_WORK):
         return None
     for lanes in sorted(shape.free, key=lambda d: -(trips[d] or 0)):
         weights = plain_read(shape, lanes)
@@ -76,7 +84,7 @@ def convolution_tile(shape: Structure, target: Target) -> ConvolutionTile | None
         vector = target.lanes(8 * max(4, *(v.dtype.bytes for v in shape.statement.values)))
         own = next(r for r in shape.reads if r.array == weights.tensor)
         moving = [d for d in shape.free if own.along(d) == 0 and others[0].along(d) not in (0, None)]
-        if not moving or (trips[lanes] or 0) < vector or not overlapping(shape, weights):
+        if not moving or (trips[lanes] or 0) < vector or not worthwhile(shape, weights, (depth, work), vector):
             continue
         pixels = min(moving, key=lambda d: abs(others[0].along(d) or 0))
         return _tile(shape, weights, (lanes, vector), pixels, target)
@@ -109,6 +117,21 @@ def _outside(shape: Structure, weights: Read, lanes: str, pixels: str) -> tuple[
     free = [d for d in shape.free if d not in (lanes, pixels)]
     batches = tuple(d for d in free if d in index_names(weights))
     return batches, (*(d for d in free if d not in batches), pixels)
+
+
+def worthwhile(shape: Structure, weights: Read, amount: tuple[int, int], lanes: int) -> bool:
+    """Whether windows overlap and there is enough to do, or filters are packed once and pixels do not suit lanes.
+
+    `amount` are the contributions to a cell and to all.
+    """
+    if amount[0] >= DEPTH and amount[1] >= WORK and overlapping(shape, weights):
+        return True
+    (written,) = shape.writes
+    picture = next(r for r in shape.reads if r.array != weights.tensor)
+    pixels = [d for d in shape.free if written.along(d) not in (0, None) and d not in index_names(weights)]
+    few = prod(shape.trip(d) or 1 for d in pixels) < LEAST * lanes
+    apart = any(written.along(d) == 1 != picture.along(d) for d in pixels)
+    return is_known(weights.tensor) and (few or apart)
 
 
 def overlapping(shape: Structure, weights: Read) -> bool:
