@@ -47,8 +47,8 @@ export function threads(frame: Frame): SVGElement[] {
 
 export function tiles(frame: Frame): SVGElement[] {
   const found = groups(frame, (_, tiled) => Array.from({ length: tiled }, (_, i) => i));
-  return found.map(({ statements, marks }) =>
-    outline(frame, marks, statements.size > 1 ? 'tile shared' : `tile ${role([...statements][0])}`, 0.42),
+  return found.flatMap(({ statements, marks }) =>
+    pieces(marks).map((piece) => outline(frame, piece, statements.size > 1 ? 'tile shared' : `tile ${role([...statements][0])}`, 0.42)),
   );
 }
 

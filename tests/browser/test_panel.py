@@ -117,6 +117,7 @@ def test_lines_loops_and_cells_light_instances(case, browser):
     outer = attributes(browser, ".wbp .tree .node", "data-name")[0]
     assert outer in attributes(browser, ".wbp .node.active", "data-name")
     browser.click(POINTS, 0)
+    browser.point_at(".wbp .cells")  # away from the plot: what lies under a mouse that rests is shown instead
     browser.until("document.querySelector('.wbp .cell')")
     cell = attributes(browser, ".wbp .cell", "data-cell")[0]
     browser.click(".wbp .cell")

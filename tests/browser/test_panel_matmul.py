@@ -16,10 +16,10 @@ PLACES = """(() => {
     const plot = document.querySelector('.wbp svg.plot'), box = (e) => e.getBoundingClientRect();
     const centre = (e) => [box(e).x + box(e).width / 2, box(e).y + box(e).height / 2];
     const ticks = [...plot.querySelectorAll('.tick')].map((e) => [Number(e.textContent), ...centre(e)]);
-    const below = ticks.filter((t) => t[2] > box(plot.querySelector('.frame')).bottom);
+    const above = ticks.filter((t) => t[2] < box(plot.querySelector(".frame")).top);
     const line = (known, i) => { const [a, b] = [known[0], known.at(-1)];
         return (v) => a[0] + (v - a[i]) * (b[0] - a[0]) / (b[i] - a[i]) };
-    const x = line(below, 1), y = line(ticks.filter((t) => !below.includes(t)), 2);
+    const x = line(above, 1), y = line(ticks.filter((t) => !above.includes(t)), 2);
     return Object.fromEntries([...plot.querySelectorAll('.point[data-point^="C("]')].map((e) =>
         [e.dataset.point, [x(centre(e)[0]), y(centre(e)[1])]])) })()"""
 STARTED = 'document.querySelector(\'.wbp[data-place="0"]:not([data-offers="0"]):not(.busy)\')'

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from tests.viz.values import naive, parsed, seidel, tiled
 from workbench import viz
+from workbench.viz.draw.scene import Polygon
 
 
 def steps(value, **asked):
@@ -75,3 +76,14 @@ def test_the_drawing_is_well_formed_and_numbered():
 @pytest.mark.parametrize("make", [naive, tiled], ids=["naive", "tiled"])
 def test_text(make, golden):
     golden(viz.order(make()).text)
+
+
+def test_lanes_with_others_between_them_are_no_capsule():
+    """A vector of every second element: each lane has a disc of its own, and no outline runs over the others."""
+    copied = wb.schedule(wb.operator("def copied(float(N) A) -> (B) { B(i) = A(i) }"), N=8)
+    apart = copied | wb.split("i", 2) | wb.interchange("i_o", "i_i") | wb.vectorize("i_o")
+    together = copied | wb.split("i", 4) | wb.vectorize("i_i")
+    for schedule, corners in ((apart, 1), (together, 2)):
+        outlines = [m for m in viz.order(schedule).scene.marks if isinstance(m, Polygon) and m.opacity == 1.0]
+        assert outlines
+        assert {len(m.points) for m in outlines} == {corners}

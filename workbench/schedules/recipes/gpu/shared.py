@@ -86,7 +86,7 @@ def _trip(schedule: Schedule, statement: str, row: Expr) -> int | None:
 
 
 def _digits(row: Expr) -> list[tuple[str, int]]:
-    """(dim, iterations of the loop from one of its values to the next), the fastest first, of loops that `fuse` made one:
+    """(dim, iterations of the loop from one of its values to the next), the fastest first, of loops that `fuse` joined:
     `48*h + w` counts through w and h.  None at all for any other sum.
     """
     terms = polynomial(row).terms

@@ -100,16 +100,18 @@ def _direction(stops: tuple[XY, ...], role: str) -> list[Mark]:
 
 
 def _step(axes: Axes, step: Step, role: str, *, numbered: bool) -> list[Mark]:
-    """A disc with its number; the lanes of a vector in one capsule with one number."""
+    """A disc with its number; the lanes of a vector in one capsule with one number, else in discs."""
     size = axes.unit * 0.62
     spots = [axes.at(*cell) for cell in step.cells]
     small = size < 17 or not numbered
     if small and len(spots) == 1:
         return [Box(spots[0][0] - 3.2, spots[0][1] - 3.2, 6.4, 6.4, role, None, 3.2)]
-    corners = tuple(axes.at(*c) for c in hull(step.cells))
-    marks: list[Mark] = [Polygon(corners, role, 1.0, size / 2), Polygon(corners, "ground", 1.0, size / 2 - 1.4)]
+    shapes = [hull(step.cells)] if is_convex(step.cells) else [(cell,) for cell in step.cells]
+    marks: list[Mark] = []
+    for corners in (tuple(axes.at(*c) for c in cells) for cells in shapes):
+        marks += [Polygon(corners, role, 1.0, size / 2), Polygon(corners, "ground", 1.0, size / 2 - 1.4)]
+        marks += [Polygon(corners, role, 0.16, size / 2 - 1.4)] if len(spots) > 1 else []
     if len(spots) > 1:
-        marks.append(Polygon(corners, role, 0.16, size / 2 - 1.4))
         marks += [Box(x - 2, y - 2, 4, 4, role, None, 2, 0.6) for x, y in spots[1:]]
     x, y = spots[0]
     digits = str(step.number)

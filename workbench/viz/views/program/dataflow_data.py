@@ -69,7 +69,7 @@ def dataflow_data(of: Subject) -> Dataflow:
     program = of.program
     nests = tuple(_nest(of, group) for group in groups(of.tree))
     sizes = ", ".join(f"{k}={v}" for k, v in program.sizes.items())
-    places = {a.name: _place(program, a) for a in program.arrays.values()}
+    places: dict[str, Where] = {a.name: _place(program, a) for a in program.arrays.values()}
     return Dataflow(f"{program.name} for {sizes}" if sizes else program.name, nests, places)
 
 

@@ -192,9 +192,9 @@ def _handed_on(own: Layout, found: Dataflow, y: float, edge: Edge) -> list[Mark]
     role, start, x = array_role(edge.number), own.left + own.middle, own.track(edge.array)
     line = y + 2.0
     text = move(_label(edge), start + 26, line - 3)
-    ends = ((start + 1, line), (x, line))
     reads = edge.kind == "read"
-    marks: list[Mark] = [Line(*(ends[::-1] if reads else ends), role, 1.3, head=reads), text]
+    near, far = (start + 1, line), (x, line)
+    marks: list[Mark] = [Line(far if reads else near, near if reads else far, role, 1.3, head=reads), text]
     marks.append(Marker(start + 18, line - 6.5, role, array_shape(edge.number), 4.2))
     form = "square" if found.places[edge.array] == "result" else "disc"
     return marks if reads else [*marks, Marker(x, line, role, form, 3.2)]
