@@ -13,7 +13,6 @@ from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.target import Target
 from workbench.viz.messages.panes import PANES, pane_names
-from workbench.viz.panels.history import history_payload
 from workbench.viz.panels.storing.kept import hold, is_kept, read_kept, schedule_of, way_to
 from workbench.viz.panels.widget import Panel
 
@@ -43,7 +42,7 @@ def panel(
         made = Panel(value.best, wanted or ("trials", *PANES), sizes, target)
         made.watching = Watching(made, value, baselines)
         return made
-    start = value if isinstance(value, Schedule) else _begun(value, dict(sizes or {}))
+    start = value if isinstance(value, Schedule) else _begun(cast(Any, value), dict(sizes or {}))
     return Panel(start, wanted or PANES, sizes, target)
 
 
@@ -53,10 +52,8 @@ def _reopened(
     """The panel that was kept; what is given anew goes before what was kept."""
     state = read_kept(value)
     history = way_to(schedule_of(state))
-    made = Panel(history.schedule, panes or PANES, sizes or state.get("sizes"), target)
-    made.history = history
+    made = Panel(history, panes or PANES, sizes or state.get("sizes"), target)
     hold(made, {name: kept for name, kept in state.items() if name != "panes" or panes is None})
-    made.past = history_payload(history)
     return made
 
 
