@@ -5,7 +5,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { atHome, c, look } from './cm';
 import { ColoursBar } from './colours';
-import { LANGUAGES, choices, doubled, keyOf, toggled } from './columns';
+import { LANGUAGES, choices, compiled, doubled, keyOf, toggled } from './columns';
 import { button, h } from './dom';
 import { Listing } from './listing';
 import { bodyOf } from './state';
@@ -75,6 +75,7 @@ export class CodePane {
   /** Colours and wrapping of the lines, for all columns. */
   private looks(): HTMLElement {
     const { plain, long } = this.arrangement;
+    const made = this.chosen.some(({ language }) => language !== 'C' && language !== 'CUDA');
     const change = (to: { plain?: boolean; long?: boolean }) => {
       this.state.arrange(to);
       this.draw();
@@ -83,16 +84,14 @@ export class CodePane {
     return h(
       'span',
       { class: 'pair looks' },
-      button('wrap', () => change({ long: !long }), {
-        class: 'language wrap',
-        'aria-pressed': String(!long),
-        title: 'long lines go on below',
-      }),
-      button('lines in colour', () => change({ plain: !plain }), {
-        class: 'language in-colour',
-        'aria-pressed': String(!plain),
-        title: 'a line and what was made from it in one colour, where both are shown',
-      }),
+      button('wrap', () => change({ long: !long }), { class: 'look wrap', 'aria-pressed': String(!long), title: 'long lines go on below' }),
+      made
+        ? button('lines in colour', () => change({ plain: !plain }), {
+            class: 'look in-colour',
+            'aria-pressed': String(!plain),
+            title: 'a line and what was made from it in one colour',
+          })
+        : null,
     );
   }
 
@@ -224,6 +223,7 @@ export class CodePane {
         h('h3', {}, language, h('span', { class: 'space' }), more),
         h('p', { class: 'soft' }, 'asking for it …'),
       );
+    known.above.classList.toggle('short', !compiled(chosen));
     known.draw(code, { coloured, wrapped: !this.arrangement.long });
     known.above.replaceChildren(...head.filter((e) => e !== null));
     return known.element;

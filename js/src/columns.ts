@@ -19,6 +19,11 @@ export function usual(chosen: Chosen): boolean {
   return chosen.language !== 'llvm-mca' && !chosen.compiler && !chosen.flags && !chosen.target;
 }
 
+/** Whether a compiler makes the text of a column from the generated C. */
+export function compiled({ language }: Chosen): boolean {
+  return COMPILED.includes(language ?? 'C');
+}
+
 /** The columns after a language was switched on or off, in the order of the languages. */
 export function toggled(columns: Chosen[], language: string): Chosen[] {
   const without = columns.filter((one) => one.language !== language);
@@ -65,12 +70,12 @@ export function choices(chosen: Chosen, tools: Tools | undefined, change: (now: 
     'aria-label': 'flags of this text, taken with Enter',
     change: () => change({ ...chosen, flags: flags.value.trim() }),
   });
-  const compiled = COMPILED.includes(language);
+  const byCompiler = compiled(chosen);
   return h(
     'div',
     { class: 'column-choices' },
-    compiled ? select('compiler', 'usual compiler', tools?.compilers ?? []) : null,
+    byCompiler ? select('compiler', 'usual compiler', tools?.compilers ?? []) : null,
     select('target', ON_GPU.includes(language) ? 'any GPU' : 'this machine', machines ?? []),
-    compiled ? flags : null,
+    byCompiler ? flags : null,
   );
 }

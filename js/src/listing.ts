@@ -69,6 +69,7 @@ export class Listing {
     this.fill(code);
   }
   private looks: Looks = { coloured: false, wrapped: false };
+  /** What may be chosen above the text; where that is short it stands in the heading. */
   readonly above = h('div', { class: 'above-column' });
 
   private fill(code: Code): void {
@@ -85,20 +86,23 @@ export class Listing {
           { class: 'fold' },
         )
       : null;
+    const inHeading = this.above.classList.contains('short');
     const heading = h(
       'h3',
       {},
       code.language,
+      inHeading ? this.above : null,
       h('span', { class: 'soft', title: code.notes.join(' · ') }, code.notes.join(' · ')),
       h('span', { class: 'space' }),
       more,
       code.reason ? null : this.saving(code),
     );
-    if (code.reason) return this.element.replaceChildren(heading, this.above, h('p', { class: 'reason' }, code.reason), this.instead(code));
+    const above = inHeading ? [heading] : [heading, this.above];
+    if (code.reason) return this.element.replaceChildren(...above, h('p', { class: 'reason' }, code.reason), this.instead(code));
     const lines = code.lines.slice(before);
     this.view = new EditorView({ state: this.editor(lines, code.language) });
     this.shown = '';
-    this.element.replaceChildren(heading, this.above, this.view.dom);
+    this.element.replaceChildren(...above, this.view.dom);
     const { scrollDOM } = this.view;
     scrollDOM.addEventListener('scroll', () => {
       if (scrollDOM.isConnected) this.place = { left: scrollDOM.scrollLeft, top: scrollDOM.scrollTop };

@@ -3,7 +3,7 @@
 import { button, h } from './dom';
 import { bytes, moved } from './levels';
 import { because, best, gained } from './menu';
-import type { Choice, Cost, Offer } from './messages';
+import type { Choice, Cost, MenuData, Offer } from './messages';
 import type { State } from './state';
 
 const BEGIN = 0.04; // seconds of looking at a time
@@ -56,16 +56,21 @@ export class StepsPane {
     }
     this.started = place;
     this.choices = [];
+    this.looked = false;
     this.showStart();
-    let more = true;
-    while (more && place === this.state.past.place && this.element.isConnected) {
-      const found = await this.state.answer('menu', { part: BEGIN }, true);
-      if (!found || place !== this.state.past.place) break;
-      more = found.more;
-      this.choices = best(found.steps, MOST);
-      this.showStart();
-    }
+    let found: MenuData | undefined;
+    do {
+      found = await this.state.answer('menu', { part: BEGIN }, true);
+      if (!found || place !== this.state.past.place || !this.element.isConnected) {
+        this.started = null;
+        return;
+      }
+    } while (found.more);
+    this.choices = best(found.steps, MOST);
+    this.looked = true;
+    this.showStart();
   }
+  private looked = false;
 
   private showStart(): void {
     const naive = !this.state.past.steps.length;
@@ -79,8 +84,8 @@ export class StepsPane {
       ),
     );
     const head = h('b', {}, naive ? 'start here' : 'most to gain');
-    this.start.hidden = !rows.length;
-    this.start.replaceChildren(head, h('span', { class: 'soft' }, ' modelled'), ...rows);
+    const none = this.looked ? 'no step gains by the model: measure, or look below' : 'looking for what gains most …';
+    this.start.replaceChildren(head, h('span', { class: 'soft' }, ` ${rows.length ? 'modelled' : none}`), ...rows);
   }
 
   private fill(): void {

@@ -130,7 +130,7 @@ def test_a_loop_is_dragged_between_rows_and_on_a_row(bench, browser):
 
 
 def test_a_naive_schedule_says_where_to_start(bench, browser):
-    browser.until("!document.querySelector('.wbp .start').hidden")
+    browser.until("document.querySelector('.wbp .begin-with')")
     assert "start here" in texts(browser, ".wbp .start")[0]
     first = texts(browser, ".wbp .begin-with")[0]
     browser.click(".wbp .begin-with")

@@ -35,7 +35,7 @@ def opened(browser, size, made, **more):
 def test_the_first_look_needs_no_scrolling(name, size, browser):
     opened(browser, size, schedule(name))
     wanted = [".wbp .head", ".wbp .foot", ".wbp .start", *(f".wbp [data-slot={pane}]" for pane in FIRST)]
-    browser.until("!document.querySelector('.wbp .start').hidden")
+    browser.until("document.querySelector('.wbp .begin-with')")
     assert browser.run(SEEN % wanted) == []
     assert browser.run("document.scrollingElement.scrollHeight <= innerHeight"), "the page does not scroll"
 

@@ -58,7 +58,7 @@ def test_the_road_of_a_new_user_has_no_more_than_twelve_actions(lab: Server, bro
     road("all of it", lambda: browser.key("a", CONTROL))
     road("an operator", lambda: browser.type(OPERATOR))
     road("define", lambda: browser.key("Enter", SHIFT), f"{count % 1} && {idle}")
-    shown = "document.querySelector('.wbp .plot') && !document.querySelector('.wbp .start').hidden"
+    shown = "document.querySelector('.wbp .plot') && document.querySelector('.wbp .begin-with')"
     road("panel", lambda: browser.key("Enter", SHIFT), shown)
     keep_window("road_1_first_look")
     first = texts(browser, ".wbp .begin-with")[0]

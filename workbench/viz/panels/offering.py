@@ -50,7 +50,7 @@ def asked_offers(
         found = panel.gathering = Gathering(panel.schedule, kinds, min(seconds, MOST_SECONDS))
     found.advance(seconds if part is None else part)
     if not found.more or part is None:
-        panel.offers, panel.gathering = offers_payload(found.result), None
+        panel.offers, panel.gathering = dict(offers_payload(found.result)), None
     return {"more": panel.gathering is not None}
 
 

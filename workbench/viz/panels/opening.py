@@ -14,7 +14,6 @@ from workbench.schedules import Schedule
 from workbench.schedules import schedule as scheduled
 from workbench.target import Target
 from workbench.viz.messages.panes import PANES, pane_names
-from workbench.viz.panels.history import history_payload
 from workbench.viz.panels.storing.kept import hold, is_kept, read_kept, schedule_of, way_to
 from workbench.viz.panels.widget import Panel
 
@@ -65,10 +64,8 @@ def _reopened(
     """The panel that was kept; what is given anew goes before what was kept."""
     state = read_kept(value)
     history = way_to(schedule_of(state))
-    made = Panel(history.schedule, panes or PANES, sizes or state.get("sizes"), target)
-    made.history = history
+    made = Panel(history, panes or PANES, sizes or state.get("sizes"), target)
     hold(made, {name: kept for name, kept in state.items() if name != "panes" or panes is None})
-    made.past = history_payload(history)
     return made
 
 

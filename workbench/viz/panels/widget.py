@@ -78,7 +78,7 @@ class Panel(anywidget.AnyWidget):
     arrangement = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, start: Schedule, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
+        self, start: Schedule | History, panes: tuple[str, ...] = PANES, sizes: Mapping[str, int] | None = None,
         target: Target | None = None,
     ) -> None:  # fmt: skip
         # Messages may arrive on a thread of their own while a cell runs: one lock for all that they touch.
@@ -93,8 +93,8 @@ class Panel(anywidget.AnyWidget):
         self.measuring: Measuring | None = None
         self.mapped: tuple[Schedule, Schedule] | None = None  # a schedule, and the same on a GPU
         self.registered: dict[str, Any] = {}
-        self.history = History((Moment(start),))
-        drawn = {**self._picture(), "code": self._drawings.code(start, self._target)}
+        self.history = start if isinstance(start, History) else History((Moment(start),))
+        drawn = {**self._picture(), "code": self._drawings.code(self.schedule, self._target)}
         super().__init__(panes=pane_names(panes), machine=machine_payload(self._target), **drawn)
         self.on_msg(self._answer)
         self.observe(self._change_machine, "machine")

@@ -64,10 +64,9 @@ def throughput(rows: Sequence[Row], target: Target) -> tuple[str, tuple[Row, ...
     if not loops:
         raise BuildError("the compiler left no loop in this kernel: llvm-mca says what an iteration of one takes")
     own = "native" if target.march == "native" else target.march
-    for processor in dict.fromkeys((own, STAND_IN)):
-        answers = [_asked(tool, loop, processor) for loop in loops]
-        if all(isinstance(answer, dict) for _, answer in answers):
-            break
+    processor, answers = own, [_asked(tool, loop, own) for loop in loops]
+    if any(isinstance(answer, str) for _, answer in answers):
+        processor, answers = STAND_IN, [_asked(tool, loop, STAND_IN) for loop in loops]
     found = [row for loop, (text, answer) in zip(loops, answers, strict=True) for row in _told(loop, text, answer)]
     of = processor if processor == own else f"{processor}, as {MCA} has no complete model of {own}"
     return f"{MCA} -mcpu={of}", tuple(found)
