@@ -71,7 +71,8 @@ export class Figure {
     const whole = Math.min(1, this.size.width / width, this.size.height / height);
     const k = stretch ? 1 : first && whole < LEAST ? Math.min(1, Math.max(LEAST, this.size.width / width)) : whole;
     this.view = { k, x: stretch ? 0 : Math.max(0, (this.size.width - width * k) / 2), y: 0 };
-    this.draw();
+    if (first) this.draw();
+    else this.move();
   }
 
   zoom(factor: number, at: [number, number] = [this.size.width / 2, this.size.height / 2]): void {
@@ -81,7 +82,7 @@ export class Figure {
     const begin = stretch ? stretch[0] * this.scale : 0;
     const x = at[0] - begin - (at[0] - begin - this.view.x) * grown;
     this.view = { k, x, y: stretch ? 0 : at[1] - (at[1] - this.view.y) * grown };
-    this.draw();
+    this.move();
   }
 
   // -- drawing -----------------------------------------------------------------------------------------------------------
@@ -106,6 +107,12 @@ export class Figure {
     this.view.x = Math.min(0, Math.max(least, this.view.x));
     const shift = this.view.x / this.scale;
     return (x) => (x < left || x > right ? x : Math.min(right, Math.max(left, left + (x - left) * k + shift)));
+  }
+
+  /** After a zoom or a move: only a stretched axis is drawn anew. */
+  private move(): void {
+    if (this.shown?.picture.stretch) this.draw();
+    else this.stage.setAttribute('transform', this.transform);
   }
 
   private draw(): void {
@@ -178,7 +185,7 @@ export class Figure {
     const [dx, dy] = [into(sx, this.size.width), into(sy, this.size.height)];
     if (!dx && !dy) return;
     this.view = { k, x: x + dx, y: y + dy };
-    this.stage.setAttribute('transform', this.transform);
+    this.move();
   }
 
   // -- mouse and keys ----------------------------------------------------------------------------------------------------
@@ -200,8 +207,7 @@ export class Figure {
       if (!this.drag.moved && Math.hypot(dx, dy) < 4) return;
       this.drag = { x: event.clientX, y: event.clientY, moved: true };
       this.view = { ...this.view, x: this.view.x + dx, y: this.view.y + dy };
-      if (this.shown?.picture.stretch) this.draw();
-      else this.stage.setAttribute('transform', this.transform);
+      this.move();
     });
     svg.addEventListener('mouseleave', () => this.actions.say(null));
     svg.addEventListener(

@@ -125,9 +125,19 @@ def _model_panel(
     from workbench.viz.panels.models.networks import Network
 
     network = Network(value, profile, sizes)
-    made = Panel(network.first or scheduled(operator(NOTHING)), panes or ("model",), None, target)
+    made = _first_drawn((*network.starts(), scheduled(operator(NOTHING))), panes or ("model",), target)
     made.watching, made.network = network, dict(network.payload())
     return made
+
+
+def _first_drawn(starts: tuple[Schedule, ...], panes: tuple[str, ...], target: Target | None) -> Panel:
+    """A panel of the first schedule that can be drawn; the last one always can."""
+    for start in starts[:-1]:
+        try:
+            return Panel(start, panes, None, target)
+        except WorkbenchError:
+            continue
+    return Panel(starts[-1], panes, None, target)
 
 
 NOTHING = "def nothing(float(N) x) -> (y) { y(i) = x(i) }"

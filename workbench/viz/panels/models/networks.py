@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import WorkbenchError, shown, unknown_name
@@ -148,30 +148,35 @@ class Network:
             call, model = kernel_of(call, self.value)
         return schedule_of(call, model, self.sizes)
 
-    @cached_property
-    def first(self) -> Schedule | None:
-        """The schedule of a call to begin with, if there is one that can be drawn."""
-        calls = (each.id for each in self.whole.nodes if len(each.calls) == 1)
-        for node, _ in zip(calls, range(TRIED), strict=False):
-            try:
-                return self.schedule_at(node)
-            except WorkbenchError:
-                continue
-        return None
+    def starts(self) -> Iterator[Schedule]:
+        """Schedules of calls to begin with, as long as they can be had; not each of them can be drawn."""
+        calls = [each.id for each in self.whole.nodes if len(each.calls) == 1]
+        for node in calls[:TRIED]:
+            with suppress(WorkbenchError):
+                yield self.schedule_at(node)
 
     def act(self, panel: Panel, do: str, what: str = "") -> None:
         """Do what the front end asks; WorkbenchError that lists what there is."""
         if do == "open":
-            found = self.schedule_at(what)
-            self.opened = what
-            panel.history = panel.history.at(0)  # operators stand beside one another
-            panel.schedule = found
-            panel.panes = list(dict.fromkeys([*panel.panes, *OPENED]))
+            self.open(panel, what)
         elif do in ACTIONS:
             ACTIONS[do](self, what)
         else:
             raise WorkbenchError(unknown_name("action", do, ["open", *ACTIONS]))
         panel.network = dict(self.payload())
+
+
+    def open(self, panel: Panel, node: str) -> None:
+        """Show the operator of a node in the other panes; where it cannot be drawn all stays as it was."""
+        found, before = self.schedule_at(node), panel.history
+        panel.history = before.at(0)  # operators stand beside one another
+        try:
+            panel.schedule = found
+        except WorkbenchError:
+            panel.history = before
+            raise
+        self.opened = node
+        panel.panes = list(dict.fromkeys([*panel.panes, *OPENED]))
 
 
 TRIED = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from workbench.records import record
 from workbench.runtime.measuring.timing import duration
@@ -186,20 +186,24 @@ class _Columns:
         return point[0] + self.lefts[column], point[1] - self.tops[column]
 
     def route(self, points: tuple[XY, ...]) -> tuple[XY, ...]:
-        """An edge, which goes up between two columns where it leads from one to the next."""
-        first, last = self._column(points[0][1]), self._column(points[-1][1] - 0.1)
-        inside = tuple((x + self.lefts[c], y - self.tops[c]) for x, y in points for c in [self._column(y)])
-        if first == last:
-            return inside
-        gutter = self.lefts[last] + min(s[2] for s in self.spans if self._column(s[0] + 0.1) == last) - GUTTER / 2
-        # Values that go on together stay apart: each has its own lane in the gutter.
-        turns = self.turns.setdefault(last, {})
-        lane = turns.setdefault(points[0], len(turns))
-        down = [(x, y) for (x, y), (_, before) in zip(inside, points, strict=True) if self._column(before) < last]
-        up = [(x, y) for (x, y), (_, before) in zip(inside, points, strict=True) if self._column(before) >= last]
-        low = self._bottom(last - 1) + 8 + 6 * lane
-        high, across = up[0][1] - 12 - 5 * lane, gutter - 6 * lane
-        return *down, (down[-1][0], low), (across, low), (across, high), (up[0][0], high), *up
+        """An edge, which goes up between two columns wherever it leads from one to the next."""
+        parts: dict[int, list[XY]] = {}
+        for at, (x, y) in enumerate(points):
+            column = self._column(y if at < len(points) - 1 else y - 0.1)
+            parts.setdefault(column, []).append((x + self.lefts[column], y - self.tops[column]))
+        columns = sorted(parts)
+        found = list(parts[columns[0]])
+        for before, after in pairwise(columns):
+            found += [*self._over(found[-1], parts[after][0], before, after, points[0]), *parts[after]]
+        return tuple(found)
+
+    def _over(self, end: XY, begin: XY, before: int, after: int, source: XY) -> list[XY]:
+        """The way from the end of a column to the next; values that go on together have lanes of their own."""
+        lanes = self.turns.setdefault(after, {})
+        lane = lanes.setdefault(source, len(lanes))
+        edge = self.lefts[after] + min(span[2] for span in self.spans if self._column(span[0] + 0.1) == after)
+        across, low, high = edge - GUTTER / 2 - 6 * lane, self._bottom(before) + 8 + 6 * lane, begin[1] - 12 - 5 * lane
+        return [(end[0], low), (across, low), (across, high), (begin[0], high)]
 
     def _bottom(self, column: int) -> float:
         """The lower border of what stands in a column."""

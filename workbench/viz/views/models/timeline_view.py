@@ -76,7 +76,7 @@ def timeline_scene(profile: Profile) -> Scene:
 
 def left_of(profile: Profile) -> float:
     """Where the axis begins: behind the names of operators."""
-    return max([len(name) for name in timeline_rows(profile)] or [0]) * FONT * SANS_WIDTH + 34
+    return max([len(name) for name in timeline_rows(profile)] or [0]) * FONT * (SANS_WIDTH + 0.04) + 34
 
 
 def timeline_chart(profile: Profile) -> Scene:
