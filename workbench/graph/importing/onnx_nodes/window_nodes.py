@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.graph.importing.onnx_nodes.node import Node, Writer
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written import windows
+from workbench.graph.importing.written import phases, windows
 from workbench.graph.importing.written.elementwise import elementwise
 from workbench.graph.importing.written.reductions import reduce
 from workbench.graph.importing.written.windows import Window
@@ -107,7 +107,7 @@ def transposed(node: Node) -> Value:
     elif auto == "VALID":
         before, after = [0] * rank, [0] * rank
     window = Window(tuple(strides), tuple(before), tuple(after), tuple(dilations))
-    return windows.transposed(node.g, x, w, node.optional(2), window, node("group", 1), more)
+    return phases.transposed(node.g, x, w, node.optional(2), window, node("group", 1), more)
 
 
 def max_pool(node: Node) -> list[Value]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.graph.importing.torch_nodes.call import Call, Writer
 from workbench.graph.importing.values import Value
-from workbench.graph.importing.written import movement, resampling, windows
+from workbench.graph.importing.written import movement, phases, resampling, windows
 from workbench.graph.importing.written.reductions import reduce
 from workbench.graph.importing.written.windows import Window
 from workbench.graph.terms.dimensions import dimension
@@ -27,7 +27,7 @@ def convolution(call: Call) -> Value:
     window, groups = window_of(call, x.rank - 2), call("groups", 1)
     if call("transposed", False):
         more = call.numbers("output_padding", x.rank - 2)
-        return windows.transposed(call.g, x, w, bias, window, groups, more)
+        return phases.transposed(call.g, x, w, bias, window, groups, more)
     return windows.convolution(call.g, x, w, bias, window, groups)
 
 

@@ -59,11 +59,11 @@ def convolution(
     read = f"{source}(n, {channel}, {', '.join(at)})"
     weight = f"weight(f, {inner_channel}, {', '.join('k' + n for n in names)})"
     y = f"(n, f, {', '.join(names)})"
-    product = f"{_as(read, x.element, within)} * {_as(weight, w.element, within)}"
+    product = f"{typed(read, x.element, within)} * {typed(weight, w.element, within)}"
     ranges = [f"{n} in 0:{out}" for n, out in zip(names, extents(names, window), strict=True)]
     target = "y" if within == of else "t"
     lines.append(f"{target}{y} +=! {product} where {', '.join(ranges)}")
-    added = f"{target}{y}" + (f" + {_as('bias(f)', bias.element, within)}" if bias is not None else "")
+    added = f"{target}{y}" + (f" + {typed('bias(f)', bias.element, within)}" if bias is not None else "")
     if bias is not None or target == "t":
         lines.append(f"y{y} = {added}" if within == of else f"y{y} = {of.name}({added})")
     weights = ["F", "C" if groups == 1 else str(per), *(f"K{n.upper()}" for n in names)]
@@ -72,7 +72,8 @@ def convolution(
     return g.define(f"conv{len(names)}d", inputs, [("y", of, ["N", "F", *extents(names, window)])], "\n".join(lines))
 
 
-def _as(read: str, of: DType, within: DType) -> str:
+def typed(read: str, of: DType, within: DType) -> str:
+    """A read of one element type as a value of another."""
     return read if of == within else f"{within.name}({read})"
 
 
@@ -147,10 +148,10 @@ def transposed(
     ranges = [f"f in 0:{total}", f"c in 0:{'C' if groups == 1 else per_in}"]
     ranges += [f"{n} in 0:{size}" for n, size in zip(names, out, strict=True)]
     ranges += [f"k{n} in 0:K{n.upper()}" for n in names]
-    read = _as(f"x(n, {channel}, {', '.join(reads)})", x.element, within)
-    weight = _as(f"weight({channel}, {filtered}, {', '.join('k' + n for n in names)})", w.element, within)
+    read = typed(f"x(n, {channel}, {', '.join(reads)})", x.element, within)
+    weight = typed(f"weight({channel}, {filtered}, {', '.join('k' + n for n in names)})", w.element, within)
     body = f"t{y} +=! {' && '.join(inside)} ? {read} * {weight} : 0 where {', '.join(ranges)}\n"
-    added = f"t{y}" + (f" + {_as('bias(f)', bias.element, within)}" if bias is not None else "")
+    added = f"t{y}" + (f" + {typed('bias(f)', bias.element, within)}" if bias is not None else "")
     body += f"y{y} = {added if within == x.element else f'{x.element.name}({added})'}"
     inputs = [
         ("x", x, ["N", channels, *(n.upper() for n in names)]),
@@ -229,7 +230,7 @@ def average_pool(
     within = working(x.element)
     lines, read = _padded_source(x, names, kernel, window, "0")
     y = f"(n, c, {', '.join(names)})"
-    lines.append(f"t{y} +=! {_as(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
+    lines.append(f"t{y} +=! {typed(read, x.element, within)} where {', '.join(_window_ranges(names, kernel, window))}")
     count = (
         str(divisor)
         if divisor
