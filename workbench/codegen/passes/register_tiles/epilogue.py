@@ -28,8 +28,8 @@ def with_prologue_and_epilogue(before: Nest | None, tile: Tile, after: Nest | No
     last = () if after is None else _renamed(after, tile)
     if first is None or last is None or (before is not None and not _begins(first, tile)):
         return None
-    before, after = tuple(_on_cells(w, tile, ()) for w in first), tuple(_on_cells(w, tile, last) for w in last)
-    found = replace(tile, before=before, after=after)
+    begun, ended = (tuple(_on_cells(w, tile, around) for w in around) for around in (first, last))
+    found = replace(tile, before=begun, after=ended)
     return found if _independent(found) else None
 
 
