@@ -270,7 +270,7 @@ ALPHA = """(([x, y, size]) => {
     const frame = document.querySelector('.wbp svg.plot .frame').getBoundingClientRect();
     const canvas = document.querySelector('.wbp .plot-box canvas'), box = canvas.getBoundingClientRect();
     const at = [frame.x - box.x + (x + 0.5) * frame.width / size,
-        frame.y - box.y + (size - y - 0.5) * frame.height / size];
+        frame.y - box.y + (y + 0.5) * frame.height / size];
     const [px, py] = at.map((v) => v * canvas.width / box.width);
     const [red, , blue, alpha] = canvas.getContext('2d').getImageData(px, py, 1, 1).data;
     return red > blue ? alpha / 255 : 0 })(%s)"""

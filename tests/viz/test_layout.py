@@ -116,6 +116,16 @@ def test_what_is_drawn_smaller_says_so_beside_tiles():
         assert "iles of " in words
 
 
+@pytest.mark.parametrize("view", DRAWN_SMALLER)
+def test_a_schedule_with_copies_says_so_too(view):
+    """Sizes of a program that a step made stay as they are: a window of it is drawn, or its steps are repeated."""
+    staged = wb.schedule(wb.ops.matmul, M=512, N=512, K=512) | wb.tile(m=64, n=64) | wb.stage("B", "n_o")
+    words = " ".join(VIEWS[view](staged).text.split())
+    assert "rawn for " in words
+    assert "instead of M=512" in words
+    assert "iles of 64 as 4" in words
+
+
 def test_nothing_is_drawn_larger_than_it_is():
     picture = viz.domain(wb.schedule(wb.ops.matmul, M=3, N=2000, K=20))
     drawn = dict(re.findall(r"(\w)=(\d+)", picture.text.partition("rawn for ")[2].partition(" instead")[0]))

@@ -65,7 +65,7 @@ def _small(
         if name not in (known := dict.fromkeys([*program.sizes, *program.symbols])):
             raise WorkbenchError(unknown_name("size", name, known))
     if definition is None or program.parent is not None:
-        return Small(program, {n: given.get(n, TARGET) for n in program.symbols}, window=WINDOW)
+        return Small(program, {n: given.get(n, TARGET) for n in program.symbols}, _first_values(program), WINDOW)
     statements = [s for s in definition.statements() if s.name in axes]
     fixed = {**program.sizes, **given}
     if not program.symbols and not given and _fits(statements, fixed, axes):
@@ -75,6 +75,15 @@ def _small(
     chosen = _search(definition, statements, axes, start, program.sizes)
     changed = {n: v for n, v in chosen.items() if program.sizes.get(n) != v and n not in given}
     return _lowered(program, definition, chosen, changed)
+
+
+def _first_values(program: Program) -> str:
+    """What is said of a program whose sizes cannot be changed, where it has more than a window shows."""
+    large = {n: v for n, v in program.sizes.items() if v > WINDOW}
+    if not large:
+        return ""
+    sizes = ", ".join(f"{n}={v}" for n, v in large.items())
+    return f"drawn for the first {WINDOW} values of each dim instead of {sizes}"
 
 
 def _is_detail(definition: Operator, name: str) -> bool:

@@ -81,7 +81,8 @@ def executed(value: Value, asked: Asked, limit: int = MOST_MOMENTS) -> Execution
             return found
         sizes = _smaller(found.program)
         note = drawn_for(subject(value).program, sizes)
-        found = replace(_executed(value, replace(asked, sizes=sizes)), notes=(note,))
+        found = _executed(value, replace(asked, sizes=sizes))
+        found = replace(found, notes=(note, *found.notes))
     if len(found.moments) > limit:
         count = f"{len(found.moments)} moments here, more than {limit}"
         raise WorkbenchError(f"{found.program.name} has {count}; give smaller sizes")
@@ -101,8 +102,17 @@ def _executed(value: Value, asked: Asked) -> Execution:
     arrays = stored(small.program, small.tree).arrays
     touches = traced(small.program, nests[1], arrays, {})
     clock = _Clock(small.program, {s.id: path(small.tree, s.id) for s in small.program.statements})
-    notes = tuple(dict.fromkeys(n for f in found for n in f.notes))
-    return Execution(small.program, tuple(found), dict(arrays), tuple(clock.moments(touches)), notes)
+    notes = dict.fromkeys(n for f in found for n in f.notes)
+    if not any(n.startswith("drawn for") for n in notes) and (said := _resized(value, small.program, asked)):
+        notes = {said: None, **notes}
+    return Execution(small.program, tuple(found), dict(arrays), tuple(clock.moments(touches)), tuple(notes))
+
+
+def _resized(value: Value, drawn: Program, asked: Asked) -> str:
+    """What is said of sizes that nobody asked for and that are not the value's own."""
+    own = subject(value).program
+    other = {n: v for n, v in drawn.sizes.items() if own.sizes.get(n) != v and n not in (asked.sizes or {})}
+    return drawn_for(own, other)
 
 
 def small_subject(value: Value, asked: Asked) -> Subject:
