@@ -62,7 +62,9 @@ def test_a_flag_that_is_not_taken_is_said(bench, browser):
 def test_c_is_written_for_the_machine_of_its_column(bench, browser):
     browser.until("document.querySelector('.wbp [data-choice=target] option[value=neon]')")
     set_in(browser, 0, "target", "neon")
-    bench.becomes("'vector_size(16)' in str(panel.views.get('texts'))")
+    bench.becomes("panel.views.get('texts')")
+    (code,) = bench.panel.views["texts"].values()
+    assert "vector_size(16)" in "".join(run[0] for line in code["lines"] for run in line["runs"])
     browser.until(f"!{WAITS} && document.querySelector('.wbp .code .cm-editor')")
 
 

@@ -107,6 +107,13 @@ def test_a_step_of_any_kind_that_names_the_loop_is_offered():
     assert {"vectorize", "parallelize", "tile", "interchange", "reverse", "skew", "bind"} <= kinds
 
 
+def test_one_begins_with_lanes_where_memory_runs_however_deep_that_loop_is():
+    made = wb.schedule(wb.ops.conv2d, N=1, C=8, H=32, W=32, F=8, KH=3, KW=3, stride=1, pad=1, dilation=1)
+    steps = [c for c in shown(made)["steps"] if c["kind"] == "vectorize" and c["legal"]]
+    assert steps[0]["text"].endswith("/x')")
+    assert steps[0]["why"][0] == "8 lanes"
+
+
 def test_where_sizes_are_open_typical_ones_are_counted():
     found = shown(wb.schedule(wb.ops.matmul))["steps"]
     assert found[0]["gain"] > 1

@@ -67,7 +67,7 @@ def beginnings(schedule: Schedule, target: Target) -> Iterator[Transform]:
         loops = path(schedule.tree, own.id)
         names = [loop_name(schedule, own, x) for x in loops]
         yield from (parallelize(name) for name in names[:2])
-        yield from (vectorize(name) for name in names[-2:])
+        yield from (vectorize(name) for name in reversed(names))
         yield from (step for step, _ in fitting(schedule, target, own, loops))
         yield from (interchange(names[-1], name) for name in names[:-1])
 
