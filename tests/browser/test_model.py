@@ -114,3 +114,15 @@ def test_nothing_serious_is_found_by_axe(browser, theme, keep):
     assert browser.run(SERIOUS) == []
     keep(f"model_{theme}")
     browser.run("document.body.dataset.jpThemeLight = 'true', document.body.style.background = ''")
+
+
+def test_in_jupyterlab_a_click_opens_an_operator(lab, browser):
+    text = "fn main(x: float32[4, 8], w: float32[8, 4], b: float32[4]) { bias_relu(matmul(x, w), b) }"
+    page = lab.again(browser, f"import workbench as wb\npanel = wb.panel(wb.model({text!r}))\npanel")
+    page.execute(0)
+    browser.until("document.querySelectorAll('.wbp .drawing .place').length === 6")
+    found = place(browser, "bias_relu")
+    browser.run(f"document.querySelector('.wbp .place[data-id=\"{found}\"]')"
+                ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")  # fmt: skip
+    browser.until("document.querySelector('.wbp .pane.code') && document.querySelector('.wbp .plot')")
+    assert page.becomes("panel.schedule.program.name") == "bias_relu"

@@ -7,6 +7,8 @@ from io import BytesIO
 import pytest
 
 import workbench as wb
+from tests.viz.test_graph import BLOCK
+from tests.viz.test_timeline import SMALL
 from tests.viz.values import MACHINE
 from workbench import viz
 from workbench.errors import WorkbenchError
@@ -26,6 +28,10 @@ def value(kind):
         return wb.generate(wb.schedule(wb.ops.trmm, M=4, N=4), MACHINE)
     if kind == "fusion":
         return wb.schedule(wb.ops.blur, H=9, W=9) | wb.compute_at("R", "B/y")
+    if kind == "graph":
+        return wb.graph.fused(wb.model(BLOCK))
+    if kind == "timeline":
+        return SMALL
     return wb.schedule(wb.ops.trmm, M=6, N=5) | wb.tile(m=2, n=2)
 
 
