@@ -5,6 +5,7 @@ import { fitted } from './layout';
 
 const KEYS: Record<string, number> = { ArrowUp: -24, ArrowDown: 24 };
 const LOWEST = 300;
+const AROUND = 80; // pixels of margins between a panel and what grows with it
 
 /** What is seen of an element, from the top of the window. */
 export function visible(element: HTMLElement): { top: number; bottom: number } {
@@ -17,11 +18,16 @@ export function visible(element: HTMLElement): { top: number; bottom: number } {
 export function windowOf(element: HTMLElement): { top: number; bottom: number } {
   let [top, bottom] = [0, window.innerHeight];
   for (let around = element.parentElement; around; around = around.parentElement) {
-    if (getComputedStyle(around).overflowY === 'visible' || around === document.body) continue;
+    if (getComputedStyle(around).overflowY === 'visible' || around === document.body || grows(around, element)) continue;
     const box = around.getBoundingClientRect();
     [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
   }
   return { top, bottom };
+}
+
+/** Whether something is only as high as what it holds, as the output of a cell is: then it bounds nothing. */
+function grows(around: HTMLElement, element: HTMLElement): boolean {
+  return around.scrollHeight <= around.clientHeight + 1 && around.clientHeight <= element.offsetHeight + AROUND;
 }
 
 export class Room {
