@@ -61,7 +61,7 @@ def joined(array: Array, subscripts: tuple[Expr, ...], ranges: Ranges) -> tuple[
 
 
 def _shorter(subscript: Expr, ranges: Ranges) -> Expr:
-    """The subscript in quotients alone where that is shorter: `(1024*o + i) / 2304`, whatever the loops were made of."""
+    """The subscript in quotients alone where that is shorter: `(1024*o + i) / 2304`, however it was made."""
     other = expression(_decided(in_quotients(polynomial(subscript)), ranges), INT64)
     return other if sum(1 for _ in walk(other)) < sum(1 for _ in walk(subscript)) else subscript
 
