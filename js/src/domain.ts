@@ -16,7 +16,7 @@ import type { Nest, Statement } from './messages';
 
 const GAPS = 44; // pixels between the parts of the pane, and around them
 const ALL = '*'; // no nest is called so
-const MANY = 3; // nests that do not fit beside each other
+const MANY = 5; // nests that cannot be seen at once
 const LOWEST = 150; // pixels of a picture in which something is seen
 
 export class DomainPane {
