@@ -12,7 +12,7 @@ from tests.ops.awkward import PRIMES, awkward_sizes
 from workbench.schedules import Schedule
 from workbench.schedules.recipes.gpu import default as gpu_recipe
 from workbench.schedules.recipes.gpu import products as gpu_products
-from workbench.schedules.recipes.gpu import rows as gpu_rows
+from workbench.schedules.recipes.gpu.rows import mapping as gpu_rows
 
 GROWN = {2: 2, 3: 3, 5: 17, 7: 23, 11: 37, 13: 41, 17: 43, 31: 67, 101: 307}
 """Prime → a larger one: more than a tile or a warp, and a multiple of neither."""

@@ -51,16 +51,16 @@ MAPPINGS = (
     Row("transposed", "gpu.transposition:transposed",
         "tiles in shared memory: read along one loop, written along the other",
         takes=("statements", "host", "target")),
-    Row("in_pieces", "gpu.rows:in_pieces", "a long sum with few results in pieces, a block for each",
+    Row("in_pieces", "gpu.rows.mapping:in_pieces", "a long sum with few results in pieces, a block for each",
         takes=("statements", "host", "target")),
-    Row("rowwise", "gpu.rows:rowwise", "a block for each row, whose threads divide what is added up",
+    Row("rowwise", "gpu.rows.mapping:rowwise", "a block for each row, whose threads divide what is added up",
         takes=("statements", "host", "target")),
     Row("gridded", "gpu.grids:gridded", "blocks and threads for the outermost iterations without dependences",
         takes=("statements", "host", "target")),
     Row("stepwise", "gpu.grids:stepwise", "serial loops on the host, each statement inside a kernel",
         takes=("statements", "host", "target")),
 )  # fmt: skip
-PIECES = Row("chosen_pieces", "gpu.rows:in_chosen_pieces", "a sum in as many pieces as were chosen", tuned,
+PIECES = Row("chosen_pieces", "gpu.rows.mapping:in_chosen_pieces", "a sum in as many pieces as were chosen", tuned,
              takes=("statements", "host"))  # fmt: skip
 ONCE = Row("once", "gpu.grids:once", "nothing may run at once: one thread does everything", takes=("statements",))
 

@@ -10,9 +10,9 @@ from math import prod
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import structure
 from workbench.schedules.recipes.decisions import decide
-from workbench.schedules.recipes.gpu.fused_rows import in_one_loop, run_through
 from workbench.schedules.recipes.gpu.grids import THREADS, outermost
-from workbench.schedules.recipes.gpu.row_registers import kept_in_registers
+from workbench.schedules.recipes.gpu.rows.fused import in_one_loop, run_through
+from workbench.schedules.recipes.gpu.rows.registers import kept_in_registers
 from workbench.schedules.recipes.gpu.shared import (
     WARP,
     around,
