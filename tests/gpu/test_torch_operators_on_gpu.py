@@ -235,18 +235,27 @@ else:
 """, folder=tmp_path)  # fmt: skip
 
 
-def test_a_package_of_aotinductor_runs_with_a_library_on_the_gpu(tmp_path: Path) -> None:
-    place, space = tmp_path / "libgpu.so", "wb_gpu_packed"
-    written = wb.export.torch_library(wb.ops.matmul, place, namespace=space, orders=0, gpu=True)
-    package = tmp_path / "model.pt2"
-    alone(f"""
-import torch, {written.companion.stem}
+PACKAGED = """
+import torch
+{load}
 class Model(torch.nn.Module):
     def forward(self, a, b):
-        return torch.ops.wb_gpu_packed.matmul(a.relu(), b) + 1
+        return {product} + 1
 a, b = torch.randn(33, 17, device="cuda"), torch.randn(17, 5, device="cuda")
 program = torch.export.export(Model(), (a, b))
-torch._inductor.aoti_compile_and_package(program, package_path={str(package)!r})
-model = torch._inductor.aoti_load_package({str(package)!r})
+torch._inductor.aoti_compile_and_package(program, package_path={package!r})
+model = torch._inductor.aoti_load_package({package!r})
 torch.testing.assert_close(model(a, b), a.relu() @ b + 1, rtol=1e-3, atol=1e-3)
-""", folder=tmp_path)  # fmt: skip
+"""
+
+
+def test_a_package_of_aotinductor_runs_with_a_library_on_the_gpu(tmp_path: Path) -> None:
+    package = str(tmp_path / "model.pt2")
+    try:
+        alone(PACKAGED.format(load="", product="a.relu() @ b", package=package), folder=tmp_path)
+    except AssertionError as reason:  # a PyTorch 2.11 was met whose own packages end in a segmentation fault
+        pytest.skip(f"PyTorch's own operators in a package of AOTInductor do not run here: {str(reason)[-200:]}")
+    place, space = tmp_path / "libgpu.so", "wb_gpu_packed"
+    written = wb.export.torch_library(wb.ops.matmul, place, namespace=space, orders=0, gpu=True)
+    ours = f"import {written.companion.stem}", "torch.ops.wb_gpu_packed.matmul(a.relu(), b)"
+    alone(PACKAGED.format(load=ours[0], product=ours[1], package=package), folder=tmp_path)

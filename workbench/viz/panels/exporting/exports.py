@@ -164,7 +164,8 @@ class Exports:
         """The schedule that is shown; of a study its best."""
         panel = self._panel()
         assert panel is not None
-        return panel.watching.study.best if panel.watching else panel.schedule
+        study = getattr(panel.watching, "study", None)  # a network that is watched has none
+        return panel.schedule if study is None else study.best
 
     def _tell(self) -> None:
         panel = self._panel()

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.poly.programs.tree import Loop, path
 from workbench.schedules.analysis.structure import Structure, structure
 from workbench.schedules.recipes.decisions import decide
@@ -29,7 +31,7 @@ def in_one_loop(schedule: Schedule, statement: str, threads: int) -> Schedule:
     return taken(schedule, fuse(*(spelled(schedule, statement, x.name) for x in run))) or schedule
 
 
-def run_through(schedule: Schedule, statement: str, loops: list[Loop]) -> list[Loop]:
+def run_through(schedule: Schedule, statement: str, loops: Sequence[Loop]) -> list[Loop]:
     """The longest run of innermost loops in which each goes on where the next one ends, and may do what that one may:
     together they walk through memory once.
     """
