@@ -46,7 +46,7 @@ export class ReplayBar {
         class: 'film',
         title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}`,
       });
-    this.element.append(this.play, this.range, this.output, this.choice, film('gif'), film('html'));
+    this.element.append(this.play, this.range, this.output, h('span', { class: 'films' }, this.choice, film('gif'), film('html')));
   }
 
   draw(): void {

@@ -22,6 +22,7 @@ from tests.support import ROOT
 IMAGES = ROOT / "docs" / "images"
 WINDOW = (1280, 900)
 WIDTH = 1040
+HEIGHT = 836  # pixels of the panel, which leave the words below it their room
 LONG, SHORT = 1800, 90  # milliseconds
 REFUSED, REPAIR, LANES = "parallelize('k')", "parallelize('C/m')", "vectorize('C/n')"
 TIMED = "document.querySelector('.wbp .head .time').textContent.includes('NumPy')"
@@ -149,7 +150,9 @@ def _drag_a_tile(camera: Camera) -> None:
 def opened(browser: Browser) -> Camera:
     """A camera before the panel of the film."""
     browser.size(*WINDOW)
-    return Camera(Bench(browser, wb.panel(wb.schedule(wb.ops.matmul, M=512, N=512, K=512))))
+    panel = wb.panel(wb.schedule(wb.ops.matmul, M=512, N=512, K=512))
+    panel.arrangement = {"height": HEIGHT}
+    return Camera(Bench(browser, panel))
 
 
 def order() -> str:

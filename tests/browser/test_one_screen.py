@@ -40,6 +40,50 @@ def test_the_first_look_needs_no_scrolling(name, size, browser):
     assert browser.run("document.scrollingElement.scrollHeight <= innerHeight"), "the page does not scroll"
 
 
+# Parts of headings and rows that cover one another, or stand out of the pane they are in.
+MET = """(() => { const box = (e) => e.getBoundingClientRect();
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    const out = (a, b) => a.right > b.right + 1 || a.left < b.left - 1 || a.bottom > b.bottom + 1;
+    return ['.code', '.domain', '.foot'].flatMap((name) => {
+        const room = document.querySelector(`.wbp ${name}`);
+        const parts = [...room.querySelectorAll('h3 :is(select, button, .soft), .replay *, .cells, .status')]
+            .filter((e) => box(e).width > 0 && box(e).height > 1);
+        const bad = (e, i) => out(box(e), box(room))
+            || parts.slice(i + 1).some((other) => !e.contains(other) && meet(box(e), box(other)));
+        return parts.filter(bad).map((e) => `${name} ${e.tagName} ${e.className}`) }) })()"""
+# Lines of text that the lower edge of a box goes through.
+CUT = """(() => { const box = document.querySelector('%s'), edge = box.getBoundingClientRect().bottom - 2;
+    const all = document.createRange();
+    all.selectNodeContents(box);
+    const through = (r) => r.height < 16 && r.top < edge - 2 && r.bottom > edge + 1;
+    return [...all.getClientRects()].filter(through).length })()"""
+
+
+@pytest.mark.parametrize("size", [(1040, 731), *SIZES.values()])
+def test_nothing_is_cut_or_covered_where_there_is_little_room(size, browser):
+    made = schedule("matmul") | wb.decompose_reduction("C") | wb.parallelize("C/m") | wb.unroll("C/k")
+    browser.size(*size)
+    Bench(browser, wb.panel(made))
+    browser.until("document.querySelector('.wbp .replay label').offsetWidth")
+    browser.until("document.querySelector('.wbp .code .fold')")
+    assert browser.run(MET) == []
+    row = "document.querySelector('.wbp .replay').offsetHeight"
+    high = browser.run(row)
+    browser.run("""(() => { const r = document.querySelector('.wbp .replay input'); r.value = 17;
+        r.dispatchEvent(new Event('input')) })()""")
+    browser.until("document.querySelector('.wbp .replay output').textContent.includes('C')")
+    assert browser.run(row) == high, "what is said of a moment breaks no row"
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_what_one_may_begin_with_shows_whole_lines(name, browser):
+    browser.size(1040, 731)
+    Bench(browser, wb.panel(schedule(name)))
+    browser.until("document.querySelector('.wbp .begin-with')")
+    assert browser.run(CUT % ".wbp .start") == 0
+
+
 def test_a_picture_is_as_large_as_its_pane(browser):
     opened(browser, "1600 x 1000", schedule("matmul"))
     before = browser.run(f"{PLOT}.height")
