@@ -84,5 +84,6 @@ def test_calls_above_a_stand_in(tmp_path: Path, compilers: dict[str, tuple[str, 
         "shape": ["ValueError", "matmul: mismatched sizes for K: K = 9 from A, dimension 1; B, dimension 0 has 7"],
         "device": ["RuntimeError", "matmul: B is on another device; expected a tensor on cpu"],
         "derivatives": True,
-        "titles": 2 * ["matmul: cuda: M=64, K=32, N=48", "matmul: cuda: all sizes"],
+        "titles": [f"matmul: cuda: {sizes}, {t}" for t in ("float32", "float64")
+                   for sizes in ("M=64, K=32, N=48", "all sizes")],
     }  # fmt: skip

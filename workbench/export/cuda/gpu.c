@@ -103,13 +103,13 @@ static int wb_enter(int device)
     return current ? 0 : wb_said(wb_driver.cuCtxSetCurrent(wb_devices[device].context), "its context");
 }
 
-__attribute__((visibility("default"))) const char *wb_gpu_message(void)
+WB_PUBLIC const char *wb_gpu_message(void)
 {
     return wb_message();
 }
 
 /* Machine code of one text; answers 0, or a number below it and words in `wb_gpu_message`. */
-__attribute__((visibility("default"))) int wb_gpu_load(int number, const void *image, int device)
+WB_PUBLIC int wb_gpu_load(int number, const void *image, int device)
 {
     if (number < 0 || number >= wb_gpu_unit_count) return wb_fail(WB_GPU_REFUSED, "there is no text %d", number);
     int status = wb_find_driver();
@@ -236,7 +236,7 @@ static const char *wb_gpu_last(void)
     return wb_now.chosen;
 }
 
-__attribute__((visibility("default"))) const wb_entries *wb_open(const wb_threads *threads)
+WB_PUBLIC const wb_entries *wb_open(const wb_threads *threads)
 {
     static const wb_entries entries = {&wb_the_family, wb_gpu_call, wb_gpu_workspace, wb_message, wb_gpu_last};
     (void)threads;

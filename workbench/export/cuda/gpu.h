@@ -6,6 +6,10 @@
 
 #include "dispatch.h"
 
+#ifndef WB_PUBLIC
+#define WB_PUBLIC __attribute__((visibility("default")))
+#endif
+
 /* Answers beside those of dispatch.h: the driver refused; no kernel takes the arrays as they lie. */
 enum { WB_GPU_REFUSED = -20, WB_GPU_STRIDES = -21 };
 

@@ -44,9 +44,23 @@ def built(name: str, space: str, members: Sequence[Member], home: Path) -> Built
     headers |= gpu_headers() | {"stable_gpu.h": _file("stable_gpu.h")}
     headers["operators.h"] = operators_text(space, members, gpu)
     library = linked(name, sources, headers, compiler_for(native(), sources))
-    kernels = tuple(f"{part.family.op.name}: {title}" for part in parts for title in part.kernels)
-    kernels += tuple(f"{name}: {title}" for (name, _), part in gpu.items() for title in part.kernels)
+    kernels = _kernels(members, parts, gpu)
     return Built(library, kernels, tuple(dict.fromkeys(note for part in parts for note in part.notes)))
+
+
+def _kernels(
+    members: Sequence[Member], parts: Sequence[_Part], gpu: Mapping[tuple[str, int], GpuPart]
+) -> tuple[str, ...]:  # fmt: skip
+    """What each kernel is for: its operator, its sizes, and the element types where there is a choice."""
+    found, every = list[str](), iter(parts)
+    for member in members:
+        for t, family in enumerate(member.families):
+            floats = {tensor.dtype.name for tensor in family.op.tensors.values() if tensor.dtype.is_float}
+            types = f", {', '.join(sorted(floats))}" if len(member.families) > 1 and floats else ""
+            there = gpu.get((member.name, t))
+            titles = (*next(every).kernels, *(there.kernels if there else ()))
+            found += [f"{member.name}: {title}{types}" for title in titles]
+    return tuple(found)
 
 
 @record(eq=False)

@@ -60,7 +60,7 @@ def gpu_headers() -> dict[str, str]:
 
 def _renamed(key: str) -> str:
     own = "".join(f"#define {name} {name}_{key}\n" for name in SHARED_NAMES)
-    return f"#define wb_the_family wb_gpu_family_{key}\n{own}"
+    return f"#define WB_PUBLIC\n#define wb_the_family wb_gpu_family_{key}\n{own}"
 
 
 def _images(key: str, units: list[Unit], images: Images) -> str:

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <map>
 #include <mutex>
 
@@ -20,7 +21,9 @@ std::string name_of_device(const Device &device)
 {
     if (device.first == aoti_torch_device_type_cpu()) return "cpu";
     if (device.first == aoti_torch_device_type_meta()) return "meta";
-    return (device.first == aoti_torch_device_type_cuda() ? "cuda:" : "device ") + std::to_string(device.second);
+    char text[32];  // std::to_string would give out a symbol of its own
+    std::snprintf(text, sizeof text, "%s%d", device.first == aoti_torch_device_type_cuda() ? "cuda:" : "device ", int(device.second));
+    return text;
 }
 
 // A function of the part of PyTorch that is for GPUs; who has tensors there has loaded it.
