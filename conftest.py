@@ -6,6 +6,7 @@ NEEDED = {
     "workbench/export/pytorch": ("torch",), "workbench/export/stable/companion.py": ("torch",),
     "workbench/export/xla": ("jax",), "workbench/export/ort": ("onnx", "onnxscript"),
     "workbench/export/engines/torch_engine.py": ("torch",), "tests/export/gpu_session.py": ("torch",),
+    "tests/export/gpu_library_session.py": ("torch",),
     "workbench/export/engines/onnxruntime_engine.py": ("onnx", "onnxruntime"),
     "workbench/graph/importing/onnx_nodes/graphs.py": ("onnx",),
     "workbench/graph/importing/torch_nodes/graphs.py": ("torch",),

@@ -99,5 +99,5 @@ def test_every_quantity_is_one_that_somebody_reads():
 
     texts = "\n".join(p.read_text() for p in sources("workbench") if "cost_probes" not in p.name)
     unread = [q for q in QUANTITIES if texts.count(f".{q}") == 0]
-    assert unread == ["l1_bytes_per_second"]
+    assert unread == []
     assert {f.name for f in fields(Costs)} == {*QUANTITIES, "origin"}

@@ -101,7 +101,8 @@ def _page(page: str, task: Task) -> str:
 def _room(room: str) -> Iterator[str]:
     """What a room offers beside the names of the face."""
     module = import_module(f"workbench.{room}")
-    names = [n for n in module.__all__ if not (n in workbench.__all__ or n in STEPS or n in map(class_of, STEPS))]
+    face = {*workbench.__all__} - {*workbench.ROOMS}  # `wb.viz.graph` is no room
+    names = [n for n in module.__all__ if not (n in face or n in STEPS or n in map(class_of, STEPS))]
     if names:
         yield f"## `wb.{room}`\n\n{prose(module.__doc__)}\n"
     yield from (entry(f"wb.{room}.{name}", getattr(module, name)) for name in names)

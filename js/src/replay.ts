@@ -44,6 +44,7 @@ export class ReplayBar {
     const film = (kind: string) =>
       button(kind.toUpperCase(), () => void this.export(kind), {
         class: 'film',
+        'data-film': kind,
         title: `save the execution as ${kind === 'gif' ? 'an animated picture' : 'a page with a time slider'}`,
       });
     this.element.append(this.play, this.range, this.output, h('span', { class: 'films' }, this.choice, film('gif'), film('html')));

@@ -50,13 +50,14 @@ class Frame:
 class Program:
     """What a recording computes, for arrays of its inputs' types that are dense: `program.run(arrays)`.
 
-    Several threads may run it at once: each run has memory of its own.
+    Several threads may run it at once: each run has memory of its own.  Constants are packed for the kernels that read
+    them unless `packs` says otherwise.
     """
 
     def __init__(
-        self, recording: Recording, threads: int | None, packed: PackedConstants | None = None
+        self, recording: Recording, threads: int | None, packed: PackedConstants | None = None, *, packs: bool = True
     ) -> None:
-        self.recording, self.threads = recording, threads
+        self.recording, self.threads, self.packs = recording, threads, packs
         self.storage = Storage(recording)
         self.arena = arena(self.storage.lifetimes())
         by_name = {call.name: call for call in recording.calls}
@@ -83,11 +84,15 @@ class Program:
             *(f"  {note}" for note in self.notes),
         ])  # fmt: skip
 
+    def unpacked(self) -> Program:
+        """The same with kernels that take every constant as it is."""
+        return Program(self.recording, self.threads, packs=False)
+
     # --- assembly
 
     def _constants_of(self, call: OperatorCall) -> frozenset[str]:
         """The inputs of a call that are constants, or views of such; numbers excepted."""
-        inputs = call.inputs.items()
+        inputs = call.inputs.items() if self.packs else ()
         return frozenset(n for n, value in inputs if value.shape and self.storage.root(value).array is not None)
 
     def _packed(
