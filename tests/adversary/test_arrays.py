@@ -131,13 +131,13 @@ def test_tensors_of_torch_that_numpy_does_not_take(matmul: Operator) -> None:
     torch = pytest.importorskip("torch", reason="install torch: pip install torch")
     tensor = torch.from_numpy(A)
     refused = {
-        r"requires grad\. Use tensor\.detach\(\)": tensor.clone().requires_grad_(),
+        r"requires a gradient, .* give A\.detach\(\)": tensor.clone().requires_grad_(),
         r"Use Tensor\.to_dense\(\)": tensor.to_sparse(),
         "meta device": torch.empty(5, 6, device="meta"),
         r"Use tensor\.resolve_neg\(\)": torch.view_as_complex(torch.rand(5, 6, 2)).conj().imag,
     }
     for message, given in refused.items():
-        with pytest.raises(CallError, match=f"argument A: .*{message}"):
+        with pytest.raises(CallError, match=f"argument A.*{message}"):
             matmul(given, B)
     with pytest.raises(CallError, match="elements that share memory"):
         matmul(A, B, out=torch.zeros(1, 7).expand(5, 7))
