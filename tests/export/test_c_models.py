@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 import workbench as wb
+from tests.export.test_c_example import needed, run
 from tests.graph.passes.test_random_networks import random_network
 from tests.support import examples
 from workbench.errors import WorkbenchError
@@ -61,19 +59,6 @@ def mlp() -> wb.graph.BuiltModel:
 @pytest.fixture(scope="module")
 def exported(mlp, tmp_path_factory: pytest.TempPathFactory) -> wb.export.CLibrary:
     return wb.export.c(mlp, tmp_path_factory.mktemp("model"), name="mlp")
-
-
-def run(*command: str, **variables: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **variables})
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def needed(tool: str, package: str = "") -> str:
-    found = shutil.which(tool)
-    if found is None:
-        pytest.skip(f"install {package or tool}: it was not found")
-    return found
 
 
 def test_the_library_computes_what_the_interpreter_says(mlp, exported):

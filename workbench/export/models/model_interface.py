@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from workbench.codegen.c.names import Names
 from workbench.errors import WorkbenchError
 from workbench.export.dispatch.family import checked_name
@@ -25,10 +27,7 @@ class Port:
     @property
     def cells(self) -> int:
         """How many numbers there are."""
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count
+        return prod(self.shape)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype}{list(self.shape)}"
