@@ -89,6 +89,21 @@ def test_long_rows_are_walked_in_fours_by_the_recipe():
     assert wb.sanitize(schedule, *arrays)
 
 
+@pytest.mark.parametrize(("D", "wanted"), [(256, True), (258, False)])
+def test_a_row_that_a_gather_names_is_walked_in_fours_if_rows_begin_at_multiples_of_four(D, wanted):
+    op = wb.operator("def f(float(V,D) A, int32(N) i) -> (O) where in_range(i, 0, V) { O(n,d) = 2 * A(i(n),d) }")
+    sizes = {"V": 7, "D": D, "N": 5}
+    with patch.object(gpu_grids, "WIDE_WORK", 1):
+        schedule = wb.autoschedule(op, "h200", sizes=sizes)
+    assert ("*(const float4 *)&A[i[" in body(schedule)) is wanted
+    table = np.random.default_rng(1).random((7, D), np.float32)
+    rows = np.array([6, 0, 3, 3, 1], np.int32)
+    kernel = wb.build(schedule, target="cuda-on-cpu")
+    for given in (table, apart(table)):
+        np.testing.assert_array_equal(kernel(given, rows), 2 * table[rows])
+    assert wb.sanitize(schedule, table, rows)
+
+
 def test_what_is_read_under_a_condition_is_not_loaded_before_it():
     op = wb.operator("def f(float(N) X, float(M) Z) -> (Y) { Y(i) = i < N ? X(i) + Z(i) : Z(i) where i in 0:M }")
     schedule = wb.schedule(op, N=6, M=16) | wb.split("i", 4) | wb.vectorize("i_i") | wb.bind("i_o", "thread.x")

@@ -224,6 +224,26 @@ def test_a_transposition_goes_through_a_padded_tile():
     assert wb.bank_conflicts(schedule).worst == 1
 
 
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+def test_a_pool_is_one_kernel_and_its_frame_a_condition(name):
+    sizes = awkward_sizes(name)[0]
+    schedule = wb.autoschedule(wb.ops.load(name), "h200", sizes=sizes)
+    assert "inline('P')" in schedule.python()
+    assert len(regions(on_grid(schedule.tree))) == 1
+    executed(name, schedule, sizes)
+
+
+def test_the_frame_of_a_convolution_is_written_once():
+    schedule = wb.autoschedule(
+        wb.operator("""
+            def f(float(C,H) I, float(F,C,3) W) -> (O) {
+                P(c,y) = y >= 1 && y < H + 1 ? I(c,y-1) : 0.0 where c in 0:C, y in 0:H+2
+                O(f,y) +=! P(c,y+j) * W(f,c,j) where y in 0:H
+            }"""), "h200", C=64, H=4096, F=64,
+    )  # fmt: skip
+    assert "inline" not in schedule.python()
+
+
 def test_a_recurrence_stays_in_its_thread():
     text = "def scan(float(N,M) X) -> (float(N,M) Y) { for i in 0:N { Y(i,j) = X(i,j) + (i > 0 ? Y(i-1,j) : 0.0) } }"
     found = {x.name: x.kind for x in loops(wb.autoschedule(wb.operator(text), "cuda", N=64, M=512).tree)}

@@ -9,13 +9,15 @@ from dataclasses import replace
 
 from workbench.codegen.nest.nest import Cell, Nest, Write, children, rebuild
 from workbench.codegen.nest.ranges import Ranges, inside, interval
-from workbench.lang.algebra.normal_form import exact_quotient, polynomial
+from workbench.lang.algebra.normal_form import exact_quotient, is_address, polynomial
 from workbench.lang.algebra.polynomial import ZERO, Polynomial, atom, expression, number
 from workbench.lang.algebra.quotients import divisions, in_quotients
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Expr, Read, reads, walk
+from workbench.lang.expr import Binary, Expr, Read, reads, walk
 from workbench.lang.expr import transform as transform_expr
 from workbench.poly.programs.program import Array, Program
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def collapsed(nest: Nest, program: Program, ranges: Ranges | None = None) -> Nest:
@@ -40,7 +42,7 @@ def _written(write: Write, program: Program, ranges: Ranges) -> Write:
         subscripts = tuple(transform_expr(s, change) for s in own.subscripts)
         return replace(own, subscripts=joined(program.arrays[own.array], subscripts, ranges))
 
-    values = tuple(transform_expr(v, change) for v in write.values)
+    values = tuple(_compared(transform_expr(v, change), ranges) for v in write.values)
     return replace(write, cells=tuple(map(cell, write.cells)), values=values)
 
 
@@ -61,9 +63,28 @@ def joined(array: Array, subscripts: tuple[Expr, ...], ranges: Ranges) -> tuple[
 
 
 def _shorter(subscript: Expr, ranges: Ranges) -> Expr:
-    """The subscript in quotients alone where that is shorter: `(1024*o + i) / 2304`, however it was made."""
+    """The subscript in quotients alone where that is plainer: `(1024*o + i) / 2304`, however it was made."""
     other = expression(_decided(in_quotients(polynomial(subscript)), ranges), INT64)
-    return other if sum(1 for _ in walk(other)) < sum(1 for _ in walk(subscript)) else subscript
+    return other if _effort(other, ranges) < _effort(subscript, ranges) else subscript
+
+
+def _effort(expr: Expr, ranges: Ranges) -> tuple[int, int]:
+    """How many divisions round numbers that may be negative, which takes more than C's own; how long it is."""
+    divided = [e.left for e in walk(expr) if isinstance(e, Binary) and e.op in ("/", "%")]
+    least = [interval(e, ranges)[0] for e in divided]
+    return sum(low is None or low < 0 for low in least), sum(1 for _ in walk(expr))
+
+
+def _compared(value: Expr, ranges: Ranges) -> Expr:
+    """A value whose conditions on places are spelled as its subscripts are."""
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Binary) and node.op in COMPARISONS:
+            left, right = (_shorter(e, ranges) if is_address(e) else e for e in (node.left, node.right))
+            return replace(node, left=left, right=right)
+        return node
+
+    return transform_expr(value, change)
 
 
 def _groups(subscripts: tuple[Expr, ...]) -> list[list[int]]:

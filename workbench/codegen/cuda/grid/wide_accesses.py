@@ -95,11 +95,12 @@ def certain_reads(expr: Expr) -> Iterator[Read]:
 
 
 def is_wide(cell: Cell, variable: str, count: int, arrays: Mapping[str, Array]) -> bool:
-    """Whether `count` iterations touch neighbours of which the first one's offset is a multiple of `count`."""
+    """Whether `count` iterations touch neighbours of which the first one's offset is a multiple of `count`.
+
+    A row that a gather names counts: its offset is what was read, whatever that is, times the length of rows.
+    """
     array = arrays.get(cell.array)
     if array is None or not array.rank or cell.dtype.c_name not in VECTORS or cell.dtype.bytes * count > WIDEST:
-        return False
-    if any(True for s in cell.subscripts for _ in reads(s)):
         return False
     first = offset(array, cell.subscripts, {variable: Const(0, INT64)})
     second = offset(array, cell.subscripts, {variable: Const(1, INT64)})

@@ -34,7 +34,9 @@ BEFORE = (
     Row("inlining", "loops.loop_choices:inlined", "a value that is cheap need not be stored", tuned, takes=()),
     Row("copy_propagation", "memory.copy_propagation:without_copies",
         "an array that only repeats another need not be written", takes=()),
-    Row("fusion", "loops.fusion:fused", "one kernel over the same values", takes=("processor",)),
+    Row("unframed", "memory.copy_propagation:without_frames",
+        "a frame of constants is a condition where what it surrounds is read", takes=()),
+    Row("fusion", "gpu.products:fused_but_products", "one kernel over the same values", takes=("processor",)),
 )  # fmt: skip
 
 # Each update.

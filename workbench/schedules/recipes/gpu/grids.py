@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from workbench.errors import ScheduleError
+from workbench.lang.algebra.normal_form import constant
 from workbench.lang.expr import Expr, Index, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.programs.tree import Band, Loop
@@ -119,9 +120,23 @@ def _even(schedule: Schedule, statement: str, lane: Loop, count: int | None, wid
         if touch.along(dim) not in (0, 1):
             return False
         rows = [stride for d, stride in touch.strides if d != dim]
-        if touch.along(dim) == 1 and any(stride is None or stride % width for stride in rows):
+        apart = all(stride is not None and stride % width == 0 for stride in rows)
+        if touch.along(dim) == 1 and not apart and not _whole_rows(schedule, statement, touch.array, dim, width):
             return False
     return True
+
+
+def _whole_rows(schedule: Schedule, statement: str, array: str, dim: str, width: int) -> bool:
+    """Whether every row of an array begins at a multiple of `width`, so that it does not matter which a gather names."""
+    own = schedule.program.arrays[array]
+    cells = [subscripts for name, subscripts in _cells(schedule, statement) if name == array]
+    others = [
+        constant(stride)
+        for subscripts in cells
+        for e, stride in zip(subscripts, own.strides, strict=True)
+        if dim not in index_names(e)
+    ]
+    return not own.times and all(step is not None and step % width == 0 for step in others)
 
 
 def stepwise(schedule: Schedule, ids: tuple[str, ...], host: set[str], target: Target) -> Schedule | None:

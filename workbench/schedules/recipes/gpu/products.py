@@ -15,6 +15,8 @@ from workbench import poly
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang.expr import index_names
 from workbench.lang.expr import reads as reads_of
+from workbench.poly.programs.program import Program
+from workbench.poly.programs.tree import Tree, statements
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.gpu.blockings import blockings
 from workbench.schedules.recipes.gpu.fragments import (
@@ -30,6 +32,7 @@ from workbench.schedules.recipes.gpu.fragments import (
 from workbench.schedules.recipes.gpu.operands import Blocking, with_operands
 from workbench.schedules.recipes.gpu.padding.banks import padded
 from workbench.schedules.recipes.gpu.tensor_core_products import tensor_product
+from workbench.schedules.recipes.loops.fusion import fused
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import (
@@ -78,6 +81,15 @@ def product_of(shape: Structure, work: int | None = None) -> Product | None:
                 operands = tuple(sorted(moving[row] | moving[column]))
                 return Product(row, column, others, shape.reduced, operands)
     return None
+
+
+def fused_but_products(schedule: Schedule, processor: Target) -> Schedule:
+    """Nests over the same values as one kernel; products stay alone, whose tiles are kernels of their own."""
+    return fused(schedule, processor, _has_product)
+
+
+def _has_product(program: Program, nest: Tree, _: Target) -> bool:
+    return any(product_of(structure(program, s)) for s in statements(nest) if program.statement(s).kind == "update")
 
 
 def product(schedule: Schedule, identifier: str, target: Target) -> Schedule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from workbench import poly
@@ -26,11 +26,19 @@ MOST_TOGETHER = 24
 """Statements of one nest: more of them need more registers than there are, and judging them takes long."""
 
 
-def fused(schedule: Schedule, target: Target) -> Schedule:
-    """Merge neighbours, outermost level first, each pair as deep as it is legal."""
+def heavy(program: Program, tree: Tree, target: Target) -> bool:
+    """Whether a nest holds a reduction that will get blocks of its own."""
+    own = [program.statement(s) for s in statements(tree)]
+    updates = [s.id for s in own if s.kind == "update" or added(program, s)]
+    blocked = [s for s in updates if blocking(structure(program, s), target) is not None]
+    return bool(blocked) and not row_sums(program, target).issuperset(blocked)
+
+
+def fused(schedule: Schedule, target: Target, alone: Callable[[Program, Tree, Target], bool] = heavy) -> Schedule:
+    """Merge neighbours, outermost level first, each pair as deep as it is legal, but those that had better be `alone`."""
     refused: set[tuple[str, str]] = set()
     while True:
-        pair = next(candidates(schedule, schedule.tree, target, refused), None)
+        pair = next(candidates(schedule, schedule.tree, target, refused, alone), None)
         if pair is None:
             return schedule
         a, b, depth = pair
@@ -47,19 +55,20 @@ def fused(schedule: Schedule, target: Target) -> Schedule:
 
 
 def candidates(
-    schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]]
-) -> Iterator[tuple[Band, Band, int]]:
+    schedule: Schedule, tree: Tree, target: Target, refused: set[tuple[str, str]],
+    alone: Callable[[Program, Tree, Target], bool],
+) -> Iterator[tuple[Band, Band, int]]:  # fmt: skip
     """(one nest, the next, common depth) for neighbours over the same ranges."""
     if isinstance(tree, Sequence):
         for a, b in neighbours(tree):
             pair = statements(a)[-1], statements(b)[0]
             depth = common(schedule.program, a, b) if pair not in refused else 0
-            alone = any(heavy(schedule.program, nest, target) for nest in (a, b))
+            apart = any(alone(schedule.program, nest, target) for nest in (a, b))
             small = len(statements(a)) + len(statements(b)) <= MOST_TOGETHER
-            if depth and small and not alone and enough(schedule, a, depth):
+            if depth and small and not apart and enough(schedule, a, depth):
                 yield a, b, depth
     for child in children(tree):
-        yield from candidates(schedule, child, target, refused)
+        yield from candidates(schedule, child, target, refused, alone)
 
 
 def enough(schedule: Schedule, nest: Tree, depth: int) -> bool:
@@ -93,11 +102,3 @@ def common(program: Program, a: Tree, b: Tree) -> int:
         if not poly.same_range(program, (first, dims[0]), (second, dims[1])):
             return depth
     return min(len(a.loops), len(b.loops))
-
-
-def heavy(program: Program, tree: Tree, target: Target) -> bool:
-    """Whether a nest holds a reduction that will get blocks of its own."""
-    own = [program.statement(s) for s in statements(tree)]
-    updates = [s.id for s in own if s.kind == "update" or added(program, s)]
-    blocked = [s for s in updates if blocking(structure(program, s), target) is not None]
-    return bool(blocked) and not row_sums(program, target).issuperset(blocked)
