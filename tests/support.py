@@ -25,8 +25,8 @@ def examples(*, quick: int, ci: int, full: int) -> int:
 def place(test: str) -> str:
     """What one worker runs: a file, whose tests share what they build, or the folder that shares a browser.
 
-    >>> place("tests/poly/test_sheet.py::test_sheet[matmul]"), place("tests/browser/test_panel.py::test_undo")
-    ('tests/poly/test_sheet.py', 'tests/browser')
+    >>> place("tests/poly/programs/test_sheet.py::test_sheet[matmul]"), place("tests/browser/test_panel.py::test_undo")
+    ('tests/poly/programs/test_sheet.py', 'tests/browser')
     """
     file = test.partition("::")[0]
     return "tests/browser" if file.startswith("tests/browser/") else file

@@ -1,7 +1,7 @@
 """How far the C functions may be from the exact result, with and without fused multiply-add.
 
 The unit is the ulp of the exact result, for denormals that of the smallest normal number.  The table is
-asserted by tests/codegen/test_cmath.py; the functions of the C library are those of glibc.
+asserted by tests/codegen/cmath/test_functions.py; the functions of the C library are those of glibc.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.runtime.fakes import fake_compiler
+from tests.runtime.compilers.fakes import fake_compiler
 from tests.runtime.hand import kernel, numbers, parameter
 from workbench.errors import BuildError
 from workbench.runtime import building
@@ -34,7 +34,7 @@ from workbench.settings import settings
 pytestmark = pytest.mark.skipif(
     not (shutil.which("gcc") or shutil.which("clang")), reason="install gcc or clang: no C compiler found"
 )
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -379,7 +379,7 @@ PROCESS = """
 import sys
 sys.path.insert(0, {root!r})
 from workbench.settings import settings
-from tests.runtime.test_compiling import doubler, works
+from tests.runtime.compilers.test_compiling import doubler, works
 with settings(cache={cache!r}, compiler={compiler!r}):
     sys.exit(0 if works(doubler(123)) else 3)
 """

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.codegen.cmath_library import Array, Entry, Library, compiled, source
+from tests.codegen.cmath.library import Array, Entry, Library, compiled, source
 from workbench.codegen.cmath import conversion, in_order
 from workbench.errors import CodegenError
 from workbench.lang.dtypes import (

@@ -7,9 +7,9 @@ from io import BytesIO
 import pytest
 
 import workbench as wb
-from tests.viz.test_graph import BLOCK
-from tests.viz.test_timeline import SMALL
 from tests.viz.values import MACHINE
+from tests.viz.views.models.test_graph import BLOCK
+from tests.viz.views.models.test_timeline import SMALL
 from workbench import viz
 from workbench.errors import WorkbenchError
 from workbench.viz.notebook.figures import KINDS

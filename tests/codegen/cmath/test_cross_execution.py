@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from tests.codegen.cmath_library import Array, Entry, source
-from tests.codegen.cmath_reference import DOMAIN, EXACT, ulps
+from tests.codegen.cmath.library import Array, Entry, source
+from tests.codegen.cmath.reference import DOMAIN, EXACT, ulps
 from workbench.codegen.cmath import ulp_bound
 from workbench.errors import BuildError
 from workbench.lang.dtypes import FLOAT32, FLOAT64, DType

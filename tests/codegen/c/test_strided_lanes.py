@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.codegen.test_partial_lanes import guarded
+from tests.codegen.passes.test_partial_lanes import guarded
 from workbench.target import Target
 
 ROWS = {

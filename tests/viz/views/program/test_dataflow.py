@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 import workbench as wb
-from tests.viz.test_layout import OPERATORS, collisions, outside, scheduled
+from tests.viz.draw.test_layout import OPERATORS, collisions, outside, scheduled
 from tests.viz.values import parsed
 from workbench import viz
 from workbench.viz.draw.scene import Line

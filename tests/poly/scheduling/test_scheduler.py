@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.poly.making import Maker, conv, jacobi, matmul, op, read, seidel, span, statement, tensor
-from tests.poly.test_scanning import check
+from tests.poly.time.test_scanning import check
 from tests.support import examples
 from workbench.errors import BudgetExceeded, ScheduleError
 from workbench.lang import operator

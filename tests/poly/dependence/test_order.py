@@ -8,7 +8,7 @@ import pytest
 
 from tests.poly.interpreting import date, dates, instances, judge
 from tests.poly.making import Maker, calc, jacobi, lift, matmul, op, read, seidel, span, statement, tensor
-from tests.poly.test_scanning import tiled
+from tests.poly.time.test_scanning import tiled
 from tests.poly.trees import scramble
 from tests.support import examples
 from workbench.errors import ScheduleError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.codegen.test_partial_lanes import TYPES, guarded
+from tests.codegen.passes.test_partial_lanes import TYPES, guarded
 from workbench.schedules.recipes import default_schedule
 from workbench.target import Target
 

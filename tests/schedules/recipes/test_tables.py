@@ -9,10 +9,10 @@ import pytest
 
 import workbench as wb
 from tests.fromc.polybench import program
-from tests.schedules.test_column_reduction import SWEEPS
-from tests.schedules.test_index_set_splitting import PATHS
-from tests.schedules.test_row_fusion import NORM, SMALL
-from tests.schedules.test_triangles import TRIANGLES
+from tests.schedules.recipes.memory.test_column_reduction import SWEEPS
+from tests.schedules.recipes.memory.test_row_fusion import NORM, SMALL
+from tests.schedules.recipes.recurrences.test_index_set_splitting import PATHS
+from tests.schedules.recipes.recurrences.test_triangles import TRIANGLES
 from workbench.poly.programs.program import Program
 from workbench.schedules.recipes import default_recipe
 from workbench.schedules.recipes.decisions import deciding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from tests.codegen.test_cuda_text import kernels
+from tests.codegen.cuda.test_cuda_text import kernels
 from tests.gpu_schedules import HAND_MADE
 from tests.recipe_kernels import PAIRS, recipe_schedule
 from workbench.runtime.compilers.gpu_compiling import gpu_binary

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from tests.codegen.cmath_library import Array, Entry, Library, compiled, source
-from tests.codegen.cmath_reference import DOMAIN, EXACT, ulps
+from tests.codegen.cmath.library import Array, Entry, Library, compiled, source
+from tests.codegen.cmath.reference import DOMAIN, EXACT, ulps
 from workbench.codegen.cmath import scalar, ulp_bound, vector, vector_types
 from workbench.errors import CodegenError
 from workbench.lang.builtins import BUILTINS
