@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.browser.bench import Bench
 from tests.browser.test_access import SERIOUS, checked
-from tests.viz.test_graph import BLOCK, RECURRENT, deep
+from tests.viz.views.models.test_graph import BLOCK, RECURRENT, deep
 
 pytestmark = pytest.mark.slow
 

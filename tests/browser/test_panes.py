@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.bench import Bench
 from tests.browser.chromium import Browser
 from tests.viz.panels.values import SCHEDULES, schedule
-from tests.viz.test_gpu_views import transposed
+from tests.viz.views.gpu.test_gpu_views import transposed
 from workbench.viz.panels.mapping import grid
 
 pytestmark = pytest.mark.usefixtures("what_is_said_from_now_on")

@@ -7,7 +7,7 @@ from math import log2
 import pytest
 
 import workbench as wb
-from tests.runtime.test_machine_code import LISTING
+from tests.runtime.measuring.test_machine_code import LISTING
 from workbench.runtime.measuring import machine_code
 from workbench.runtime.measuring.machine_code import functions_of, why_unreadable
 from workbench.tune.models.object_code import features_of_functions, object_features, object_text, of_schedule

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.viz.test_graph import BLOCK, HOSTILE, ODD, RECURRENT, deep
+from tests.viz.views.models.test_graph import BLOCK, HOSTILE, ODD, RECURRENT, deep
 from workbench.errors import WorkbenchError
 from workbench.graph.fusion.call_graph import operator_of
 from workbench.viz.panels.models.marks import picture_payload
