@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from workbench.codegen.c.expressions.group_writes import group_write
+from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy
 from workbench.codegen.c.expressions.lanes import Lanes
 from workbench.codegen.c.expressions.neighbours import neighbours_copied
 from workbench.codegen.c.expressions.register_transpose import TransposedCopy, get_rows, pieces, transposed_copy
@@ -30,6 +32,7 @@ from workbench.codegen.nest.nest import (
     Prefetch,
     Write,
     writes,
+    written_out,
 )
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.normal_form import constant
@@ -121,6 +124,9 @@ class Printer:
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         comment = self.comment(write)
+        if write.group is not None:
+            together = group_write(Lanes(self.values, lane), write)
+            return comment + (together or self.lines(written_out(write), lane))
         if not lane.variable:
             return comment + scalar_write(self.values, write)
         lanes = Lanes(self.values, lane)
@@ -223,8 +229,8 @@ class Printer:
         return bool(self.values.held) and few_taps(loop)
 
     def moved(self, loop: For) -> list[str]:
-        """An unrolled loop that only copies neighbours, as one move of memory."""
-        copied = neighbours_copied(self.values, loop)
+        """An unrolled loop that only copies neighbours, or a few rows side by side, as one move of memory."""
+        copied = neighbours_copied(self.values, loop) or interleaved_copy(self.values, loop)
         return owned([*self.comment(copied[0]), copied[1]], (copied[0].statement,)) if copied else []
 
     def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:

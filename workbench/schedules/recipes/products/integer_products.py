@@ -11,12 +11,15 @@ from __future__ import annotations
 from math import prod
 
 from workbench.errors import ScheduleError
+from workbench.lang.dtypes import DTYPES
 from workbench.lang.expr import Binary, Cast, Expr, Read
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
 from workbench.schedules.kernels.product_frame import Form, ProductInstruction
 from workbench.schedules.recipes.loops.epilogue_fusion import beside
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.packing import packed
+from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge, parallelize, reorder, replace, tile
@@ -64,11 +67,18 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     found = product(shape)
     if found is None:
         return schedule
-    from workbench.schedules.kernels.products import instruction_for  # few programs multiply such numbers
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for  # few programs multiply such numbers
+    from workbench.schedules.kernels.products import instruction_for
 
     own = instruction_for(found.left, found.right, found.result, target)
     if own is None:
         return schedule
+    lanes = lane_instruction_for(found.left, found.right, found.result, target.isa) if own.tile.lanes else None
+    if lanes is not None:
+        words = Words(lanes.name, lanes.group, DTYPES[lanes.operands[0]].bytes)
+        after = packed(schedule, identifier, target, words=words)
+        if after is not schedule:
+            return after
     try:
         return _replaced(schedule, shape, found, own, target)
     except ScheduleError:

@@ -8,6 +8,7 @@ from workbench.lang.expr import Index, Read, index_names
 from workbench.lang.expr import reads as reads_of
 from workbench.poly.derive.buffers import reads
 from workbench.poly.derive.deriving import fresh_name
+from workbench.poly.programs.addresses import step_of
 from workbench.poly.programs.tree import loops, path, statements
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.edit import find_loop, rest_of
@@ -30,14 +31,16 @@ def plain_read(shape: Structure, dim: str) -> Read | None:
 
 
 def paneled(
-    schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool
-) -> Schedule:
+    schedule: Schedule, operand: Read, home: str, cut: tuple[str, int], *, batches: Collection[str] = (), lanes: bool,
+    group: tuple[str, int] | None = None,
+) -> Schedule:  # fmt: skip
     """The operand copied where an iteration of the loop `home` begins, in panels of `cut` = (dim, size).
 
     before → after:  B(k, n)   →   B_local(n / 16, k, n % 16)      cut = ("n", 16)
 
     The dims of `batches` stay outermost.  The copy runs in lanes along the dimension that was cut, or is unrolled.
-    Of an operand that is known all panels are copied before everything else.
+    Of an operand that is known all panels are copied before everything else.  Of the dim of a `group` (dim, size) so
+    many cells lie side by side: B_local(n / 16, k / 4, n % 16, k % 4).
     """
     if is_known(operand.tensor):
         name, once = home.rpartition("/")[0], fresh_name("once", {x.name for x in loops(schedule.tree)})
@@ -48,9 +51,20 @@ def paneled(
     dim, size = cut
     dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
     outer = [d for d in dims if d in batches]
-    cells = [*outer, f"{dim} / {size}", *(d for d in dims if d not in (*outer, dim)), f"{dim} % {size}"]
+    deep, words = group or ("", 1)
+    inner = [f"{d} / {words}" if d == deep else d for d in dims if d not in (*outer, dim)]
+    cells = [*outer, f"{dim} / {size}", *inner, f"{dim} % {size}", *([f"{deep} % {words}"] if deep else [])]
+    along = _along(schedule, operand, deep)
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
+    if deep:
+        return _copied_words(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
     return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
+
+
+def _along(schedule: Schedule, operand: Read, dim: str) -> bool:
+    """Whether an operand's neighbours along a dim are neighbours in memory."""
+    step = step_of(schedule.program.arrays[operand.tensor], operand.subscripts, dim) if dim else None
+    return step is not None and step.constant == 1
 
 
 def _meant(schedule: Schedule, operand: Read, home: str) -> str:
@@ -73,3 +87,19 @@ def _copied(schedule: Schedule, buffer: str, position: int, size: int, *, lanes:
     if position == 0 and len(others) > 1:  # rows of the operand follow one another: one long loop
         schedule = fuse(*(f"{load.name}/{x}" for x in others)).on(schedule)
     return (vectorize if lanes else unroll)(f"{load.name}/{names[1]}").on(schedule)
+
+
+def _copied_words(
+    schedule: Schedule, buffer: str, cut: tuple[int, int], group: tuple[int, int], *, along: bool
+) -> Schedule:
+    """The copy panel by panel, in it word by word: each of neighbours, or of as many rows that are exchanged."""
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    row, deep = own[cut[0]], own[group[0]]
+    for loop, size, ends in ((row, cut[1], ("panel", "lane")), (deep, group[1], ("group", "term"))):
+        schedule = split(f"{load.name}/{loop}", size, names=(f"{loop}_{ends[0]}", f"{loop}_{ends[1]}")).on(schedule)
+    others = [f"{x}_group" if x == deep else x for x in own if x != row]
+    inner = [f"{row}_lane", f"{deep}_term"] if along else [f"{deep}_term", f"{row}_lane"]
+    order = (f"{row}_panel", *others, *inner)
+    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in order)))
+    return unroll(f"{load.name}/{deep}_term").on(schedule)
