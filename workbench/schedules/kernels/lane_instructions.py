@@ -30,13 +30,15 @@ class LaneInstruction(ProcessorKernel):
 
     `operands` are the element types in the order in which it takes them, `result` that of the sums.  `forms` are C
     expressions by the number of lanes: of sums `r` and words `x` and `y`, vectors of the types `wb_<name>_<lanes>_r`
-    and `..._w`.  `header` stands before them.
+    and `..._w`.  `header` stands before them.  A `shifted` one takes its first operand 128 higher: that one is the word
+    for all lanes and has to be in a buffer of its own.
     """
 
     operands: tuple[str, str] = ("", "")
     result: str = ""
     forms: tuple[tuple[int, str], ...] = ()
     header: str = ""
+    shifted: bool = False
 
     @property
     def group(self) -> int:
@@ -49,15 +51,17 @@ class LaneInstruction(ProcessorKernel):
 
 
 def lane_instruction(
-    name: str, isa: tuple[str, ...], operands: tuple[str, str], result: str, forms: dict[int, str], header: str
+    name: str, isa: tuple[str, ...], operands: tuple[str, str], result: str, forms: dict[int, str], header: str, *,
+    shifted: bool = False,
 ) -> LaneInstruction:  # fmt: skip
     """An instruction as `replace` knows it; `wb.register` makes it known."""
     a, b = operands
     definition = f"def {name}({a}(K) A, {b}(K) B) -> (c) {{ c += {result}(A(k)) * {result}(B(k)) }}"
     source = header + "".join(function_text(name, result, lanes, text) for lanes, text in forms.items())
     return LaneInstruction(
-        name, definition, source, isa=isa, operands=operands, result=result, forms=tuple(forms.items()), header=header
-    )
+        name, definition, source, isa=isa, operands=operands, result=result, forms=tuple(forms.items()),
+        header=header, shifted=shifted,
+    )  # fmt: skip
 
 
 def function_text(name: str, result: str, lanes: int, form: str) -> str:
@@ -129,6 +133,10 @@ INSTRUCTIONS = (
                      {16: _bf16(512), 8: _bf16(256), 4: _bf16(128)}, X86),
     lane_instruction("vpdpbusd", ("avx512_vnni", "avx512vl"), ("uint8", "int8"), "int32",
                      {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86),
+    lane_instruction("vpdpbusd_s8", ("avx512_vnni", "avx512vl"), ("int8", "int8"), "int32",
+                     {16: _bytes(512), 8: _bytes(256), 4: _bytes(128)}, X86, shifted=True),
+    lane_instruction("vpdpbusd_s8_vex", ("avx_vnni",), ("int8", "int8"), "int32",
+                     {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86, shifted=True),
     lane_instruction("vpdpbusd_vex", ("avx_vnni",), ("uint8", "int8"), "int32",
                      {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86),
     lane_instruction("sdot", ("dotprod",), ("int8", "int8"), "int32",

@@ -7,6 +7,7 @@ Operands that do not lie as the instruction takes them are multiplied by the loo
 
 from __future__ import annotations
 
+from workbench.codegen.c.expressions.encoded_operands import Encoding, in_code
 from workbench.codegen.c.expressions.lanes import Lanes, address_stride
 from workbench.codegen.c.expressions.writes import held_local
 from workbench.codegen.nest.nest import Write
@@ -25,7 +26,7 @@ WB_INLINE int32_t wb_word(const void *p) {
 """
 
 
-def group_write(lanes: Lanes, write: Write) -> list[str]:
+def group_write(lanes: Lanes, write: Write, encoding: Encoding) -> list[str]:
     """The call of the instruction for all lanes; empty where something does not lie in its order."""
     if write.group is None or not lanes.lane.variable:
         return []
@@ -33,15 +34,22 @@ def group_write(lanes: Lanes, write: Write) -> list[str]:
     if not isinstance(kernel, LaneInstruction) or local is None or not kernel.function(lanes.lane.count):
         return []
     found = operands(kernel, write.values[0])
+    if found is not None and kernel.shifted:
+        found = in_code(found, encoding)
     words = [] if found is None else [_word(lanes, write, read) for read in found]
     if len(words) != 2 or None in words:
         return []
+    return [called(lanes, kernel, lanes.values.register(local), (words[0] or "", words[1] or ""))]
+
+
+def called(lanes: Lanes, kernel: LaneInstruction, register: str, words: tuple[str, str]) -> str:
+    """The statement that adds the products of two vectors of words to a register."""
     helpers, count = lanes.values.helpers, lanes.lane.count
     helpers.text(kernel.header, kernel.header)
     name = kernel.function(count)
     helpers.text(name, function_text(kernel.name, kernel.result, count, dict(kernel.forms)[count]))
-    register, own = lanes.values.register(local), helpers.type(DTYPES[kernel.result], count)
-    return [f"{register} = ({own}){name}(({name}_r){register}, ({name}_w){words[0]}, ({name}_w){words[1]});"]
+    own = helpers.type(DTYPES[kernel.result], count)
+    return f"{register} = ({own}){name}(({name}_r){register}, ({name}_w){words[0]}, ({name}_w){words[1]});"
 
 
 def _word(lanes: Lanes, write: Write, read: Read) -> str | None:

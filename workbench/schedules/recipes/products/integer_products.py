@@ -75,7 +75,7 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
         return schedule
     lanes = lane_instruction_for(found.left, found.right, found.result, target.isa) if own.tile.lanes else None
     if lanes is not None:
-        words = Words(lanes.name, lanes.group, DTYPES[lanes.operands[0]].bytes)
+        words = Words(lanes.name, lanes.group, DTYPES[lanes.operands[0]].bytes, lanes.shifted)
         after = packed(schedule, identifier, target, words=words)
         if after is not schedule:
             return after
