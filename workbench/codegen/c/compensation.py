@@ -26,7 +26,7 @@ from workbench.schedules.kernels.lane_instructions import LaneInstruction, opera
 if TYPE_CHECKING:
     from workbench.codegen.c.printer import Printer
 
-COLUMN = "wb.column"
+COLUMN = "column"
 ONES = "(int32_t)0x80808080u"
 """128 in every byte of the first operand."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from workbench.codegen.c.compensation import compensated
 from workbench.codegen.c.expressions.encoded_operands import Encoding, decoded, encoded, flip

@@ -19,7 +19,8 @@ from workbench.schedules.analysis.structure import Structure, in_place, multipli
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
-from workbench.schedules.recipes.products.panels import paneled, plain_read
+from workbench.schedules.recipes.products.known_operands import is_known
+from workbench.schedules.recipes.products.panels import copied_rows, paneled, plain_read, runs_along
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
@@ -103,6 +104,8 @@ def _packed(
     if found is None:
         return start
     plan, schedule = found
+    if plan.other is not None and words is not None and words.shifted and is_known(plan.other.tensor):
+        return start  # whoever packs it once knows nothing of the instruction's code
     if plan.operand is not None:
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
     if plan.other is not None:
@@ -163,14 +166,17 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     name = schedule.program.statement(identifier).name
     home = f"{name}/{_home(schedule, identifier, plan, dim)}"
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
+    if plan.words is not None and dim == plan.row and runs_along(schedule, operand, plan.depth):
+        once = not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
+        return copied_rows(schedule, operand, home, plan.depth, once=once)
     group = None if plan.words is None else (plan.depth, plan.words.count)
     return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, group=group)
 
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:
-    """The loop over one word of contributions, inside the lanes, by the instruction; words that are not full are padded.
+    """The loop over one word of contributions, inside the lanes, by the instruction.
 
-    Only they are: rows and columns beyond the ends have no cells.
+    Words that are not full are padded; rows and columns beyond the ends are not, they have no cells.
     """
     name = schedule.program.statement(identifier).name
     deep = plan.inside(plan.depth)

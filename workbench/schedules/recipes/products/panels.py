@@ -43,8 +43,7 @@ def paneled(
     many cells lie side by side: B_local(n / 16, k / 4, n % 16, k % 4).
     """
     if is_known(operand.tensor):
-        name, once = home.rpartition("/")[0], fresh_name("once", {x.name for x in loops(schedule.tree)})
-        schedule, home = add_unit_loop(name, 0, name=once).on(schedule), f"{name}/{once}"
+        schedule, home = _once(schedule, home)
     before = {*schedule.program.arrays}
     schedule = stage(_meant(schedule, operand, home), home).on(schedule)
     (buffer,) = {*schedule.program.arrays} - before
@@ -54,17 +53,39 @@ def paneled(
     deep, words = group or ("", 1)
     inner = [f"{d} / {words}" if d == deep else d for d in dims if d not in (*outer, dim)]
     cells = [*outer, f"{dim} / {size}", *inner, f"{dim} % {size}", *([f"{deep} % {words}"] if deep else [])]
-    along = _along(schedule, operand, deep)
+    along = bool(deep) and runs_along(schedule, operand, deep)
     schedule = transform_layout(buffer, f"({', '.join(dims)}) -> ({', '.join(cells)})").on(schedule)
     if deep:
         return _copied_words(schedule, buffer, (dims.index(dim), size), (dims.index(deep), words), along=along)
     return _copied(schedule, buffer, dims.index(dim), size, lanes=lanes)
 
 
-def _along(schedule: Schedule, operand: Read, dim: str) -> bool:
+def runs_along(schedule: Schedule, operand: Read, dim: str) -> bool:
     """Whether an operand's neighbours along a dim are neighbours in memory."""
-    step = step_of(schedule.program.arrays[operand.tensor], operand.subscripts, dim) if dim else None
+    step = step_of(schedule.program.arrays[operand.tensor], operand.subscripts, dim)
     return step is not None and step.constant == 1
+
+
+def copied_rows(schedule: Schedule, operand: Read, home: str, dim: str, *, once: bool) -> Schedule:
+    """The operand copied as it lies where an iteration of the loop `home` begins, or `once` before everything else.
+
+    before → after:  A(m, k)   →   A_local(m, k)      in lanes along the dim k
+    """
+    if once or is_known(operand.tensor):
+        schedule, home = _once(schedule, home)
+    before = {*schedule.program.arrays}
+    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
+    (buffer,) = {*schedule.program.arrays} - before
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    dims = [s.name for s in operand.subscripts if isinstance(s, Index)]
+    return vectorize(f"{load.name}/{own[dims.index(dim)]}").on(schedule)
+
+
+def _once(schedule: Schedule, home: str) -> tuple[Schedule, str]:
+    """A loop of one iteration around the nest of a loop, and its name."""
+    name, once = home.rpartition("/")[0], fresh_name("once", {x.name for x in loops(schedule.tree)})
+    return add_unit_loop(name, 0, name=once).on(schedule), f"{name}/{once}"
 
 
 def _meant(schedule: Schedule, operand: Read, home: str) -> str:
