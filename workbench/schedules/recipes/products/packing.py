@@ -24,7 +24,7 @@ from workbench.schedules.recipes.products.panels import copied_rows, paneled, pl
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, pad, parallelize, reorder, replace, tile
+from workbench.schedules.steps import fuse, pad, parallelize, reorder, replace, split, tile
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -183,7 +183,7 @@ def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words
     row, column, outer, inner = (
         f"{name}/{x}" for x in (f"{plan.inside(plan.row)}_i", f"{plan.inside(plan.column)}_i", f"{deep}_o", f"{deep}_i")
     )
-    schedule = tile({f"{name}/{deep}": words.count}).on(schedule)
+    schedule = split(f"{name}/{deep}", words.count).on(schedule)
     if (structure(schedule.program, identifier).trip(plan.depth) or 1) % words.count:
         schedule = applied(schedule, reorder(row, column, outer, inner))
         schedule = pad(outer).on(schedule)
