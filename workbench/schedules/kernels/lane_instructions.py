@@ -29,8 +29,8 @@ class LaneInstruction(ProcessorKernel):
     """One instruction: in every lane the sum of a group's products is added to a number of 32 bits.
 
     `operands` are the element types in the order in which it takes them, `result` that of the sums.  `forms` are C
-    expressions by the number of lanes: of sums `r` and words `x` and `y`, vectors of the types `wb_<name>_<lanes>_r`
-    and `..._w`.  `header` stands before them.  A `shifted` one takes its first operand 128 higher: that one is the word
+    expressions by the number of lanes: of sums `r` and words `x` and `y`, vectors of which `{r}` and `{w}` are the
+    types.  `header` stands before them.  A `shifted` one takes its first operand 128 higher: that one is the word
     for all lanes and has to be in a buffer of its own.
     """
 
@@ -67,6 +67,7 @@ def lane_instruction(
 def function_text(name: str, result: str, lanes: int, form: str) -> str:
     """The C function that executes an instruction for so many lanes."""
     own, size = f"wb_{name}_{lanes}", lanes * WORD_BITS // 8
+    form = form.replace("{r}", f"{own}_r").replace("{w}", f"{own}_w")
     return (
         f"typedef {DTYPES[result].c_name} {own}_r __attribute__((vector_size({size})));\n"
         f"typedef int32_t {own}_w __attribute__((vector_size({size})));\n"
@@ -124,6 +125,15 @@ def _bytes(bits: int, kind: str = "") -> str:
     return f"_mm{short}_dpbusd{kind}_epi32((__m{bits}i)r, (__m{bits}i)x, (__m{bits}i)y)"
 
 
+def _words(bits: int, kind: str = "") -> str:
+    return _bytes(bits, kind).replace("dpbusd", "dpwssd")
+
+
+def _pairs(bits: int) -> str:
+    short = "" if bits == 128 else str(bits)
+    return f"(r + ({{r}})_mm{short}_madd_epi16((__m{bits}i)x, (__m{bits}i)y))"
+
+
 def _arm(name: str, sums: str, left: str, right: str) -> dict[int, str]:
     return {4: f"{name}(({sums})r, ({left})x, ({right})y)"}
 
@@ -139,6 +149,13 @@ INSTRUCTIONS = (
                      {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86, shifted=True),
     lane_instruction("vpdpbusd_vex", ("avx_vnni",), ("uint8", "int8"), "int32",
                      {8: _bytes(256, "_avx"), 4: _bytes(128, "_avx")}, X86),
+    lane_instruction("vpdpwssd", ("avx512_vnni", "avx512vl"), ("int16", "int16"), "int32",
+                     {16: _words(512), 8: _words(256), 4: _words(128)}, X86),
+    lane_instruction("vpdpwssd_vex", ("avx_vnni",), ("int16", "int16"), "int32",
+                     {8: _words(256, "_avx"), 4: _words(128, "_avx")}, X86),
+    lane_instruction("vpmaddwd_512", ("avx512bw", "avx512vl"), ("int16", "int16"), "int32",
+                     {16: _pairs(512), 8: _pairs(256), 4: _pairs(128)}, X86),
+    lane_instruction("vpmaddwd", ("avx2",), ("int16", "int16"), "int32", {8: _pairs(256), 4: _pairs(128)}, X86),
     lane_instruction("sdot", ("dotprod",), ("int8", "int8"), "int32",
                      _arm("vdotq_s32", "int32x4_t", "int8x16_t", "int8x16_t"), ARM),
     lane_instruction("udot", ("dotprod",), ("uint8", "uint8"), "int32",

@@ -12,7 +12,8 @@ from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.nest.nest import For, Write, only
 from workbench.codegen.passes.register_tiles.accumulators import iterations
 from workbench.lang.algebra.normal_form import constant, depends, simplify
-from workbench.lang.expr import Expr, Read, reads, substitute
+from workbench.lang.dtypes import DType
+from workbench.lang.expr import Cast, Expr, Read, reads, substitute
 
 VECTOR_BYTES = 16
 WORD_BYTES = 4
@@ -31,9 +32,13 @@ def interleaved_copy(values: Values, loop: For) -> tuple[Write, str] | None:
     if write.reduction is not None or len(write.cells) != 1 or write.atomic or write.nontemporal:
         return None
     cell, source = write.cells[0], write.values[0]
+    if isinstance(source, Cast) and source.dtype == cell.dtype and not cell.dtype.is_float:
+        source = source.operand
     if not isinstance(source, Read) or not source.subscripts or source.tensor == cell.array:
         return None
-    if source.dtype != cell.dtype or count is None or count * cell.dtype.bytes != WORD_BYTES or count < 2:
+    if source.dtype != cell.dtype and not (source.dtype.kind in ("int", "uint") and source.dtype.bits == 8):
+        return None
+    if count is None or count * cell.dtype.bytes != WORD_BYTES or count < 2:
         return None
     if any(reads(*source.subscripts, *cell.subscripts)) or depends(inner.upper, loop.variable):
         return None
@@ -51,12 +56,12 @@ def interleaved_copy(values: Values, loop: For) -> tuple[Write, str] | None:
         values.element(array, _at(subscripts, first))
         for array, subscripts in ((cell.array, cell.subscripts), (source.tensor, source.subscripts))
     )
+    if source.dtype != cell.dtype:
+        name = values.helpers.text(*_widening(count, source.dtype, cell.dtype))
+        return write, f"{name}(&{target}, &{start}, {steps[2]}, {values.text(inner.upper)});"
     name = values.helpers.text(*_function(count, cell.dtype.bytes))
-    size = cell.dtype.bytes
-    return write, (
-        f"{name}((uint{8 * size}_t *)&{target}, (const uint{8 * size}_t *)&{start}, {steps[2]}, "
-        f"{values.text(inner.upper)});"
-    )  # fmt: skip
+    of = f"uint{cell.dtype.bits}_t"
+    return write, f"{name}(({of} *)&{target}, (const {of} *)&{start}, {steps[2]}, {values.text(inner.upper)});"
 
 
 def _at(subscripts: tuple[Expr, ...], first: dict[str, Expr]) -> tuple[Expr, ...]:
@@ -94,6 +99,28 @@ def _function(rows: int, size: int) -> tuple[str, str]:
     ]
     head = f"void {name}({of} *restrict to, const {of} *restrict from, int64_t step, int64_t count)"
     return name, f"WB_INLINE {head} {{\n" + "".join(f"    {x}\n" for x in lines) + "}\n"
+
+
+def _widening(rows: int, source: DType, target: DType) -> tuple[str, str]:
+    """The same for integers that are converted to a wider type on the way."""
+    lanes = VECTOR_BYTES // target.bytes
+    name = f"wb_interleaved_{rows}x{source.name}_{target.name}"
+    parts, text = _side_by_side(lanes, [f"v{q}" for q in range(rows)])
+    lines = [
+        f"typedef {target.c_name} V __attribute__((vector_size({VECTOR_BYTES})));",
+        f"typedef {target.c_name} U __attribute__((vector_size({VECTOR_BYTES}), aligned({target.bytes}), may_alias));",
+        f"typedef {source.c_name} S __attribute__((vector_size({lanes * source.bytes}), aligned(1), may_alias));",
+        "int64_t i = 0;",
+        f"for (; i + {lanes} <= count; i += {lanes}) {{",
+        *(f"    const V v{q} = __builtin_convertvector(*(const S *)(from + {q}*step + i), V);" for q in range(rows)),
+        *(f"    {x}" for x in text),
+        *(f"    *(U *)(to + {rows}*i + {n * lanes}) = (U){x};" for n, x in enumerate(parts)),
+        "}",
+        "for (; i < count; i++)",
+        f"    WB_UNROLL for (int q = 0; q < {rows}; q++) to[{rows}*i + q] = from[q*step + i];",
+    ]
+    given = f"{target.c_name} *restrict to, const {source.c_name} *restrict from, int64_t step, int64_t count"
+    return name, f"WB_INLINE void {name}({given}) {{\n" + "".join(f"    {x}\n" for x in lines) + "}\n"
 
 
 def _side_by_side(lanes: int, rows: list[str]) -> tuple[list[str], list[str]]:

@@ -67,22 +67,32 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     found = product(shape)
     if found is None:
         return schedule
-    from workbench.schedules.kernels.lane_instructions import lane_instruction_for  # few programs multiply such numbers
-    from workbench.schedules.kernels.products import instruction_for
+    from workbench.schedules.kernels.products import instruction_for  # few programs multiply such numbers
 
     own = instruction_for(found.left, found.right, found.result, target)
     if own is None:
         return schedule
-    lanes = lane_instruction_for(found.left, found.right, found.result, target.isa) if own.tile.lanes else None
-    if lanes is not None:
-        words = Words(lanes.name, lanes.group, DTYPES[lanes.operands[0]].bytes, lanes.shifted)
-        after = packed(schedule, identifier, target, words=words)
-        if after is not schedule:
-            return after
+    words = words_for(found, target) if own.tile.lanes else None
+    after = schedule if words is None else packed(schedule, identifier, target, words=words)
+    if after is not schedule:
+        return after
     try:
         return _replaced(schedule, shape, found, own, target)
     except ScheduleError:
         return schedule
+
+
+def words_for(found: Product, target: Target) -> Words | None:
+    """What an instruction in the lanes of a machine takes of a product; bytes may be widened for it, floats for any."""
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for
+
+    own = lane_instruction_for(found.left, found.right, found.result, target.isa)
+    if own is not None:
+        return Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)
+    if found.result == "float32":
+        return Words("", 1, DTYPES[found.result].bytes, wide=found.result)
+    own = lane_instruction_for("int16", "int16", found.result, target.isa)
+    return None if own is None else Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")
 
 
 def narrow(value: Expr) -> bool:

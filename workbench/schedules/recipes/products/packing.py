@@ -24,7 +24,7 @@ from workbench.schedules.recipes.products.panels import copied_rows, paneled, pl
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, pad, parallelize, reorder, replace, split, tile
+from workbench.schedules.steps import fuse, pad, parallelize, reorder, replace, split, tile, widen
 from workbench.schedules.transform import applied
 from workbench.target import Target
 
@@ -110,7 +110,9 @@ def _packed(
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
     if plan.other is not None:
         schedule = _filled(schedule, identifier, plan, plan.other, plan.row)
-    return schedule if plan.words is None else _instructed(schedule, identifier, plan, plan.words)
+    if plan.words is None or not plan.words.instruction:
+        return schedule
+    return _instructed(schedule, identifier, plan, plan.words)
 
 
 def _possible(
@@ -166,11 +168,19 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     name = schedule.program.statement(identifier).name
     home = f"{name}/{_home(schedule, identifier, plan, dim)}"
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
-    if plan.words is not None and dim == plan.row and runs_along(schedule, operand, plan.depth):
+    words = plan.words
+    if words is None:
+        return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+    before = {*schedule.program.arrays}
+    if dim == plan.row and runs_along(schedule, operand, plan.depth):
         once = not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
-        return copied_rows(schedule, operand, home, plan.depth, once=once)
-    group = None if plan.words is None else (plan.depth, plan.words.count)
-    return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, group=group)
+        schedule = copied_rows(schedule, operand, home, plan.depth, once=once)
+    else:
+        group = (plan.depth, words.count) if words.count > 1 else None
+        schedule = paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, group=group)
+    (buffer,) = {*schedule.program.arrays} - before
+    narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
+    return widen(buffer, words.wide).on(schedule) if narrow else schedule
 
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:

@@ -31,13 +31,15 @@ MANY = 4
 class Words:
     """Products by an instruction in lanes: its name, how many contributions it takes at once, bytes of an operand.
 
-    A `shifted` one takes rows in another code: they are always packed.
+    A `shifted` one takes rows in another code, a `wide` one both operands in a wider type (its name): they are always
+    packed.  Without an instruction the operands are widened only.
     """
 
     instruction: str
     count: int
     bytes: int
     shifted: bool = False
+    wide: str = ""
 
 
 @record
@@ -100,7 +102,7 @@ def sized(
     inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
     straight = words is not None and all(t.along(depth) == 1 for t in moving)
-    filled = words is not None and (words.shifted or k % words.count != 0)
+    filled = words is not None and (words.shifted or words.wide != "" or k % words.count != 0)
     other = reads[1] if filled or any(t.along(depth) != 1 for t in moving) else None
     name = shape.statement.name
     if other is not None and words is None and not decide(f"{name}_pack_rows", True, (True, False)):
