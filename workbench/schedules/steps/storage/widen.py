@@ -38,7 +38,7 @@ class Widen(Transform):
         if self.dtype not in DTYPES:
             raise ScheduleError(f"widen: {unknown_name('element type', self.dtype, list(DTYPES))}")
         wide = DTYPES[self.dtype]
-        if not holds(wide, array.dtype):
+        if wide == array.dtype or not wide.holds(array.dtype):
             raise ScheduleError(f"{self}: {wide.name} does not hold every {array.dtype.name}, or is no other type")
         arrays = {**program.arrays, array.name: replace(array, dtype=wide)}
         try:
@@ -55,23 +55,11 @@ class Widen(Transform):
             if array.scope == "local" and array.role == "temporary":
                 read = {c.dtype for s in schedule.program.statements for c in _conversions(s, array.name)}
                 for wide in sorted(read, key=lambda d: d.name):
-                    if holds(wide, array.dtype):
+                    if wide != array.dtype and wide.holds(array.dtype):
                         yield cls(array.name, wide.name)
 
     def __str__(self) -> str:
         return f"widen({self.array!r}, {self.dtype!r})"
-
-
-def holds(wide: DType, narrow: DType) -> bool:
-    """Whether a type has every number of another one, and more."""
-    if "bool" in (wide.kind, narrow.kind) or wide.bits <= narrow.bits:
-        return False
-    if narrow.is_float:
-        return wide.is_float
-    digits = {16: 11, 32: 24, 64: 53}[wide.bits] if wide.is_float else 0
-    if wide.is_float:
-        return wide.name != "bfloat16" and narrow.bits <= digits
-    return wide.kind == narrow.kind or wide.kind == "int"
 
 
 def _conversions(s: ProgramStatement, array: str) -> Iterator[Cast]:
@@ -114,7 +102,7 @@ def _read(value: Expr, statement: str, array: Array, wide: DType) -> Expr:
     """The value with what it reads of the array in the wider type."""
     match value:
         case Cast(Read(name, subscripts, _), dtype) if name == array.name:
-            if dtype != wide and not holds(dtype, wide):
+            if not dtype.holds(wide):
                 raise ScheduleError(f"{statement} converts {array.name} to {dtype.name}, which is no wider type")
             read = Read(name, subscripts, wide)
             return read if dtype == wide else Cast(read, dtype)
