@@ -31,8 +31,15 @@ WB_DOT(_mm_dpbusd_avx_epi32, __m128i, 16, uint8_t, int8_t, 4, 1)
 WB_DOT(_mm512_dpwssd_epi32, __m512i, 64, int16_t, int16_t, 2, 1)
 WB_DOT(_mm256_dpbusd_avx_epi32, __m256i, 32, uint8_t, int8_t, 4, 1)
 WB_DOT(_mm256_dpwssd_avx_epi32, __m256i, 32, int16_t, int16_t, 2, 1)
+WB_DOT(_mm256_dpwssd_epi32, __m256i, 32, int16_t, int16_t, 2, 1)
+WB_DOT(_mm_dpwssd_epi32, __m128i, 16, int16_t, int16_t, 2, 1)
+WB_DOT(_mm_dpwssd_avx_epi32, __m128i, 16, int16_t, int16_t, 2, 1)
 WB_DOT(wb_madd_512, __m512i, 64, int16_t, int16_t, 2, 0)
+WB_DOT(wb_madd_256, __m256i, 32, int16_t, int16_t, 2, 0)
+WB_DOT(wb_madd_128, __m128i, 16, int16_t, int16_t, 2, 0)
 #define _mm512_madd_epi16(x, y) wb_madd_512((__m512i){0}, x, y)
+#define _mm256_madd_epi16(x, y) wb_madd_256((__m256i){0}, x, y)
+#define _mm_madd_epi16(x, y) wb_madd_128((__m128i){0}, x, y)
 
 static inline float wb_bf16(uint16_t x) { uint32_t u = (uint32_t)x << 16; float f; memcpy(&f, &u, 4); return f; }
 #define WB_BF16(NAME, VECTOR, HALVES, LANES)                                                         \

@@ -83,6 +83,8 @@ class Value:
             case Read() | Select():
                 cases = self.cases()
                 found = {case.constant() for case in cases if not case.where.is_empty()} if cases else {None}
+            case Cast(operand, dtype) if dtype.holds(operand.dtype):
+                return self.part(operand).constant()
             case Binary("+" | "-" | "*") | Call("abs" | "max" | "min"):
                 given = [self.part(e).constant() for e in children(self.expr)]
                 found = {_folded(self.expr, [v for v in given if v is not None]) if None not in given else None}
