@@ -18,6 +18,7 @@ from workbench.schedules.analysis.structure import Structure, Touch, structure
 from workbench.schedules.kernels.product_frame import Form, ProductInstruction
 from workbench.schedules.recipes.loops.epilogue_fusion import beside
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.direct_convolution import convolved
 from workbench.schedules.recipes.products.packing import packed
 from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.try_steps import attempt
@@ -73,9 +74,10 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     if own is None:
         return schedule
     words = words_for(found, target) if own.tile.lanes else None
-    after = schedule if words is None else packed(schedule, identifier, target, words=words)
-    if after is not schedule:
-        return after
+    for way in (packed, convolved) if words is not None else ():
+        after = way(schedule, identifier, target, words=words)
+        if after is not schedule:
+            return after
     try:
         return _replaced(schedule, shape, found, own, target)
     except ScheduleError:

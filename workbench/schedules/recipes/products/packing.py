@@ -20,12 +20,11 @@ from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import copied_rows, paneled, plain_read, runs_along
+from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, paneled, plain_read, runs_along
 from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, pad, parallelize, reorder, replace, split, tile, widen
-from workbench.schedules.transform import applied
+from workbench.schedules.steps import fuse, parallelize, tile, widen
 from workbench.target import Target
 
 WORK = 1 << 18
@@ -184,23 +183,10 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
 
 
 def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:
-    """The loop over one word of contributions, inside the lanes, by the instruction.
-
-    Words that are not full are padded; rows and columns beyond the ends are not, they have no cells.
-    """
-    name = schedule.program.statement(identifier).name
-    deep = plan.inside(plan.depth)
-    row, column, outer, inner = (
-        f"{name}/{x}" for x in (f"{plan.inside(plan.row)}_i", f"{plan.inside(plan.column)}_i", f"{deep}_o", f"{deep}_i")
-    )
-    schedule = split(f"{name}/{deep}", words.count).on(schedule)
-    if (structure(schedule.program, identifier).trip(plan.depth) or 1) % words.count:
-        schedule = applied(schedule, reorder(row, column, outer, inner))
-        schedule = pad(outer).on(schedule)
-        schedule = applied(schedule, reorder(outer, row, column, inner))
-    else:
-        schedule = applied(schedule, reorder(outer, row, column, inner))
-    return replace(inner, words.instruction).on(schedule)
+    name, deep = schedule.program.statement(identifier).name, plan.inside(plan.depth)
+    cells = f"{plan.inside(plan.row)}_i", f"{plan.inside(plan.column)}_i"
+    full = (structure(schedule.program, identifier).trip(plan.depth) or 1) % words.count == 0
+    return by_instruction(schedule, name, (deep, *cells), words, full=full)
 
 
 def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:

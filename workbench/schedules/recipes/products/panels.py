@@ -13,8 +13,20 @@ from workbench.poly.programs.tree import loops, path, statements
 from workbench.schedules.analysis.structure import Structure
 from workbench.schedules.edit import find_loop, rest_of
 from workbench.schedules.recipes.products.known_operands import is_known
+from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import add_unit_loop, fuse, reorder, split, stage, transform_layout, unroll, vectorize
+from workbench.schedules.steps import (
+    add_unit_loop,
+    fuse,
+    pad,
+    reorder,
+    replace,
+    split,
+    stage,
+    transform_layout,
+    unroll,
+    vectorize,
+)
 from workbench.schedules.steps.storage.stage import spelt_read
 from workbench.schedules.transform import applied
 
@@ -124,3 +136,49 @@ def _copied_words(
     order = (f"{row}_panel", *others, *inner)
     schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in order)))
     return unroll(f"{load.name}/{deep}_term").on(schedule)
+
+
+def grouped(schedule: Schedule, operand: Read, home: str, group: tuple[str, int]) -> Schedule:
+    """The operand copied before everything else, so many cells of a dim side by side: I_local(c / 4, y, x, c % 4)."""
+    schedule, home = _once(schedule, home)
+    before = {*schedule.program.arrays}
+    schedule = stage(_meant(schedule, operand, home), home).on(schedule)
+    (buffer,) = {*schedule.program.arrays} - before
+    dim, count = group
+    if count == 1:
+        return schedule
+    place = next(n for n, s in enumerate(operand.subscripts) if isinstance(s, Index) and s.name == dim)
+    names = [f"d{n}" for n in range(len(operand.subscripts))]
+    cells = [f"{d} / {count}" if n == place else d for n, d in enumerate(names)]
+    load = next(s for s in schedule.program.statements if s.name == f"{buffer}.load")
+    own = [x.name for x in path(schedule.tree, load.id) if [s for s, _ in x.rows] == [load.id]]
+    layout = f"({', '.join(names)}) -> ({', '.join((*cells, f'{names[place]} % {count}'))})"
+    schedule = transform_layout(buffer, layout).on(schedule)
+    deep = own[place]
+    schedule = split(f"{load.name}/{deep}", count, names=(f"{deep}_group", f"{deep}_term")).on(schedule)
+    others = [f"{x}_group" if x == deep else x for x in own]
+    inner = [f"{deep}_term"] if others[-1] == f"{deep}_group" else [f"{deep}_term", others.pop()]
+    schedule = applied(schedule, reorder(*(f"{load.name}/{x}" for x in (*others, *inner))))
+    return unroll(f"{load.name}/{deep}_term").on(schedule)
+
+
+def by_instruction(
+    schedule: Schedule, name: str, tile_loops: tuple[str, str, str], words: Words, *, full: bool
+) -> Schedule:
+    """The loop over one word of contributions, inside the lanes, by the instruction.
+
+    `tile_loops` are the loop over contributions and those over the cells of a tile.  Words that are not `full` are
+    padded; rows and columns beyond the ends are not, they have no cells.
+    """
+    if not words.instruction:
+        return schedule
+    deep, row, column = (f"{name}/{x}" for x in tile_loops)
+    outer, inner = f"{deep}_o", f"{deep}_i"
+    schedule = split(deep, words.count).on(schedule)
+    if not full:
+        schedule = applied(schedule, reorder(row, column, outer, inner))
+        schedule = pad(outer).on(schedule)
+        schedule = applied(schedule, reorder(outer, row, column, inner))
+    else:
+        schedule = applied(schedule, reorder(outer, row, column, inner))
+    return replace(inner, words.instruction).on(schedule)
