@@ -38,7 +38,20 @@ CLIPPED = (
     "A(m,k)",
     "B(k,n)",
 )
-FORMS = {"plain": PLAIN, "turned": TURNED, "rows": ROWS, "batched": BATCHED, "taps": TAPS, "clipped": CLIPPED}
+PICTURE = (
+    "def f({0}(K,H,W) A, {1}(M,K,R,S) B) -> (C) {{ C(m,y,x) +=! {2} where r in 0:R, s in 0:S }}",
+    "A(k, y + r, x + s)",
+    "B(m,k,r,s)",
+)
+LAST = (
+    "def f({0}(H,W,K) A, {1}(R,S,K,M) B) -> (C) {{ C(y,x,m) +=! {2} where r in 0:R, s in 0:S }}",
+    "A(y + r, x + s, k)",
+    "B(r,s,k,m)",
+)
+FORMS = {
+    "picture": PICTURE, "channels last": LAST, "plain": PLAIN, "turned": TURNED, "rows": ROWS, "batched": BATCHED,
+    "taps": TAPS, "clipped": CLIPPED,
+}  # fmt: skip
 HALVES, SIGNED, MIXED = ("bfloat16", "bfloat16"), ("int8", "int8"), ("uint8", "int8")
 CASES = {
     "vdpbf16ps": (HALVES, "avx512_vnni"), "vpdpbusd": (MIXED, "avx512_vnni"), "vpdpbusd_s8": (SIGNED, "avx512_vnni"),
@@ -54,6 +67,13 @@ def product(form: str, pair: tuple[str, str]) -> Operator:
     text, a, b = FORMS[form]
     left, right = pair
     return wb.operator(text.format(left, right, f"int32({a}) * int32({b})" if left.endswith("int8") else f"{a} * {b}"))
+
+
+def sizes_of(op: Operator, form: str) -> dict[str, int]:
+    """Numbers of rows, columns and contributions that nothing divides."""
+    known = {"M": 61, "N": 83, "K": 71, "P": 2, "S": 2, "H": 20, "W": 25, "R": 3}
+    known |= {"M": 37, "K": 17, "S": 3} if form in ("picture", "channels last") else {}
+    return {n: known[n] for n in op.size_names}
 
 
 def written_out(schedule: Schedule, machine: str) -> CompiledKernel:
@@ -75,10 +95,10 @@ def assert_right(op: Operator, kernel: CompiledKernel, sizes: dict[str, int]) ->
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", CASES)
 def test_products_by_an_instruction(name, form):
-    """Numbers of rows, columns and contributions that nothing divides, by the steps of the default recipe."""
+    """By the steps of the default recipe."""
     pair, machine = CASES[name]
     op = product(form, pair)
-    sizes = {n: {"M": 61, "N": 83, "K": 71, "P": 2, "S": 2}[n] for n in op.size_names}
+    sizes = sizes_of(op, form)
     schedule = wb.autoschedule(op, machine, **sizes)
     assert schedule.verdict
     assert f"'{name}')" in schedule.steps()
@@ -91,7 +111,7 @@ def test_products_by_an_instruction(name, form):
 @pytest.mark.parametrize("kind", WIDE)
 def test_products_of_halves_are_widened_where_they_are_packed(kind, form):
     op = product(form, (kind, kind))
-    sizes = {n: {"M": 61, "N": 83, "K": 71, "P": 2, "S": 2}[n] for n in op.size_names}
+    sizes = sizes_of(op, form)
     schedule = wb.autoschedule(op, WIDE[kind], **sizes)
     assert schedule.steps().count("widen(") == 2
     assert_right(op, wb.build(schedule), sizes)

@@ -172,13 +172,16 @@ def by_instruction(
     """
     if not words.instruction:
         return schedule
-    deep, row, column = (f"{name}/{x}" for x in tile_loops)
+    deep, row, column = tile_loops
     outer, inner = f"{deep}_o", f"{deep}_i"
-    schedule = split(deep, words.count).on(schedule)
+    schedule = split(f"{name}/{deep}", words.count).on(schedule)
+    own = schedule.program.named(name)
+    around = [x.name for x in path(schedule.tree, own.id)] if own else []
+    sums = [x for x in around[min(map(around.index, (outer, row))) :] if x not in (row, column, inner)]
+    orders = [(*sums, row, column, inner)]
     if not full:
-        schedule = applied(schedule, reorder(row, column, outer, inner))
-        schedule = pad(outer).on(schedule)
-        schedule = applied(schedule, reorder(outer, row, column, inner))
-    else:
-        schedule = applied(schedule, reorder(outer, row, column, inner))
-    return replace(inner, words.instruction).on(schedule)
+        orders.insert(0, (row, column, *(x for x in sums if x != outer), outer, inner))
+    for order in orders:
+        schedule = applied(schedule, reorder(*(f"{name}/{x}" for x in order)))
+        schedule = schedule if order is orders[-1] else pad(f"{name}/{outer}").on(schedule)
+    return replace(f"{name}/{inner}", words.instruction).on(schedule)
