@@ -99,7 +99,7 @@ def test_products_by_an_instruction(name, form):
     pair, machine = CASES[name]
     op = product(form, pair)
     sizes = sizes_of(op, form)
-    schedule = wb.autoschedule(op, machine, **sizes)
+    schedule = wb.autoschedule(op, machine, sizes=sizes)
     assert schedule.verdict
     assert f"'{name}')" in schedule.steps()
     kernel = written_out(schedule, machine)
@@ -112,7 +112,7 @@ def test_products_by_an_instruction(name, form):
 def test_products_of_halves_are_widened_where_they_are_packed(kind, form):
     op = product(form, (kind, kind))
     sizes = sizes_of(op, form)
-    schedule = wb.autoschedule(op, WIDE[kind], **sizes)
+    schedule = wb.autoschedule(op, WIDE[kind], sizes=sizes)
     assert schedule.steps().count("widen(") == 2
     assert_right(op, wb.build(schedule), sizes)
 
@@ -128,7 +128,7 @@ def test_any_tile_of_any_product(name, cells, tile, packed):
     (pair, machine), (m, n, k) = CASES[name], cells
     op = product("plain", pair)
     sizes, group = dict(M=m, N=n, K=k), 2 if name == "vdpbf16ps" else 4
-    s = wb.schedule(op, **sizes) | wb.decompose_reduction("C") | wb.tile(m=tile[0], n=tile[1], k=group)
+    s = wb.schedule(op, sizes=sizes) | wb.decompose_reduction("C") | wb.tile(m=tile[0], n=tile[1], k=group)
     if packed:
         for array, layout in (("A", f"(m, k) -> (m, k / {group}, k % {group})"),
                               ("B", f"(k, n) -> (k / {group}, n, k % {group})")):  # fmt: skip
@@ -143,7 +143,7 @@ def test_this_machine_itself():
         pytest.skip("install a processor with AVX2: this one has other instructions")
     for name in own:
         op, sizes = product("plain", CASES[name][0]), {"M": 130, "N": 100, "K": 333}
-        schedule = wb.autoschedule(op, this_machine(), **sizes)
+        schedule = wb.autoschedule(op, this_machine(), sizes=sizes)
         for threads in (1, 2):
             assert_right(op, wb.build(schedule, threads=threads), sizes)
 
@@ -158,7 +158,7 @@ def test_the_dot_products_of_arm_under_an_emulator(name):
         pytest.skip("install qemu-user and gcc-aarch64-linux-gnu: kernels for ARM cannot be executed here")
     own = next(x for x in INSTRUCTIONS if x.name == name)
     op, sizes, group = product("plain", own.operands), dict(M=9, N=14, K=23), own.group
-    s = wb.schedule(op, **sizes) | wb.decompose_reduction("C") | wb.tile(m=4, n=8, k=group)
+    s = wb.schedule(op, sizes=sizes) | wb.decompose_reduction("C") | wb.tile(m=4, n=8, k=group)
     s = s | wb.reorder("C/m_o", "C/n_o", "C/m_i", "C/n_i", "C/k_o", "C/k_i")
     for array, layout in (("A", f"(m, k) -> (m, k / {group}, k % {group})"),
                           ("B", f"(k, n) -> (k / {group}, n, k % {group})")):  # fmt: skip

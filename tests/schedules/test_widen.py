@@ -8,7 +8,8 @@ import workbench as wb
 from tests.schedules.agreeing import agree
 from tests.small_sizes import MACHINE
 from workbench.errors import ScheduleError
-from workbench.schedules import Schedule
+from workbench.schedules import Schedule, Transform
+from workbench.schedules.steps import Widen
 
 HALVES = "def f(bfloat16(M,K) A, float16(K,N) B, float(N) b) -> (C) { C(m,n) +=! A(m,k) * B(k,n) + b(n) }"
 BYTES = "def f(uint8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! int32(A(m,k)) * int32(B(k,n)) - int32(A(m,0)) }"
@@ -16,7 +17,7 @@ SIZES = {"M": 5, "N": 7, "K": 11}
 
 
 def staged(text: str, *arrays: str) -> Schedule:
-    schedule = wb.schedule(wb.operator(text), **SIZES) | wb.decompose_reduction("C") | wb.tile({"C/m": 2, "C/k": 4})
+    schedule = wb.schedule(wb.operator(text), SIZES) | wb.decompose_reduction("C") | wb.tile({"C/m": 2, "C/k": 4})
     for array in arrays:
         schedule = schedule | wb.stage(array, "C/m_o")
     return schedule
@@ -39,7 +40,7 @@ def test_a_layout_and_neutral_elements_stay() -> None:
 
 
 def test_choices_are_the_types_that_readers_convert_to() -> None:
-    found = [str(s) for s in wb.schedules.steps.Widen.choices(staged(HALVES, "A", "B"))]
+    found = [str(s) for s in Widen.choices(staged(HALVES, "A", "B"))]
     assert found == ["widen('A_local', 'float32')", "widen('B_local', 'float32')"]
 
 
@@ -56,6 +57,6 @@ def test_choices_are_the_types_that_readers_convert_to() -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_said(step: wb.schedules.Transform, reason: str) -> None:
+def test_what_does_not_fit_is_said(step: Transform, reason: str) -> None:
     with pytest.raises(ScheduleError, match=reason):
         staged(BYTES, "A", "B", "C") | step

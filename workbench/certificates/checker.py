@@ -291,7 +291,7 @@ class Checker:
     def elsewhere(self, array: str, mine: Value, place: Sequence[Expr], theirs: Value, wanted: Sequence[Expr]) -> str:
         """Why a place that depends on data is not that of the operator's cell."""
         terms, rest = data_terms(polynomial(place[-1]))
-        needed, left = data_terms(address(self.layouts[array], wanted))
+        needed, left = data_terms(address(self.layouts[array], (*wanted,)))
         for factor, part in needed:
             alike = (t for t in terms if t[0] == factor and not self.differs(mine.part(t[1]), theirs.part(part)))
             if (same := next(alike, None)) is None:

@@ -154,7 +154,7 @@ def _sums(printer: Printer, panel: Panel) -> list[str]:
     lower = values.arrays[panel.read.tensor].lower[panel.dimension]
     at = list(panel.read.subscripts)
     at[panel.dimension] = Binary("+", lower, Index(COLUMN, INT64), INT64)
-    first = {group: Const(0, INT64)}
+    first: dict[str, Expr] = {group: Const(0, INT64)}
     place = values.element(panel.read.tensor, tuple(simplify(substitute(s, first)) for s in at))
     words = f"*(const {vector}_u *)&{place}"
     ones = f"{values.helpers.splat(INT32, count)}({ONES})"

@@ -178,7 +178,7 @@ def by_instruction(
     own = schedule.program.named(name)
     around = [x.name for x in path(schedule.tree, own.id)] if own else []
     sums = [x for x in around[min(map(around.index, (outer, row))) :] if x not in (row, column, inner)]
-    orders = [(*sums, row, column, inner)]
+    orders: list[tuple[str, ...]] = [(*sums, row, column, inner)]
     if not full:
         orders.insert(0, (row, column, *(x for x in sums if x != outer), outer, inner))
     for order in orders:
