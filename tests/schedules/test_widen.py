@@ -13,6 +13,7 @@ from workbench.schedules.steps import Widen
 
 HALVES = "def f(bfloat16(M,K) A, float16(K,N) B, float(N) b) -> (C) { C(m,n) +=! A(m,k) * B(k,n) + b(n) }"
 BYTES = "def f(uint8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! int32(A(m,k)) * int32(B(k,n)) - int32(A(m,0)) }"
+PLAIN = "def f(uint8(M,K) A, int8(K,N) B) -> (C) { C(m,n) +=! int32(A(m,k)) * int32(B(k,n)) }"
 SIZES = {"M": 5, "N": 7, "K": 11}
 
 
@@ -35,8 +36,13 @@ def test_each_number_is_converted_where_it_is_copied(text: str, dtype: str) -> N
 
 
 def test_a_layout_and_neutral_elements_stay() -> None:
-    schedule = staged(BYTES, "A(m,k)", "B") | wb.transform_layout("B_local", "(k, n) -> (k / 2, n, k % 2)")
-    agree(schedule | wb.pad("C/k_o") | wb.widen("B_local", "int16") | wb.widen("A_local", "int32"))
+    schedule = wb.schedule(wb.operator(BYTES), SIZES) | wb.decompose_reduction("C") | wb.tile({"C/k": 4})
+    schedule = schedule | wb.stage("A(m,k)", "C/m") | wb.stage("B", "C/m")
+    schedule = schedule | wb.transform_layout("B_local", "(k, n) -> (k / 2, n, k % 2)")
+    agree(schedule | wb.widen("B_local", "int16") | wb.widen("A_local", "int32"))
+    plain = wb.schedule(wb.operator(PLAIN), SIZES) | wb.decompose_reduction("C") | wb.tile({"C/k": 4})
+    padded = plain | wb.stage("A", "C/m") | wb.stage("B", "C/m") | wb.pad("C/k_o")
+    agree(padded | wb.widen("B_local", "int16") | wb.widen("A_local", "int32"))
 
 
 def test_choices_are_the_types_that_readers_convert_to() -> None:
@@ -48,7 +54,7 @@ def test_choices_are_the_types_that_readers_convert_to() -> None:
     ("step", "reason"),
     [
         (wb.widen("A", "int32"), "A is an input: the caller says how it is stored"),
-        (wb.widen("A_local", "float16"), "float16 does not hold every uint8, or is no other type"),
+        (wb.widen("A_local", "int8"), "int8 does not hold every uint8, or is no other type"),
         (wb.widen("A_local", "uint8"), "uint8 does not hold every uint8, or is no other type"),
         (wb.widen("B_local", "uint32"), "uint32 does not hold every int8, or is no other type"),
         (wb.widen("A_local", "int64"), "C converts A_local to int32, which is no wider type"),
