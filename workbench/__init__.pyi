@@ -99,6 +99,7 @@ from workbench.schedules import unroll as unroll
 from workbench.schedules import unroll_jam as unroll_jam
 from workbench.schedules import vectorize as vectorize
 from workbench.schedules import where as where
+from workbench.schedules import widen as widen
 from workbench.schedules.analysis.gpu_reports import bank_conflicts as bank_conflicts
 from workbench.schedules.analysis.gpu_reports import coalescing as coalescing
 from workbench.schedules.analysis.gpu_reports import occupancy as occupancy

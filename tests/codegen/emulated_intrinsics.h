@@ -6,6 +6,11 @@ typedef long long __m512i __attribute__((vector_size(64), may_alias));
 typedef float __m512 __attribute__((vector_size(64), may_alias));
 typedef short __m512bh __attribute__((vector_size(64), may_alias));
 typedef long long __m256i __attribute__((vector_size(32), may_alias));
+typedef float __m256 __attribute__((vector_size(32), may_alias));
+typedef short __m256bh __attribute__((vector_size(32), may_alias));
+typedef long long __m128i __attribute__((vector_size(16), may_alias));
+typedef float __m128 __attribute__((vector_size(16), may_alias));
+typedef short __m128bh __attribute__((vector_size(16), may_alias));
 
 #define WB_DOT(NAME, VECTOR, BYTES, LEFT, RIGHT, GROUP, KEEP)                                       \
     static inline VECTOR NAME(VECTOR sums, VECTOR x, VECTOR y) {                                    \
@@ -20,20 +25,34 @@ typedef long long __m256i __attribute__((vector_size(32), may_alias));
         return sums;                                                                                \
     }
 WB_DOT(_mm512_dpbusd_epi32, __m512i, 64, uint8_t, int8_t, 4, 1)
+WB_DOT(_mm256_dpbusd_epi32, __m256i, 32, uint8_t, int8_t, 4, 1)
+WB_DOT(_mm_dpbusd_epi32, __m128i, 16, uint8_t, int8_t, 4, 1)
+WB_DOT(_mm_dpbusd_avx_epi32, __m128i, 16, uint8_t, int8_t, 4, 1)
 WB_DOT(_mm512_dpwssd_epi32, __m512i, 64, int16_t, int16_t, 2, 1)
 WB_DOT(_mm256_dpbusd_avx_epi32, __m256i, 32, uint8_t, int8_t, 4, 1)
 WB_DOT(_mm256_dpwssd_avx_epi32, __m256i, 32, int16_t, int16_t, 2, 1)
+WB_DOT(_mm256_dpwssd_epi32, __m256i, 32, int16_t, int16_t, 2, 1)
+WB_DOT(_mm_dpwssd_epi32, __m128i, 16, int16_t, int16_t, 2, 1)
+WB_DOT(_mm_dpwssd_avx_epi32, __m128i, 16, int16_t, int16_t, 2, 1)
 WB_DOT(wb_madd_512, __m512i, 64, int16_t, int16_t, 2, 0)
+WB_DOT(wb_madd_256, __m256i, 32, int16_t, int16_t, 2, 0)
+WB_DOT(wb_madd_128, __m128i, 16, int16_t, int16_t, 2, 0)
 #define _mm512_madd_epi16(x, y) wb_madd_512((__m512i){0}, x, y)
+#define _mm256_madd_epi16(x, y) wb_madd_256((__m256i){0}, x, y)
+#define _mm_madd_epi16(x, y) wb_madd_128((__m128i){0}, x, y)
 
 static inline float wb_bf16(uint16_t x) { uint32_t u = (uint32_t)x << 16; float f; memcpy(&f, &u, 4); return f; }
-static inline __m512 _mm512_dpbf16_ps(__m512 sums, __m512bh x, __m512bh y) {
-    for (int i = 0; i < 16; i++) {
-        sums[i] += wb_bf16((uint16_t)x[2*i + 1]) * wb_bf16((uint16_t)y[2*i + 1]);
-        sums[i] += wb_bf16((uint16_t)x[2*i]) * wb_bf16((uint16_t)y[2*i]);
+#define WB_BF16(NAME, VECTOR, HALVES, LANES)                                                         \
+    static inline VECTOR NAME(VECTOR sums, HALVES x, HALVES y) {                                    \
+        for (int i = 0; i < LANES; i++) {                                                           \
+            sums[i] += wb_bf16((uint16_t)x[2*i + 1]) * wb_bf16((uint16_t)y[2*i + 1]);               \
+            sums[i] += wb_bf16((uint16_t)x[2*i]) * wb_bf16((uint16_t)y[2*i]);                       \
+        }                                                                                           \
+        return sums;                                                                                \
     }
-    return sums;
-}
+WB_BF16(_mm512_dpbf16_ps, __m512, __m512bh, 16)
+WB_BF16(_mm256_dpbf16_ps, __m256, __m256bh, 8)
+WB_BF16(_mm_dpbf16_ps, __m128, __m128bh, 4)
 
 static uint8_t wb_tile[8][16][64], wb_tile_rows[8];
 static uint16_t wb_tile_bytes[8];

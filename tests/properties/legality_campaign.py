@@ -47,6 +47,7 @@ NEVER = {  # steps that cannot be illegal, and why
     "storage_align": "gaps between rows",
     "transform_layout": "two cells in one place do not fit",
     "unroll": "the same order without a loop",
+    "widen": "every number is held",
 }
 OUTCOMES = ("legal", "illegal", "unproved", "unfounded", "harmless", "unknown", "does not fit")
 

@@ -25,7 +25,7 @@ def agree(schedule: Schedule, sizes: dict[str, int] | None = None, seed: int = 0
             continue
         tensor = op.tensors[name]
         shape = [fold(e, known) for e in tensor.extent]
-        arguments.append(random.integers(-3, 4, shape).astype(tensor.dtype.name))
+        arguments.append(random.integers(-3, 4, shape).astype(tensor.dtype.numpy))
     copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     results, expected = wb.build(schedule, **build)(*copies), op.evaluate(*arguments)  # type: ignore[arg-type]
     both = zip(_several(results), _several(expected), strict=True)

@@ -8,7 +8,7 @@ behind what only moves it.  Reductions are multisets: each contribution once, in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ from workbench.poly.dataflow.delinearising import delinearised, elements, same_c
 from workbench.poly.dataflow.last_writers import Assignment, Dataflow, assignments, pointwise, union
 from workbench.poly.dataflow.provenance import Provenance, by_statement, first_difference, is_copy, only
 from workbench.poly.dataflow.races import races
-from workbench.poly.dataflow.values import Value, changes_nothing
+from workbench.poly.dataflow.values import Value, changes_nothing, exactly_converted
 from workbench.poly.dependence.bounds import box, out_of_bounds
 from workbench.poly.programs.addresses import address
 from workbench.poly.programs.affine import NotAffine
@@ -33,7 +33,6 @@ from workbench.poly.sets.unpack import maps
 
 CELL, PARTIAL = "its cell", "a partial result"  # what an update combines, in place of reads
 Layouts = Mapping[str, Array]
-Place = tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,7 @@ class Checker:
     def compared(self, actual: isl.UnionMap, expected: isl.UnionMap) -> str:
         """The first source that is missing or should not be there."""
         names = {n: s.own.name for n, s in self.theirs.steps.items()}
-        return first_difference(actual, expected, lambda name: names.get(name, f"what stood in {name}"))
+        return first_difference(actual, expected, lambda n: names.get(n, f"what stood in {n}"))
 
     def differs(self, mine: Value, theirs: Value) -> str:
         """Why two expressions are not the same; nothing if they are."""
@@ -226,7 +225,8 @@ class Checker:
         if isinstance(mine.expr, Read):
             return self.read(mine, mine.expr, theirs)
         if isinstance(theirs.expr, Read) or operation(mine.expr) != operation(theirs.expr):
-            return self.in_place(mine, theirs)
+            why, same = self.in_place(mine, theirs), exactly_converted(mine.expr)
+            return self.differs(mine.part(same), theirs) if why and same is not None else why
         pairs = zip(children(mine.expr), children(theirs.expr), strict=True)
         return next((why for a, b in pairs if (why := self.differs(mine.part(a), theirs.part(b)))), "")
 
@@ -288,10 +288,10 @@ class Checker:
         self.require_once(raw, found.tensor)
         return self.compared(self.provenance.named(raw), self.theirs.of(*then))
 
-    def elsewhere(self, array: str, mine: Value, place: Place, theirs: Value, wanted: Place) -> str:
+    def elsewhere(self, array: str, mine: Value, place: Sequence[Expr], theirs: Value, wanted: Sequence[Expr]) -> str:
         """Why a place that depends on data is not that of the operator's cell."""
         terms, rest = data_terms(polynomial(place[-1]))
-        needed, left = data_terms(address(self.layouts[array], wanted))
+        needed, left = data_terms(address(self.layouts[array], (*wanted,)))
         for factor, part in needed:
             alike = (t for t in terms if t[0] == factor and not self.differs(mine.part(t[1]), theirs.part(part)))
             if (same := next(alike, None)) is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.codegen.c.unit import write_unit
 from workbench.codegen.kernel import Kernel
-from workbench.codegen.nest.nest import Invoke, Nest, walk
+from workbench.codegen.nest.nest import Invoke, Nest, walk, writes
 from workbench.codegen.passes.local_storage import stored
 from workbench.codegen.passes.pipeline import lower_nest
 from workbench.dialects import DIALECTS
@@ -98,5 +98,7 @@ def title(schedule: Schedule) -> list[str]:
 
 
 def called(nest: Nest) -> list[MicroKernel]:
-    """The micro-kernels a nest calls."""
-    return [registered(node.kernel) for node in walk(nest) if isinstance(node, Invoke)]
+    """The micro-kernels a nest calls, and the instructions it has."""
+    calls = [node.kernel for node in walk(nest) if isinstance(node, Invoke)]
+    groups = dict.fromkeys(w.group.instruction for w in writes(nest) if w.group is not None)
+    return [registered(name) for name in (*calls, *groups)]

@@ -52,6 +52,20 @@ class DType:
         """Stored in 16 bits, computed in float32."""
         return self.kind == "float" and self.bits == 16
 
+    def holds(self, other: DType) -> bool:
+        """Whether it has every number of another type.
+
+        >>> INT16.holds(UINT8), FLOAT32.holds(INT32), FLOAT32.holds(BFLOAT16), BFLOAT16.holds(FLOAT16)
+        (True, False, True, False)
+        """
+        if self == other:
+            return True
+        if "bool" in (self.kind, other.kind) or self.bits <= other.bits:
+            return False
+        if self.is_float:
+            return other.is_float or other.bits <= {32: 24, 64: 53}.get(self.bits, 8)
+        return other.kind == "uint" or self.kind == other.kind
+
     def __hash__(self) -> int:
         return hash(self.name)  # every expression's hash contains some: the text remembers its own
 

@@ -58,6 +58,7 @@ from workbench.schedules.steps import transform_layout as transform_layout
 from workbench.schedules.steps import unroll as unroll
 from workbench.schedules.steps import unroll_jam as unroll_jam
 from workbench.schedules.steps import vectorize as vectorize
+from workbench.schedules.steps import widen as widen
 from workbench.schedules.transform import Recipe as Recipe
 from workbench.schedules.transform import Transform as Transform
 from workbench.schedules.transform import from_json as from_json

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from workbench.codegen.c.compensation import compensated
+from workbench.codegen.c.expressions.encoded_operands import Encoding, decoded, encoded, flip
+from workbench.codegen.c.expressions.group_writes import group_write
+from workbench.codegen.c.expressions.interleaved_copies import interleaved_copy
 from workbench.codegen.c.expressions.lanes import Lanes
 from workbench.codegen.c.expressions.neighbours import neighbours_copied
-from workbench.codegen.c.expressions.register_transpose import TransposedCopy, get_rows, pieces, transposed_copy
+from workbench.codegen.c.expressions.register_transpose import transposed_copy
 from workbench.codegen.c.expressions.registers import after, before
 from workbench.codegen.c.expressions.unrolled_taps import few_taps
 from workbench.codegen.c.expressions.values import PRECEDENCE, Values
@@ -15,6 +19,7 @@ from workbench.codegen.c.expressions.writes import lane_write, scalar_write, sto
 from workbench.codegen.c.lines import Line, braced, guarded, indented, owned, unbraced
 from workbench.codegen.c.names import comment
 from workbench.codegen.c.parallel import outlined, thread_number, with_pragma
+from workbench.codegen.c.square_copies import in_squares
 from workbench.codegen.c.stops import BEGAN, STOPS, has_few, looks
 from workbench.codegen.c.workspace import Workspace, place
 from workbench.codegen.nest.nest import (
@@ -30,6 +35,7 @@ from workbench.codegen.nest.nest import (
     Prefetch,
     Write,
     writes,
+    written_out,
 )
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.normal_form import constant
@@ -62,6 +68,7 @@ class Printer:
     outer: int = 0
     looks: int = 0
     workspace: Workspace = field(default_factory=Workspace)
+    encoding: Encoding = field(default_factory=Encoding)
 
     def lines(self, nest: Nest, lane: Lane = SCALAR) -> list[str]:
         """The lines of a nest, without outer indentation; each knows its statements and loop (`Line`)."""
@@ -121,6 +128,10 @@ class Printer:
 
     def write(self, write: Write, lane: Lane) -> list[str]:
         comment = self.comment(write)
+        if write.group is not None:
+            together = group_write(Lanes(self.values, lane), write, self.encoding)
+            return comment + (together or self.lines(written_out(decoded(self.encoding, write)), lane))
+        write = encoded(self.encoding, write)
         if not lane.variable:
             return comment + scalar_write(self.values, write)
         lanes = Lanes(self.values, lane)
@@ -197,9 +208,11 @@ class Printer:
         if loop.lanes > 1:
             lane = Lane(loop.variable, loop.lanes, loop.limit)
             self.vector_loops += 1
+        if owed := compensated(self, loop, lane):
+            return owed
         copy = transposed_copy(self.values, loop) if not lane.variable else None
         if copy is not None:
-            return self.in_squares(loop, copy)
+            return in_squares(self, loop, copy)
         if moved := [] if lane.variable else self.moved(loop):
             return moved
         head, body = self.head(loop), self.iteration(loop, lane)
@@ -223,40 +236,12 @@ class Printer:
         return bool(self.values.held) and few_taps(loop)
 
     def moved(self, loop: For) -> list[str]:
-        """An unrolled loop that only copies neighbours, as one move of memory."""
-        copied = neighbours_copied(self.values, loop)
-        return owned([*self.comment(copied[0]), copied[1]], (copied[0].statement,)) if copied else []
-
-    def in_squares(self, loop: For, copy: TransposedCopy) -> list[str]:
-        """Iterations of a copy by squares, those that are left by four, then one by one."""
-        self.vector_loops += 1
-        name = self.values.names("index", loop.variable)
-        upper = self.values.inside(loop.upper, PRECEDENCE["<"] + 1)
-        ways, complete = pieces(loop, copy)
-        if complete and len(ways) == 1:
-            return braced(f"{self.head(replace(loop, step=copy.rows))} {{", self.transposed(loop, copy), loop.loop)
-        lines = [f"int64_t {name} = {self.values.text(loop.lower)};"]
-        for way in ways:
-            head = f"for (; {name} + {way.rows - 1} < {upper}; {name} += {way.rows}) {{"
-            lines += braced(head, self.transposed(loop, way), loop.loop)
-        if not complete:
-            rest = unbraced(self.scoped(loop.variable, loop.body, SCALAR, loop))
-            lines += braced(f"for (; {name} < {upper}; {name}++) {{", rest, loop.loop)
-        return braced("{", owned(lines))
-
-    def transposed(self, loop: For, copy: TransposedCopy) -> list[str]:
-        """Some iterations of a copy at once, for the lanes of each vector."""
-
-        def call() -> list[str]:
-            said = [*self.comment(copy.write), get_rows(self.values, copy, loop.variable)]
-            return owned(said, (copy.write.statement,))
-
-        def together() -> list[str]:
-            body = self.within(copy.inner.variable, copy.inner, call)
-            asked = self.requests(copy.asked) if copy.asked else []
-            return owned([*asked, *braced(f"{self.head(copy.inner)} {{", body, copy.inner.loop)])
-
-        return self.within(loop.variable, loop, together)
+        """An unrolled loop that only copies neighbours, or a few rows side by side, as one move of memory."""
+        copied = neighbours_copied(self.values, loop) or interleaved_copy(self.values, loop)
+        if copied is None:
+            return []
+        changed = flip(self.encoding, self.values, loop, copied[0])
+        return owned([*self.comment(copied[0]), copied[1], *changed], (copied[0].statement,))
 
     def head(self, loop: For) -> str:
         name = self.values.names("index", loop.variable)

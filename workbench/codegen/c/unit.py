@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.codegen.c.checks import Checks
+from workbench.codegen.c.expressions.encoded_operands import encoding
 from workbench.codegen.c.expressions.nontemporal_stores import store_fence
 from workbench.codegen.c.expressions.values import Values
 from workbench.codegen.c.helpers import Helpers
@@ -70,7 +71,8 @@ def write_unit(
     space = workspace_of(program, nest, target.parallel, stack)
     context = visible(program, arrays, names, checks, space)
     may_stop = stoppable(program, checked=checked)
-    printer = Printer(program, values, target.parallel, context, stoppable=may_stop, workspace=space)
+    own = encoding(nest, program)
+    printer = Printer(program, values, target.parallel, context, stoppable=may_stop, workspace=space, encoding=own)
     taken = arguments(program, arrays, names)
     check = names("function", f"{program.name}.check")
     early = checks.function(check, taken, lambda: Printer(program, values, "serial"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from workbench.lang.dtypes import DType
-from workbench.lang.expr import Expr
+from workbench.lang.dtypes import INT64, DType
+from workbench.lang.expr import Const, Expr
 from workbench.lang.operator import Monoid
 from workbench.poly.programs.tree import LoopKind
 from workbench.records import record
@@ -23,6 +23,16 @@ class Cell:
     array: str
     subscripts: tuple[Expr, ...]
     dtype: DType
+
+
+@record(slots=True)
+class Group:
+    """Neighbouring iterations of a loop, from 0 on, that one `instruction` executes for every lane at once."""
+
+    instruction: str
+    variable: str
+    loop: str
+    count: int
 
 
 @record(slots=True)
@@ -42,6 +52,7 @@ class Write:
     atomic: bool = False
     apart: frozenset[str] = frozenset()
     nontemporal: bool = False
+    group: Group | None = None
 
 
 @record(slots=True)
@@ -201,6 +212,14 @@ def walk(nest: Nest) -> Iterator[Nest]:
 def transform(nest: Nest, change: Callable[[Nest], Nest]) -> Nest:
     """Rewrite bottom-up."""
     return change(rebuild(nest, tuple(transform(child, change) for child in children(nest))))
+
+
+def written_out(write: Write) -> Write | For:
+    """The loop that an instruction executes; a write without a group as it is."""
+    if write.group is None:
+        return write
+    own, zero = write.group, Const(0, INT64)
+    return For(own.variable, own.loop, zero, Const(own.count, INT64), replace(write, group=None))
 
 
 def only(nest: Nest) -> Nest:

@@ -60,6 +60,8 @@ def _inside(nest: Nest, statements: Mapping[str, str]) -> list[str]:
 def _write(write: Write, statements: Mapping[str, str]) -> str:
     name = statements.get(write.statement, write.statement)
     label = f"{name}({', '.join(map(show, write.instance))})"
+    if write.group is not None:
+        label = f"{write.group.instruction} for {write.group.variable} below {write.group.count}: {label}"
     cells, values = ", ".join(map(_cell, write.cells)), ", ".join(map(show, write.values))
     match write.reduction:
         case None:

@@ -10,7 +10,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.codegen.nest.nest import Define, For, If, Invoke, Nest, Place, children, rebuild, transform, walk
+from workbench.codegen.nest.nest import (
+    Define,
+    For,
+    If,
+    Invoke,
+    Nest,
+    Place,
+    Write,
+    children,
+    only,
+    rebuild,
+    transform,
+    walk,
+)
 from workbench.codegen.passes.register_tiles.tiles import bound
 from workbench.lang.algebra.normal_form import mentions
 from workbench.lang.dtypes import BOOL, INT64
@@ -65,7 +78,9 @@ def _cut_short(body: Nest) -> list[tuple[For, Expr]]:
     """(loop, what else bounds it) for the unrolled loops inside that may end early."""
     found = []
     for node in walk(body):
-        if isinstance(node, For) and node.kind == "unroll" and node.step == 1 and _straight(node.body):
+        if not isinstance(node, For) or node.kind != "unroll" or node.step != 1:
+            continue
+        if _straight(node.body) or _words(node):
             limits = bound(node)
             if limits is not None and limits[1] is not None and 1 < limits[0] <= MOST_COPIES:
                 found.append((node, limits[1]))
@@ -75,6 +90,18 @@ def _cut_short(body: Nest) -> list[tuple[For, Expr]]:
 def _straight(body: Nest) -> bool:
     """Whether nothing inside is executed iteration by iteration: only then is it worth a copy."""
     return all(n.kind == "unroll" for n in walk(body) if isinstance(n, For))
+
+
+WORD_BYTES = 4
+
+
+def _words(loop: For) -> bool:
+    """Whether it copies rows of short elements that stand side by side in words: whole words are copied at once."""
+    inner, limits = only(loop.body), bound(loop)
+    write = only(inner.body) if isinstance(inner, For) else None
+    if limits is None or not isinstance(write, Write) or write.reduction is not None or write.cells[0].dtype.bytes > 2:
+        return False
+    return limits[0] * write.cells[0].dtype.bytes == WORD_BYTES
 
 
 def _most(loop: For) -> int:

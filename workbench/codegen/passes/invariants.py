@@ -65,6 +65,7 @@ def innermost(loop: For) -> bool:
 def hoisted(loop: For, lane: str, kept: frozenset[Expr], used: set[str]) -> Nest:
     """The loop inside definitions of its invariant values; all of it under a guard if it may not run at all."""
     moving = {loop.variable, lane, *(n.variable for n in walk(loop.body) if isinstance(n, For))}
+    moving |= {w.group.variable for w in writes(loop.body) if w.group is not None}
     written = {cell.array for w in writes(loop.body) for cell in w.cells}
     found: dict[Expr, Read] = {}
     for write in writes(loop.body):

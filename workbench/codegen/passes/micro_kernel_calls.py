@@ -1,15 +1,33 @@
-"""Parts of a nest that a micro-kernel executes: the call, and the loops where a block is not whole."""
+"""Parts of a nest that a micro-kernel executes: the call, and the loops where a block is not whole.
+
+An instruction in lanes is no call: its loop goes into the write, which the register tile around keeps in registers.
+"""
 
 from __future__ import annotations
 
-from workbench.codegen.nest.nest import Cell, For, If, Invoke, Nest, Write, children, rebuild, writes
+from dataclasses import replace
+
+from workbench.codegen.nest.nest import (
+    Cell,
+    For,
+    Group,
+    If,
+    Invoke,
+    Nest,
+    Write,
+    children,
+    map_write,
+    rebuild,
+    writes,
+)
 from workbench.codegen.passes.register_tiles.accumulators import chain
 from workbench.errors import CodegenError
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import BOOL, INT64
-from workbench.lang.expr import Binary, Const, Expr, conjunction, substitute
+from workbench.lang.expr import Binary, Const, Expr, Index, conjunction, substitute
 from workbench.poly.programs.program import Program
 from workbench.poly.programs.tree import Band, Mark, Sequence, Tree, statements
+from workbench.schedules.kernels.lane_instructions import LaneInstruction
 from workbench.schedules.kernels.matching import Fit, Work, fit
 from workbench.schedules.kernels.micro_kernels import registered
 from workbench.schedules.kernels.warp_instructions import WarpInstruction
@@ -46,6 +64,8 @@ def _replaced(nest: Nest, program: Program, kernel: str, loop: str, ids: frozens
 def _call(nest: For, program: Program, name: str) -> Nest:
     kernel = registered(name)
     found = chain(nest)
+    if isinstance(kernel, LaneInstruction):
+        return nest if found is None else _grouped(nest, found, kernel)
     if found is None:
         raise CodegenError(f"{name} cannot execute loop {nest.loop}: guards or other statements stand inside")
     loops, write = found
@@ -58,6 +78,20 @@ def _call(nest: For, program: Program, name: str) -> Nest:
     if not isinstance(match, Fit):
         raise CodegenError(f"{name} cannot execute loop {nest.loop}: {match}")
     return _guarded(nest, loops, write, match, name, dict(kernel.sizes), program)
+
+
+def _grouped(nest: For, found: tuple[list[For], Write], kernel: LaneInstruction) -> Nest:
+    """The write of all iterations of a loop at once, where these are as many as the instruction takes."""
+    (loop, *others), write = found
+    extent = simplify(Binary("-", loop.upper, loop.lower, INT64))
+    if others or loop.step != 1 or constant(extent) not in (None, kernel.group):
+        return nest
+    first = {loop.variable: simplify(Binary("+", loop.lower, Index(loop.variable, INT64), INT64))}
+    moved = write if constant(loop.lower) == 0 else map_write(write, lambda e: substitute(e, first))
+    grouped = replace(moved, group=Group(kernel.name, loop.variable, loop.loop, kernel.group))
+    if constant(extent) is not None:
+        return grouped
+    return If(Binary("==", extent, Const(kernel.group, INT64), BOOL), grouped, nest)
 
 
 def _guarded(

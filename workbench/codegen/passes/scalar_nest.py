@@ -25,6 +25,7 @@ from workbench.codegen.nest.nest import (
     map_expressions,
     rebuild,
     writes,
+    written_out,
 )
 from workbench.codegen.passes.register_tiles.accumulators import SCALAR, Lane
 from workbench.lang.algebra.identities import identity
@@ -50,8 +51,10 @@ class Scalars:
 
     def visit(self, nest: Nest, lane: Lane = SCALAR) -> Nest:
         match nest:
-            case Write():
+            case Write(group=None):
                 return self.write(nest, lane)
+            case Write():
+                return self.visit(written_out(nest), lane)
             case For():
                 inner = Lane(nest.variable, nest.lanes, nest.limit) if nest.lanes > 1 else lane
                 body = self.visit(nest.body, inner)

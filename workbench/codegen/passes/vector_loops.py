@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.codegen.nest.nest import Accumulate, Block, Define, For, If, Invoke, Nest, Write, rebuild, walk, writes
+from workbench.codegen.nest.nest import (
+    Accumulate,
+    Block,
+    Define,
+    For,
+    If,
+    Invoke,
+    Nest,
+    Write,
+    only,
+    rebuild,
+    walk,
+    writes,
+)
 from workbench.codegen.nest.nest import children as parts_of
 from workbench.codegen.passes.register_tiles.accumulators import (
     SCALAR,
@@ -28,7 +41,7 @@ from workbench.codegen.passes.register_tiles.partial_lanes import may_end_early
 from workbench.codegen.passes.register_tiles.tiles import Tile, cells_in, cut, match_tile
 from workbench.lang.algebra.normal_form import constant, depends, simplify
 from workbench.lang.dtypes import INT64
-from workbench.lang.expr import Binary, Call, Expr, Read, children
+from workbench.lang.expr import Binary, Call, Cast, Expr, Read, children
 from workbench.lang.expr import walk as walk_expr
 from workbench.poly.programs.tree import at_once
 from workbench.target import Target
@@ -110,7 +123,7 @@ class _Rewriter:
 
     def possible(self, loop: For) -> bool:
         """Whether the body can run in lanes of this loop."""
-        if loop.step != 1 or self.lanes(loop.body) < 2 or is_small(loop, self.lanes(loop.body)):
+        if loop.step != 1 or self.lanes(loop.body) < 2 or is_small(loop, self.lanes(loop.body)) or interleaves(loop):
             return False
         for node in walk(loop.body):
             match node:
@@ -185,6 +198,19 @@ def is_small(loop: For, width: int) -> bool:
     arguments = loop.upper.arguments if isinstance(loop.upper, Call) else (loop.upper,)
     limits = [constant(simplify(Binary("-", a, loop.lower, INT64))) for a in arguments]
     return any(limit is not None and limit < width for limit in limits)
+
+
+def interleaves(loop: For) -> bool:
+    """Whether it only copies short elements to places that are apart: rows that are put side by side have a better
+    way (`interleaved_copies`), and single ones gain nothing.
+    """
+    write = only(loop.body)
+    if not isinstance(write, Write) or write.reduction is not None or len(write.cells) != 1:
+        return False
+    value, (cell,) = write.values[0], write.cells
+    moved = value.operand if isinstance(value, Cast) else value
+    apart = not any(depends(s, loop.variable) for s in cell.subscripts[-1:])
+    return isinstance(moved, Read) and cell.dtype.bytes <= 2 and apart and not independent(cell, loop.variable)
 
 
 def around(nest: Nest, write: Write) -> list[For]:

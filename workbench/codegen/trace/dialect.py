@@ -23,6 +23,7 @@ from workbench.codegen.nest.nest import (
     Place,
     Prefetch,
     Write,
+    written_out,
 )
 from workbench.codegen.passes.register_tiles.accumulators import Lane
 from workbench.lang.algebra.normal_form import simplify
@@ -53,8 +54,10 @@ class Printer:
         match nest:
             case Block(body):
                 return [line for part in body for line in self.lines(part)]
-            case Write():
+            case Write(group=None):
                 return self.in_lanes(self.write(nest))
+            case Write():
+                return self.loop(written_out(nest))
             case For():
                 return self.loop(nest)
             case If(condition, then, otherwise):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.lang.algebra.identities import combined, identity
-from workbench.lang.expr import Binary, Call, Const, Expr, Read, Select, children, reads
+from workbench.lang.expr import Binary, Call, Cast, Const, Expr, Read, Select, children, reads
 from workbench.lang.operator import Monoid
 from workbench.poly.dataflow.last_writers import Assignment, Dataflow
 from workbench.poly.programs.affine import affine, guard
@@ -83,6 +83,8 @@ class Value:
             case Read() | Select():
                 cases = self.cases()
                 found = {case.constant() for case in cases if not case.where.is_empty()} if cases else {None}
+            case Cast(operand, dtype) if dtype.holds(operand.dtype):
+                return self.part(operand).constant()
             case Binary("+" | "-" | "*") | Call("abs" | "max" | "min"):
                 given = [self.part(e).constant() for e in children(self.expr)]
                 found = {_folded(self.expr, [v for v in given if v is not None]) if None not in given else None}
@@ -110,3 +112,9 @@ def changes_nothing(update: Value, reduction: str | Monoid | None) -> bool:
     unit = identity(reduction, 0, added[0].dtype)
     made = update.expr in combined(reduction, 0, operands[:1], operands[1:])
     return made and isinstance(unit, Const) and update.part(added[0]).constant() == unit.value
+
+
+def exactly_converted(expr: Expr) -> Expr | None:
+    """What a conversion to a type that has every number of the narrower one converts: the same number."""
+    exact = isinstance(expr, Cast) and expr.dtype.holds(expr.operand.dtype)
+    return expr.operand if isinstance(expr, Cast) and exact else None

@@ -171,7 +171,9 @@ def _grown(
     own = program.statement(identifier)
     domain = isl.parse_set(own.domain)
     origin = isl.Map.identity(domain.get_space().map_from_set()).intersect_domain(domain)
-    space = (own.dims, domain.union(more).coalesce())
+    whole = domain.union(more).coalesce()
+    hull = isl.Set.from_basic_set(whole.simple_hull())  # one piece, where pieces that fit were not joined
+    space = (own.dims, hull if hull.is_subset(whole) else whole)
     return statement(program, arrays, (new, own.name), space, body_of(own), "computes", origin)
 
 

@@ -15,6 +15,7 @@ from workbench.records import record
 
 MARK = "replace"  # the mark above loops that a micro-kernel executes
 BUILT_IN = "workbench.schedules.kernels.tensor_cores"  # registered when somebody first asks
+LANES = "workbench.schedules.kernels.lane_instructions"  # instructions in the lanes of a register
 PRODUCTS = "workbench.schedules.kernels.products"  # those of processors, each registered when first asked for
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -93,10 +94,13 @@ def registered(name: str) -> MicroKernel:
     if name not in _known:
         import_module(BUILT_IN)
     if name not in _known:
+        lanes = {x.name: x for x in import_module(LANES).INSTRUCTIONS}
+        if name in lanes:
+            return lanes[name]
         products = import_module(PRODUCTS)
         names = products.product_names()
         if name not in names:
-            known = sorted({*_known, *names})
+            known = sorted({*_known, *lanes, *names})
             raise ScheduleError(unknown_name("micro-kernel", name, known) + "; wb.register(...) adds one")
         own, pair, form = names[name]
         products.product_kernel(own, *pair, form)

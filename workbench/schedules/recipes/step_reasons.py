@@ -17,8 +17,10 @@ from workbench.schedules.steps import (
     Inline,
     Interchange,
     Merge,
+    Pad,
     Parallelize,
     Reorder,
+    Replace,
     Split,
     Stage,
     Tile,
@@ -75,6 +77,10 @@ def reason(schedule: Schedule, step: Transform) -> str:
             return f"what an iteration of {plain(at)} touches of {array} is copied side by side and read many times"
         case TransformLayout(array, _):
             return f"{array} lies in the order in which registers read it"
+        case Pad(names):
+            return f"the last block inside {', '.join(map(plain, names))} is filled with numbers that change nothing"
+        case Replace(loop, kernel):
+            return f"the machine has {kernel} for such products; it executes {plain(loop)}"
         case Affine(_, origin):
             return f"the order of {origin or 'the given tree'}"
     return "asked for"

@@ -78,6 +78,8 @@ from workbench.schedules.steps.storage.storage_align import StorageAlign as Stor
 from workbench.schedules.steps.storage.storage_align import storage_align as storage_align
 from workbench.schedules.steps.storage.transform_layout import TransformLayout as TransformLayout
 from workbench.schedules.steps.storage.transform_layout import transform_layout as transform_layout
+from workbench.schedules.steps.storage.widen import Widen as Widen
+from workbench.schedules.steps.storage.widen import widen as widen
 
 NAMES: dict[str, str]
 __all__: list[str]

@@ -23,6 +23,8 @@ def _write_may(write: Write, variable: str, lanes: int) -> bool:
         return False
     cell = write.cells[0]
     wide = lanes * cell.dtype.bits >= WIDE
+    if write.group is not None:  # an instruction, or the lanes that there are one by one
+        return wide and _beside(cell.subscripts, cell.dtype, variable)
     return wide and _beside(cell.subscripts, cell.dtype, variable) and _value_may(write.values[0], variable)
 
 

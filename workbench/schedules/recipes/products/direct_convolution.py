@@ -12,17 +12,20 @@ from collections.abc import Iterator
 from math import prod
 
 from workbench.errors import ScheduleError
-from workbench.lang.expr import Read, index_names
+from workbench.lang.dtypes import INT32
+from workbench.lang.expr import Index, Read, index_names
+from workbench.lang.expr import reads as reads_of
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, multiplies, structure
 from workbench.schedules.recipes.decisions import asked, decide
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.tiling import simple
 from workbench.schedules.recipes.products.known_operands import is_known
-from workbench.schedules.recipes.products.panels import paneled, plain_read
+from workbench.schedules.recipes.products.panels import by_instruction, grouped, paneled, plain_read
+from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.products.window_threads import Cut, candidates, divided
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import parallelize
+from workbench.schedules.steps import parallelize, widen
 from workbench.target import Target
 
 WORK = 1 << 21
@@ -183,18 +186,39 @@ def _tiles(pixels: int, filters: int, target: Target) -> Iterator[tuple[int, int
                 yield height, vectors
 
 
-def convolved(schedule: Schedule, identifier: str, target: Target) -> Schedule:
-    """One convolution with its filters packed, not judged yet; unchanged if it is none."""
-    plan = convolution_tile(structure(schedule.program, identifier), target)
+def convolved(schedule: Schedule, identifier: str, target: Target, *, words: Words | None = None) -> Schedule:
+    """One convolution with its filters packed, not judged yet; unchanged if it is none.
+
+    With `words` an instruction multiplies groups of channels, which the picture is copied for, too.
+    """
+    shape = structure(schedule.program, identifier)
+    plan = convolution_tile(shape, target)
     if plan is None or not simple(schedule.program, schedule.tree, identifier):
         return schedule
+    channels = None if words is None else _channels(shape, plan.weights)
+    if words is not None and channels is None:
+        return schedule
     try:
-        return _scheduled(schedule, identifier, plan)
+        return _scheduled(schedule, identifier, plan, None if words is None else (channels or "", words))
     except ScheduleError:
         return schedule
 
 
-def _scheduled(schedule: Schedule, identifier: str, plan: ConvolutionTile) -> Schedule:
+def _channels(shape: Structure, weights: Read) -> str | None:
+    """The longest dim that is summed up and is a subscript of the picture by itself, and no part of another."""
+    picture = _picture(shape, weights)
+    found = [d for d in shape.reduced if Index(d, INT32) in picture.subscripts and d in index_names(weights)]
+    found = [d for d in found if sum(d in index_names(s) for s in picture.subscripts) == 1]
+    return max(found, key=lambda d: shape.trip(d) or 0, default=None)
+
+
+def _picture(shape: Structure, weights: Read) -> Read:
+    return next(r for r in reads_of(*shape.statement.values) if r.subscripts and r.tensor != weights.tensor)
+
+
+def _scheduled(
+    schedule: Schedule, identifier: str, plan: ConvolutionTile, group: tuple[str, Words] | None
+) -> Schedule:
     name, shape = schedule.program.statement(identifier).name, structure(schedule.program, identifier)
     batches, rows = _outside(shape, plan.weights, plan.lanes, plan.pixels)
     inside = [*rows[:-1], f"{plan.pixels}_o"]
@@ -206,5 +230,14 @@ def _scheduled(schedule: Schedule, identifier: str, plan: ConvolutionTile) -> Sc
     schedule = beside(schedule, identifier, together=True)
     schedule = tiled(schedule, identifier, sizes, (outer, shape.reduced, cells))
     home, cut = f"{name}/{plan.lanes}_o", (plan.lanes, plan.width)
-    schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True)
+    count = None if group is None or group[1].count == 1 else (group[0], group[1].count)
+    before = {*schedule.program.arrays}
+    schedule = paneled(schedule, plan.weights, home, cut, batches=batches, lanes=True, group=count)
+    if group is not None:
+        dim, words = group
+        schedule = grouped(schedule, _picture(shape, plan.weights), home, (dim, words.count))
+        for buffer in [a for a in schedule.program.arrays if a not in before and words.wide]:
+            schedule = widen(buffer, words.wide).on(schedule)
+        full = (shape.trip(dim) or 1) % words.count == 0
+        schedule = by_instruction(schedule, name, (dim, *cells), words, full=full)
     return parallelize(f"{name}/{plan.threads}").on(schedule)

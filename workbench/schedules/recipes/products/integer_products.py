@@ -11,12 +11,16 @@ from __future__ import annotations
 from math import prod
 
 from workbench.errors import ScheduleError
+from workbench.lang.dtypes import DTYPES
 from workbench.lang.expr import Binary, Cast, Expr, Read
 from workbench.records import record
 from workbench.schedules.analysis.structure import Structure, Touch, structure
 from workbench.schedules.kernels.product_frame import Form, ProductInstruction
 from workbench.schedules.recipes.loops.epilogue_fusion import beside
 from workbench.schedules.recipes.loops.tiling import simple
+from workbench.schedules.recipes.products.direct_convolution import convolved
+from workbench.schedules.recipes.products.packing import packed
+from workbench.schedules.recipes.products.product_blocks import Words
 from workbench.schedules.recipes.try_steps import attempt
 from workbench.schedules.scheduled_program import Schedule
 from workbench.schedules.steps import merge, parallelize, reorder, replace, tile
@@ -69,10 +73,28 @@ def instructed(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     own = instruction_for(found.left, found.right, found.result, target)
     if own is None:
         return schedule
+    words = words_for(found, target) if own.tile.lanes else None
+    for way in (packed, convolved) if words is not None else ():
+        after = way(schedule, identifier, target, words=words)
+        if after is not schedule:
+            return after
     try:
         return _replaced(schedule, shape, found, own, target)
     except ScheduleError:
         return schedule
+
+
+def words_for(found: Product, target: Target) -> Words | None:
+    """What an instruction in the lanes of a machine takes of a product; bytes may be widened for it, floats for any."""
+    from workbench.schedules.kernels.lane_instructions import lane_instruction_for
+
+    own = lane_instruction_for(found.left, found.right, found.result, target.isa)
+    if own is not None:
+        return Words(own.name, own.group, DTYPES[own.operands[0]].bytes, own.shifted)
+    if found.result == "float32":
+        return Words("", 1, DTYPES[found.result].bytes, wide=found.result)
+    own = lane_instruction_for("int16", "int16", found.result, target.isa)
+    return None if own is None else Words(own.name, own.group, DTYPES["int16"].bytes, wide="int16")
 
 
 def narrow(value: Expr) -> bool:

@@ -19,11 +19,12 @@ from workbench.schedules.analysis.structure import Structure, in_place, multipli
 from workbench.schedules.recipes.loops.epilogue_fusion import beside, tiled
 from workbench.schedules.recipes.loops.loop_collapse import run_along, thinned
 from workbench.schedules.recipes.loops.tiling import simple
-from workbench.schedules.recipes.products.panels import paneled, plain_read
-from workbench.schedules.recipes.products.product_blocks import Packing, sized
+from workbench.schedules.recipes.products.known_operands import is_known
+from workbench.schedules.recipes.products.panels import by_instruction, copied_rows, paneled, plain_read, runs_along
+from workbench.schedules.recipes.products.product_blocks import Packing, Words, sized
 from workbench.schedules.recipes.try_steps import changed, top
 from workbench.schedules.scheduled_program import Schedule
-from workbench.schedules.steps import fuse, parallelize, tile
+from workbench.schedules.steps import fuse, parallelize, tile, widen
 from workbench.target import Target
 
 WORK = 1 << 18
@@ -31,11 +32,13 @@ WORK = 1 << 18
 
 
 def packing(
-    program: Program, identifier: str, target: Target, *, across: bool | None = None, any_function: bool = False
-) -> Packing | None:
+    program: Program, identifier: str, target: Target, *, across: bool | None = None, any_function: bool = False,
+    words: Words | None = None,
+) -> Packing | None:  # fmt: skip
     """The blocks of a product of two arrays (or `any_function` of two) with enough reuse, or None.
 
-    Cores divide the columns if `across`, the rows if not, by default what leaves each the least to do.
+    Cores divide the columns if `across`, the rows if not, by default what leaves each the least to do.  An instruction
+    may take `words` of neighbouring contributions.
     """
     shape = structure(program, identifier)
     trips = dict(shape.trips)
@@ -58,8 +61,10 @@ def packing(
     crossed = any(r.along(column) != 0 and r.along(row) != 0 for r in shape.reads if row)
     if other is None or other == operand or depth is None or crossed:
         return None
+    if words is not None and (len(run) > 1 or depth not in index_names(other)):
+        return None
     whole = poly.independent(program, identifier, shape.free)
-    return sized(shape, (run, row, depth), (operand, other), target, whole=whole, across=across)
+    return sized(shape, (run, row, depth), (operand, other), target, whole=whole, across=across, words=words)
 
 
 def _read_along(shape: Structure, column: str) -> Read | None:
@@ -68,12 +73,17 @@ def _read_along(shape: Structure, column: str) -> Read | None:
     return found.pop() if len(found) == 1 else None
 
 
-def packed(schedule: Schedule, identifier: str, target: Target, *, any_function: bool = False) -> Schedule:
-    """One product in blocks, its operands packed, not judged yet; unchanged if it has no use for that."""
+def packed(
+    schedule: Schedule, identifier: str, target: Target, *, any_function: bool = False, words: Words | None = None
+) -> Schedule:
+    """One product in blocks, its operands packed, not judged yet; unchanged if it has no use for that.
+
+    With `words` an instruction multiplies them.
+    """
     if not simple(schedule.program, schedule.tree, identifier):
         return schedule
     try:
-        return _packed(schedule, identifier, target, any_function)
+        return _packed(schedule, identifier, target, any_function, words)
     except ScheduleError:
         return schedule
 
@@ -83,26 +93,34 @@ def panelled(schedule: Schedule, identifier: str, target: Target) -> Schedule:
     return packed(schedule, identifier, target, any_function=True)
 
 
-def _packed(schedule: Schedule, identifier: str, target: Target, any_function: bool) -> Schedule:
+def _packed(
+    schedule: Schedule, identifier: str, target: Target, any_function: bool, words: Words | None
+) -> Schedule:
     start = schedule
-    if packing(schedule.program, identifier, target, any_function=any_function) is None:
+    if packing(schedule.program, identifier, target, any_function=any_function, words=words) is None:
         schedule = thinned(schedule, identifier)
-    found = _possible(schedule, identifier, target, any_function)
+    found = _possible(schedule, identifier, target, any_function, words)
     if found is None:
         return start
     plan, schedule = found
+    if plan.other is not None and words is not None and words.shifted and is_known(plan.other.tensor):
+        return start  # whoever packs it once knows nothing of the instruction's code
     if plan.operand is not None:
         schedule = _filled(schedule, identifier, plan, plan.operand, plan.column)
-    return schedule if plan.other is None else _filled(schedule, identifier, plan, plan.other, plan.row)
+    if plan.other is not None:
+        schedule = _filled(schedule, identifier, plan, plan.other, plan.row)
+    if plan.words is None or not plan.words.instruction:
+        return schedule
+    return _instructed(schedule, identifier, plan, plan.words)
 
 
 def _possible(
-    schedule: Schedule, identifier: str, target: Target, any_function: bool
+    schedule: Schedule, identifier: str, target: Target, any_function: bool, words: Words | None
 ) -> tuple[Packing, Schedule] | None:
     """A product in blocks; where it is computed in place, only its columns or only its rows may be divided."""
     waits = _waits(schedule, identifier)
     for across in (True, False) if waits else (None,):
-        plan = packing(schedule.program, identifier, target, across=across, any_function=any_function)
+        plan = packing(schedule.program, identifier, target, across=across, any_function=any_function, words=words)
         if plan is None:
             return None
         after = _blocked(schedule, identifier, plan)
@@ -149,7 +167,26 @@ def _filled(schedule: Schedule, identifier: str, plan: Packing, operand: Read, d
     name = schedule.program.statement(identifier).name
     home = f"{name}/{_home(schedule, identifier, plan, dim)}"
     size, lanes = (plan.width, True) if dim == plan.column else (plan.height, False)
-    return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+    words = plan.words
+    if words is None:
+        return paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes)
+    before = {*schedule.program.arrays}
+    if dim == plan.row and runs_along(schedule, operand, plan.depth):
+        once = not plan.batches and not plan.blocks[plan.depth] and not plan.blocks[plan.row]
+        schedule = copied_rows(schedule, operand, home, plan.depth, once=once)
+    else:
+        group = (plan.depth, words.count) if words.count > 1 else None
+        schedule = paneled(schedule, operand, home, (dim, size), batches=plan.batches, lanes=lanes, group=group)
+    (buffer,) = {*schedule.program.arrays} - before
+    narrow = words.wide not in ("", schedule.program.arrays[buffer].dtype.name)
+    return widen(buffer, words.wide).on(schedule) if narrow else schedule
+
+
+def _instructed(schedule: Schedule, identifier: str, plan: Packing, words: Words) -> Schedule:
+    name, deep = schedule.program.statement(identifier).name, plan.inside(plan.depth)
+    cells = f"{plan.inside(plan.row)}_i", f"{plan.inside(plan.column)}_i"
+    full = (structure(schedule.program, identifier).trip(plan.depth) or 1) % words.count == 0
+    return by_instruction(schedule, name, (deep, *cells), words, full=full)
 
 
 def _home(schedule: Schedule, identifier: str, plan: Packing, dim: str) -> str:

@@ -28,6 +28,21 @@ MANY = 4
 
 
 @record
+class Words:
+    """Products by an instruction in lanes: its name, how many contributions it takes at once, bytes of an operand.
+
+    A `shifted` one takes rows in another code, a `wide` one both operands in a wider type (its name): they are always
+    packed.  Without an instruction the operands are widened only.
+    """
+
+    instruction: str
+    count: int
+    bytes: int
+    shifted: bool = False
+    wide: str = ""
+
+
+@record
 class Packing:
     """Blocks of one product.
 
@@ -37,6 +52,7 @@ class Packing:
     `threads` is divided among the processors.
 
     The dims of `run` are the column together: they are fused, and what is read along them stays where it is.
+    Where an instruction takes `words`, panels hold so many contributions of the depth side by side.
     """
 
     column: str
@@ -50,6 +66,7 @@ class Packing:
     batches: tuple[str, ...]
     threads: str
     run: tuple[str, ...] = ()
+    words: Words | None = None
 
     def inside(self, dim: str) -> str:
         """The loop over one block of a dim."""
@@ -64,6 +81,7 @@ def sized(
     *,
     whole: bool,
     across: bool | None,
+    words: Words | None = None,
 ) -> Packing | None:
     """The blocks of a product: columns (dims of one run), row and depth, and what is read along the first two.
 
@@ -81,13 +99,15 @@ def sized(
     cores = 1 if batch else target.cores
     division = _decided(_division((m, n), lanes, cores, target, flat=flat, across=across), shape, (m, n), lanes, cores,
                         flat=flat, free=across is None)
-    inner = size * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
+    inner = (words.bytes if words else size) * prod(shape.trip(d) or 1 for d in shape.reduced if d != depth)
     moving = [t for t in shape.reads if t.array == reads[1].tensor and t.along(row) != 0]
-    other = reads[1] if any(t.along(depth) != 1 for t in moving) else None
+    straight = words is not None and all(t.along(depth) == 1 for t in moving)
+    filled = words is not None and (words.shifted or words.wide != "" or k % words.count != 0)
+    other = reads[1] if filled or any(t.along(depth) != 1 for t in moving) else None
     name = shape.statement.name
-    if other is not None and not decide(f"{name}_pack_rows", True, (True, False)):
+    if other is not None and words is None and not decide(f"{name}_pack_rows", True, (True, False)):
         other = None
-    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None)
+    depths = _depth(k, division.width * inner, target, whole=whole, both=other is not None and not straight)
     depths = decide(f"{name}_block_{depth}", depths, lambda: sizes_near(depths, k // 2, unit=16, zero=True))
     columns, rows = _blocks((m, n), division, (depths or k) * inner, target)
     rows = decide(f"{name}_block_{row}", rows, lambda: sizes_near(rows, m // 2, unit=division.height, zero=True))
@@ -97,10 +117,10 @@ def sized(
     if rows and not (flat or depths or columns or division.rows < m):
         columns = -(-n // division.width) * division.width  # all in one block: there panels are packed for all rows
     blocks = {column: columns, depth: depths, row: rows}
-    operand = None if flat or not decide(f"{name}_pack_columns", True, (True, False)) else reads[0]
+    operand = None if flat or (not words and not decide(f"{name}_pack_columns", True, (True, False))) else reads[0]
     threads = batch or (f"{column}_o" if division.across else f"{row}_o")
     sizes = column, division.width, row, division.height, depth, blocks
-    return Packing(*sizes, operand, other, batches, threads, run if flat else ())
+    return Packing(*sizes, operand, other, batches, threads, run if flat else (), words)
 
 
 def _depth(k: int, row: int, target: Target, *, whole: bool, both: bool) -> int:

@@ -12,6 +12,7 @@ from workbench.poly.programs.program import ProgramStatement
 from workbench.poly.programs.tree import Band, Leaf, Loop, Mark, Tree, path, statements
 from workbench.records import record
 from workbench.schedules.edit import find_loop, put, sites, spelt
+from workbench.schedules.kernels.lane_instructions import LaneFit, LaneInstruction, lane_fit
 from workbench.schedules.kernels.matching import Fit, Work, fit
 from workbench.schedules.kernels.micro_kernels import MARK, MicroKernel, ProcessorKernel, known_kernels, registered
 from workbench.schedules.kernels.warp_fits import WarpFit, warp_fit
@@ -30,7 +31,9 @@ class Replace(Transform):
     Legal when the part computes the micro-kernel's definition on blocks that strides describe, and no dependence but
     those of its reduction joins two of its iterations: the kernel may execute them in any order.  Where the kernel is
     written for fixed sizes, partial blocks are executed by the loops.  An instruction of a warp (a tensor core's) takes
-    the loops inside those bound to its lanes.  PolyDL's idea (Tavarageri et al., 2020); TVM's tensorize.
+    the loops inside those bound to its lanes, one in the lanes of a register (`vpdpbusd`) the loop over a group inside
+    the vector loop: operands that do not lie in its order are multiplied by the loop.  PolyDL's idea (Tavarageri et
+    al., 2020); TVM's tensorize.
     """
 
     name: ClassVar[str] = "replace"
@@ -43,7 +46,7 @@ class Replace(Transform):
         part = Band(site.band.loops[site.position :], site.band.child)
         s, inner = single(schedule, part, self)
         lanes = next((x.name for x in path(tree, s.id)[: -len(inner)] if x.kind == "vector"), None)
-        if lanes is not None:
+        if lanes is not None and not isinstance(kernel, LaneInstruction):
             raise ScheduleError(f"{self}: {lanes} outside runs in lanes, where nothing can be called")
         found = matched(schedule, s, inner, kernel)
         if isinstance(found, str):
@@ -86,10 +89,12 @@ def single(schedule: Schedule, part: Band, step: Replace) -> tuple[ProgramStatem
 
 def matched(
     schedule: Schedule, s: ProgramStatement, inner: tuple[Loop, ...], kernel: MicroKernel
-) -> Fit | WarpFit | str:
+) -> Fit | WarpFit | LaneFit | str:
     """How the statement, moved by these loops, fits the kernel."""
     if isinstance(kernel, WarpInstruction):
         return warp_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)], schedule.program.arrays)
+    if isinstance(kernel, LaneInstruction):
+        return lane_fit(kernel, s, inner, path(schedule.tree, s.id)[: -len(inner)])
     dims = [index_names(loop.row(s.id)) & set(s.dims) for loop in inner]
     if len(s.targets) != 1 or any(len(d) != 1 for d in dims) or len(set.union(*dims)) < len(dims):
         return f"the loops {', '.join(x.name for x in inner)} do not each run over a block of one dim of {s.name}"
