@@ -15,8 +15,11 @@ POOL = 400
 ENDS = 4
 """Chains whose ends are looked at in each round."""
 
-FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
+FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 32, 4, 12, 4
 """Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
+
+SPARE = 6
+"""Points that are looked at for the next round while builders wait for one another at the end of this one."""
 
 
 class LearnedSearcher(Guided):
@@ -30,8 +33,13 @@ class LearnedSearcher(Guided):
         self.first: list[Point] = []
 
     def foreseen(self) -> list[Point]:
-        """Those that it begins with."""
-        self.first = self.random(FIRST_SEEN)
+        """Those that it begins with; later some near the best, as the model of decisions likes them now."""
+        if not self.results:
+            self.first = self.random(FIRST_SEEN)
+        elif self.sieve.models:
+            near = self.neighbours([t.point for t in self.best(8)], 8 * SPARE)
+            fresh = [p for p in near if (i := self.space.index(p)) not in self.known and not self.taken(i)]
+            self.first = super().sifted(fresh, SPARE)
         return self.first
 
     def pool(self, count: int) -> list[Point]:
