@@ -61,7 +61,7 @@ def shared_rows(op: Operator) -> str | None:
     """The size of the first axis of all that is written, if nothing in one of its rows depends on another row.
 
     >>> import workbench as wb
-    >>> shared_rows(wb.ops.softmax), shared_rows(wb.ops.cumsum)
+    >>> shared_rows(wb.ops.softmax), shared_rows(wb.ops.jacobi_2d)
     ('M', None)
     """
     first = op.tensors[op.outputs[0]].extent[:1]
