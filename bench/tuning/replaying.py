@@ -64,6 +64,7 @@ class Replay:
         tried: list[float | None] = []
         while points := searcher.ask(round_size(len(tried))):
             told = [Told(p, self.seconds[self.space.index(p)]) for p in points]
+            searcher.foreseen()
             searcher.tell(told)
             for one in told:
                 tried.append(one.seconds)

@@ -7,7 +7,7 @@ import pytest
 from tests.tune.support import SIZES, SMALL, sketch
 from workbench.schedules.recipes import default_schedule
 from workbench.schedules.scheduled_program import as_program
-from workbench.tune.measuring.builders import Builders
+from workbench.tune.measuring.builders import Builders, helpers
 from workbench.tune.measuring.building import Look, Request, Task
 from workbench.tune.problem import problem_of
 
@@ -17,7 +17,7 @@ PROBLEM = problem_of(PROGRAM, "c")
 
 @pytest.fixture
 def builders(tmp_path):
-    found = Builders(Task(sketch(), PROBLEM.target, PROBLEM.toolchain, str(tmp_path)), 2, 60.0)
+    found = Builders(Task(sketch(), PROBLEM.target, PROBLEM.toolchain, str(tmp_path)), helpers(2), 60.0)
     yield found
     found.close()
 

@@ -18,9 +18,11 @@ class Disturbed(LocalRunner):
     def __init__(self) -> None:
         super().__init__()
         self.timed: list[int] = []
+        self.checked: list[int] = []
 
-    def _timed(self, built: Built, best: float | None, patience: float) -> Result:
+    def _timed(self, built: Built, best: float | None, patience: float, *, right: bool = False) -> Result:
         self.timed.append(built.number)
+        self.checked += [] if right else [built.number]
         if built.number == 9:
             return Result(9, "wrong", "another number")
         seconds = built.number * 1e-3 * (10.0 if len(self.timed) == 2 else 1.0)
@@ -52,6 +54,7 @@ def a_built(number: int) -> Built:
 def test_finalists_are_timed_in_turn_and_one_disturbed_pass_decides_nothing():
     runner, found = again([1, 2, 3])
     assert runner.timed == [1, 2, 3] * PASSES
+    assert runner.checked == [1, 2, 3]
     assert {n: r.seconds for n, r in found.items()} == pytest.approx({1: 1e-3, 2: 2e-3, 3: 3e-3})
     assert found[2].upper == pytest.approx(20e-3)
     assert found[1].run_seconds == pytest.approx(6.0)

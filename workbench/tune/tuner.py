@@ -14,7 +14,8 @@ from workbench.errors import ScheduleError, WorkbenchError
 from workbench.records import record
 from workbench.schedules import Schedule
 from workbench.schedules.sketches.space import Point
-from workbench.tune.measuring.building import Request, Seen, seen_at
+from workbench.tune.looking import Looking, stands_in
+from workbench.tune.measuring.building import Request
 from workbench.tune.measuring.runner import Assignment, Result, Runner
 from workbench.tune.models.quality import RankQuality, rank_quality
 from workbench.tune.models.ranker import Group
@@ -46,7 +47,8 @@ class Round:
     and how good the model's ranking was of what was measured then (None where nothing was predicted).
 
     Deriving the schedules of points that are measured then is part of building them, also where the model looked at
-    them first; deriving those of others is part of choosing.
+    them first; deriving those of others is part of choosing, but for those that a builder looked at while it waited for
+    the others.
     """
 
     number: int
@@ -72,15 +74,15 @@ class Tuner:
         self.keep = keep
         self.going = going
         self.twins = Twins(assignment.sketch.space)
+        self.looking = Looking(assignment, runner, self.twins)
         surroundings = Surroundings(
-            assignment.sketch.space, random.Random(assignment.seed), self._features, tuple(others), tuple(starts),
-            self.twins,
+            assignment.sketch.space, random.Random(assignment.seed), self.looking.features, tuple(others),
+            tuple(starts), self.twins,
         )  # fmt: skip
         self.searcher = make(surroundings)
         self.trials: list[Trial] = []
         self.rounds: list[Round] = []
         self.search_seconds = 0.0
-        self.look_seconds, self.looks = 0.0, 0
         self.ended = ""
 
     def resume(self, trials: Iterable[Trial]) -> None:
@@ -89,7 +91,7 @@ class Tuner:
         known = [replace(t, point=space.restored(t.point)) for t in trials]
         for trial in known:
             self._note(trial)
-        own = [t for t in known if t.source == "search" and _stands_in(space, t.point)]
+        own = [t for t in known if t.source == "search" and stands_in(space, t.point)]
         for trial in own:
             if trial.key:
                 self.twins.note(space.index(space.full(trial.point)), trial.key)
@@ -104,7 +106,8 @@ class Tuner:
         self.runner.open(self.assignment)
         if (prepare := getattr(self.searcher, "prepare", None)) is not None:
             prepare()
-        self._foresee()
+        if self.default is not None and not self.trials:
+            self._foresee()
         self._refer()
         in_vain = 0
         while (allowed := budget()) > self.searched and self.going():
@@ -137,10 +140,9 @@ class Tuner:
                 self._begin_at_default()
 
     def _foresee(self) -> None:
-        """What the searcher wants to see first is looked at while the default recipe is built."""
-        foresee, foreseen = getattr(self.runner, "foresee", None), getattr(self.searcher, "foreseen", None)
-        if foresee and foreseen and self.default is not None and not self.trials:
-            foresee(foreseen())
+        """What the searcher wants to see next is looked at by builders that wait for others."""
+        if (foreseen := getattr(self.searcher, "foreseen", None)) is not None:
+            self.looking.foresee(foreseen())
 
     def _begin_at_default(self) -> None:
         """Tell the searcher what the default recipe takes, if it is a point of the space: so it looks around there."""
@@ -158,13 +160,13 @@ class Tuner:
     def _round(self, count: int) -> tuple[int, int]:
         """One round: (its points, how many of them gave legal schedules that were not tried before)."""
         begun = time.perf_counter()
-        self.look_seconds, self.looks = 0.0, 0
+        self.looking.begin()
         points = self.searcher.ask(count)
         if not points:
             return 0, 0
         expected = self._predicted(points)
-        self._look([p for p in points if not self._key(p)])
-        derived = self.look_seconds * min(1.0, len(points) / max(1, self.looks))
+        self.looking([p for p in points if not self.looking.key(p)])
+        derived = self.looking.seconds_for(points)
         chosen = time.perf_counter() - begun - derived
         measuring = time.perf_counter()
         numbered = dict(enumerate(points, self._next_number()))
@@ -179,7 +181,7 @@ class Tuner:
 
     def _made(self, numbered: Mapping[int, Point], predicted: Mapping[int, float | None]) -> list[Trial]:
         """The trials of a round: what is a twin of an earlier trial, or of one of this round, is not built again."""
-        keys = {number: self._key(point) for number, point in numbered.items()}
+        keys = {number: self.looking.key(point) for number, point in numbered.items()}
         tried = {t.key for t in self.trials if t.key}
         requests = []
         for number, point in numbered.items():
@@ -187,6 +189,7 @@ class Tuner:
                 requests.append(Request(number, point))
                 tried.add(keys[number])
         made, best = [], self.best
+        self._foresee()
         for result in self.runner.measure(requests, best.seconds if best else None):
             n = result.number
             made.append(replace(self._trial(result, numbered[n], predicted[n], "search"), key=result.key or keys[n]))
@@ -229,31 +232,6 @@ class Tuner:
                 f"none of the {len(tried)} points that were tried is a legal schedule; the first: {tried[0].message}"
             )
 
-    def _features(self, points: Sequence[Point]) -> Sequence[dict[str, float] | None]:
-        """The features of points; None for one that is no legal schedule."""
-        return [None if seen is None else dict(seen.features) for seen in self._look(points)]
-
-    def _look(self, points: Sequence[Point]) -> Sequence[Seen | None]:
-        """What the schedules of points show, found by the runner's processes; which are twins is known from then on."""
-        begun = time.perf_counter()
-        own = getattr(self.runner, "looks", None)
-        if own is not None:
-            found = own(points)
-        else:
-            found = [seen_at(self.assignment.sketch, p, self.assignment.target) for p in points]
-        space = self.assignment.sketch.space
-        for point, seen in zip(points, found, strict=True):
-            if seen is not None:
-                self.twins.note(space.index(space.full(point)), seen.key, seen.follows)
-        self.look_seconds += time.perf_counter() - begun
-        self.looks += len(points)
-        return found
-
-    def _key(self, point: Point) -> str:
-        """The key of a point's schedule, as far as it is known."""
-        space = self.assignment.sketch.space
-        return self.twins.key(space.index(space.full(point))) if _stands_in(space, point) else ""
-
     def _predicted(self, points: Sequence[Point]) -> Sequence[float | None]:
         """Seconds that the searcher's model expects, if it has one."""
         tell = getattr(self.searcher, "predicted", None)
@@ -286,11 +264,3 @@ class Tuner:
 def round_size(searched: int) -> int:
     """Points of the round after so many trials."""
     return FIRST if not searched else ROUND if searched < SETTLED else LATER
-
-
-def _stands_in(space: Any, point: Mapping[str, Any]) -> bool:
-    """Whether a stored point is one of the space."""
-    try:
-        return {d.name for d in space.decisions} == set(point) and bool(space.full(point))
-    except ScheduleError:
-        return False

@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from workbench.codegen import as_target
 from workbench.errors import ScheduleError, WorkbenchError, shown
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
+from workbench.runtime.host.machine import thread_count
 from workbench.schedules import Schedule, Sketch, autoschedule, recipe_sketch
 from workbench.schedules.kernels.micro_kernels import ProcessorKernel, known_kernels
 from workbench.schedules.scheduled_program import as_program
 from workbench.schedules.sketches.space import Decision, Space
 from workbench.target import Target
-from workbench.tune.measuring.gpu_at_hand import tuned_target, usual_runner
-from workbench.tune.measuring.runner import Assignment, Limits, as_runner
+from workbench.tune.measuring.local_runner import LocalRunner
+from workbench.tune.measuring.runner import Assignment, Limits, Runner, as_runner
 from workbench.tune.problem import Problem, problem_of
 from workbench.tune.relatives import others, starts
 from workbench.tune.searching import Searcher, Surroundings, make_searcher
@@ -67,25 +70,52 @@ def made_study(
         raise WorkbenchError(f"trials={shown(trials)} does not fit; expected a whole number, 0 or more")
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise WorkbenchError(f"seed={shown(seed)} does not fit; expected a whole number, or None")
+    machine, chosen = _measured_by(target, runner)
+    alone = trials and runner is None and not shared
+    with _warm(chosen if alone else None):
+        sketch = _sketch(what, sizes, machine)
+        problem = problem_of(sketch.schedule.program.original, machine, ranked=bool(getattr(chosen, "ranks", False)))
+        _require_points(sketch)
+        _require_searcher(searcher)
+        store = database if isinstance(database, Database) else Database(database)
+        key = _study_key(problem, sketch, searcher, seed, default)
+        store.add_study(key)
+        assignment = Assignment(
+            sketch, problem.program, problem.target, problem.toolchain, problem.threads, own_kernels(),
+            limits or Limits(), seed or 0,
+        )  # fmt: skip
+        study = Study(
+            assignment, key, store, trials, default=autoschedule(problem.program, problem.target),
+            make=lambda around: make_searcher(searcher, around), runner=chosen, others=others(store, problem),
+            starts=starts(store, problem, sketch.space), shared=shared, refers=default,
+        )  # fmt: skip
+    if alone and study.done >= trials:
+        chosen.close()
+    return study
+
+
+def _measured_by(target: str | Target, runner: Any) -> tuple[str | Target, Runner]:
+    """(the machine that is tuned for, who measures)."""
+    if target == "c" or not as_target(target).language.for_gpu:
+        return target, LocalRunner() if runner is None else as_runner(runner)
+    from workbench.tune.measuring.gpu_at_hand import tuned_target, usual_runner  # who tunes for C does without
+
     machine = tuned_target(target)
-    sketch = _sketch(what, sizes, machine)
-    chosen = as_runner(runner) if runner is not None else usual_runner(machine)
-    problem = problem_of(sketch.schedule.program.original, machine, ranked=bool(getattr(chosen, "ranks", False)))
-    _require_points(sketch)
-    _require_searcher(searcher)
-    store = database if isinstance(database, Database) else Database(database)
-    key = _study_key(problem, sketch, searcher, seed, default)
-    store.add_study(key)
-    assignment = Assignment(
-        sketch, problem.program, problem.target, problem.toolchain, problem.threads, own_kernels(),
-        limits or Limits(), seed or 0,
-    )  # fmt: skip
-    usual = autoschedule(problem.program, problem.target)
-    return Study(
-        assignment, key, store, trials, default=usual, make=lambda around: make_searcher(searcher, around),
-        runner=chosen, others=others(store, problem), starts=starts(store, problem, sketch.space),
-        shared=shared, refers=default,
-    )  # fmt: skip
+    return machine, usual_runner(machine) if runner is None else as_runner(runner)
+
+
+@contextmanager
+def _warm(runner: Runner | None) -> Iterator[None]:
+    """A runner's processes start meanwhile, where it has some; they end again if nothing comes of it."""
+    if not isinstance(runner, LocalRunner):
+        yield
+        return
+    runner.warm(thread_count())
+    try:
+        yield
+    except BaseException:
+        runner.close()
+        raise
 
 
 def _sketch(what: Any, sizes: Mapping[str, int] | None, target: str | Target) -> Sketch:

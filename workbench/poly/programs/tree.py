@@ -91,8 +91,8 @@ def statements(tree: Tree) -> tuple[str, ...]:
             return (s,)
         case Band(_, child) | Mark(_, _, child):
             return statements(child)
-        case Sequence(children):
-            return tuple(s for c in children for s in statements(c))
+        case Sequence():
+            return tuple(tree.places)
 
 
 def loops(tree: Tree) -> Iterator[Loop]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -37,12 +38,20 @@ def build_bare(kernel: Kernel, toolchain: Toolchain, folder: Path) -> Path:
     limit = current().compile_seconds
     try:
         variables = {**compiler_variables(), "TMPDIR": str(folder)}
-        finished = run_limited(job.command(), limit, folder, variables, own_group=False)
+        finished = run_limited((*job.command(), *_quicker(job)), limit, folder, variables, own_group=False)
     except CannotStart as reason:
         raise BuildError(f"the compiler {toolchain.command[0]} cannot be started: {reason}") from reason
     if finished.code != 0 or not (folder / LIBRARY).exists():
         raise BuildError(failure(job, finished, limit))
     return folder / LIBRARY
+
+
+def _quicker(job: Job) -> tuple[str, ...]:
+    """Flags for a link in half the time, where they are safe: the process that loads the library has the C library
+    already, and reading its thousands of symbols is most of a small link.  Threads need those of their versions.
+    """
+    safe = job.toolchain.family == "gcc" and sys.platform == "linux" and "-pthread" not in job.flags
+    return ("-nodefaultlibs", "-lgcc") if safe else ()
 
 
 def open_bare(library: Path) -> Repeat:

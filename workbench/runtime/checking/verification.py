@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from workbench import poly
 from workbench.errors import CallError, shown
-from workbench.lang import bind, evaluate
+from workbench.lang import bind
 from workbench.lang.operator import Operator
 from workbench.poly.programs.program import Program
 from workbench.records import record
 from workbench.runtime.arrays.foreign import several
 from workbench.runtime.calls.calling import as_numpy_arguments
 from workbench.runtime.checking.magnitude import NotPolynomial, magnitude
+from workbench.runtime.checking.part_by_part import evaluated
 from workbench.runtime.checking.roundings import depths, gamma
+from workbench.runtime.host.machine import thread_count
 from workbench.runtime.kernels.launch import CompiledKernel
 
 Array = np.ndarray[Any, Any]
 
 # Without a derived bound, this many times the errors that the oracle itself makes in the declared types.
 ESTIMATE_FACTOR = 16.0
+
+PIECE, SEVERAL = 1 << 15, 64
+"""Cells that are compared at a time, so that all that is computed of them stays in a cache, and pieces that threads
+share.
+"""
 
 
 @record(slots=True, repr=False)
@@ -96,7 +104,7 @@ class Expected:
 
 def expected(op: Operator, arrays: tuple[Any, ...], out: Any, scalars: dict[str, Any]) -> Expected:
     """The oracle's results of a call with NumPy arrays, with bounds; `out` holds what outputs are before, if read."""
-    results = several(evaluate(op, *arrays, out=out, **scalars))
+    results = evaluated(op, arrays, out, **scalars)
     bounds, derived = _bounds(op, arrays, scalars, out, results)
     return Expected(op.outputs, tuple(results), tuple(bounds), derived)
 
@@ -159,7 +167,7 @@ def _derived(
     positive = [_positive(a) for a in arrays]
     named = {name: _positive(value) for name, value in scalars.items()}
     start = None if out is None else tuple(None if o is None else _positive(o) for o in several(out))
-    largest = several(evaluate(magnitude(known.op), *positive, out=start, **named))
+    largest = evaluated(magnitude(known.op), tuple(positive), start, **named)
     return [
         _float_bound(gamma(known.op, found[name]), size, exact)
         for name, size, exact in zip(op.outputs, largest, expected, strict=True)
@@ -188,8 +196,8 @@ def _estimated(
     op: Operator, arrays: tuple[Any, ...], scalars: dict[str, Any], out: Any, expected: tuple[Array, ...]
 ) -> list[Array]:
     """A multiple of the largest change over an output, plus some units in the last place."""
-    declared = several(evaluate(op, *arrays, accumulate=None, out=out, **scalars))
-    nudged = several(evaluate(op, *(_nudged(a) for a in arrays), out=out, **scalars))
+    declared = evaluated(op, arrays, out, accumulate=None, **scalars)
+    nudged = evaluated(op, tuple(_nudged(a) for a in arrays), out, **scalars)
     known = zip(expected, declared, nudged, _orders(op, arrays, scalars, out), strict=True)
     return [_estimate(*each) for each in known]
 
@@ -224,21 +232,40 @@ def _nudged(array: Any) -> Any:
     """Every float moved by one unit in the last place, up or down in turn."""
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
         return array
-    towards = np.where(np.arange(array.size).reshape(array.shape) % 2, np.inf, -np.inf).astype(array.dtype)
-    return np.where(np.isfinite(array), np.nextafter(array, towards), array)
+    towards = np.full(array.size, -np.inf, array.dtype)
+    towards[1::2] = np.inf
+    return np.where(np.isfinite(array), np.nextafter(array, towards.reshape(array.shape)), array)
 
 
 def _compare(computed: Array, exact: Array, bound: Array) -> tuple[float, float, float, tuple[int, ...]]:
     """(share of the bound, error, bound, place) at the cell where the error is the largest share of its bound."""
     if exact.size == 0:
         return 0.0, 0.0, 0.0, ()
+    flat = [np.ascontiguousarray(x).reshape(-1) for x in (computed, exact, np.broadcast_to(bound, exact.shape))]
+    parts = [slice(start, start + PIECE) for start in range(0, exact.size, PIECE)]
+
+    def worst(part: slice) -> tuple[float, float, int]:
+        share, error, place = _worst(*(x[part] for x in flat))
+        return share, error, part.start + place
+
+    if len(parts) < SEVERAL:
+        found = list(map(worst, parts))
+    else:
+        with ThreadPoolExecutor(thread_count()) as pool:
+            found = list(pool.map(worst, parts))
+    share, error, place = max(found, key=lambda one: one[0])
+    return share, error, float(flat[2][place]), tuple(map(int, np.unravel_index(place, exact.shape)))
+
+
+def _worst(computed: Array, exact: Array, bound: Array) -> tuple[float, float, int]:
+    """(share of the bound, error, place) in a piece."""
+    wide = np.int64 if exact.dtype.kind in "biu" else np.float64
     with np.errstate(all="ignore"):
-        wide = np.int64 if exact.dtype.kind in "biu" else np.float64
         a, b = computed.astype(wide), exact.astype(wide)
         error = abs((a - b).astype(np.float64))
         same = (a == b) | ((a != a) & (b != b))
         error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
         share = np.where(same, 0.0, np.where(bound > 0, error / bound, np.inf))
         share = np.where(np.isnan(share), 0.0, share)
-    place = np.unravel_index(int(np.argmax(share)), exact.shape)
-    return float(share[place]), float(error[place]), float(bound[place]), tuple(map(int, place))
+    place = int(np.argmax(share))
+    return float(share[place]), float(error[place]), place

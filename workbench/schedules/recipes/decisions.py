@@ -60,25 +60,34 @@ def asked() -> bool:
     return _DECIDING.get() is not None
 
 
+def listener() -> Deciding | None:
+    """Who listens to what is decided; None where nobody does."""
+    return _DECIDING.get()
+
+
+@contextmanager
+def listening(made: Deciding | None) -> Iterator[None]:
+    """Recipes called inside ask this one."""
+    token = _DECIDING.set(made)
+    try:
+        yield
+    finally:
+        _DECIDING.reset(token)
+
+
 @contextmanager
 def deciding(chosen: Mapping[str, Any]) -> Iterator[Deciding]:
     """Recipes called inside decide as it was chosen."""
     made = Deciding(chosen)
-    token = _DECIDING.set(made)
-    try:
+    with listening(made):
         yield made
-    finally:
-        _DECIDING.reset(token)
 
 
 @contextmanager
 def undecided() -> Iterator[None]:
     """Inside, every decision takes its default, and none is noted."""
-    token = _DECIDING.set(None)
-    try:
+    with listening(None):
         yield
-    finally:
-        _DECIDING.reset(token)
 
 
 def word(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.records import record
 from workbench.schedules.recipes.decisions import asked
+from workbench.schedules.recipes.rows_taken import remembered
 from workbench.schedules.scheduled_program import Schedule
 
 
@@ -43,7 +44,7 @@ class Row:
 
     def __call__(self, schedule: Schedule, **given: Any) -> Any:
         """What the recipe makes of a schedule."""
-        return self.function(schedule, *(given[name] for name in self.takes))
+        return remembered(self.where, self.function, schedule, tuple(given[name] for name in self.takes))
 
 
 Taken = tuple[Row, Schedule]

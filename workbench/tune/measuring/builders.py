@@ -23,23 +23,26 @@ class Closed(BaseException):
     """The runner was closed while it measured: nothing on the way may take it for a fault of a candidate."""
 
 
-class Builders:
-    """`count` helper processes for one task, each with so many `seconds` for a candidate."""
+def helpers(count: int) -> list[Helper]:
+    """So many processes that build, started; nobody waits for them yet."""
+    found = [Helper(ANSWERING, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
+    for helper in found:
+        helper.spawn()
+    return found
 
-    def __init__(self, task: Task, count: int, seconds: float) -> None:
+
+class Builders:
+    """Helper processes for one task, each with so many `seconds` for a candidate."""
+
+    def __init__(self, task: Task, helpers: Sequence[Helper], seconds: float) -> None:
         self.task = task
         self.seconds = seconds
-        self.helpers = [Helper(ANSWERING, {"OMP_NUM_THREADS": "1"}) for _ in range(count)]
+        self.helpers = list(helpers)
         self.prepared: set[int] = set()
         self.looked: dict[str, Helper] = {}
         self.seen: dict[str, Seen | None] = {}
         self.ahead: list[Mapping[str, Any]] = []
         self.closed = False
-
-    def start(self) -> None:
-        """Start the processes, which takes a moment; nobody waits for them yet."""
-        for helper in self.helpers:
-            helper.spawn()
 
     def close(self) -> None:
         """End them, also while another thread waits for them, which then meets `Closed`."""
@@ -65,7 +68,7 @@ class Builders:
 
     def foresee(self, points: Sequence[Mapping[str, Any]]) -> None:
         """Points that will be looked at: a builder that has nothing to do while others build looks at them before."""
-        self.ahead = list(points)
+        self.ahead, self.seen = list(points), {}
 
     def built(self, requests: Sequence[Request]) -> Iterator[Built]:
         """What each builder makes of the next request, as it is there."""

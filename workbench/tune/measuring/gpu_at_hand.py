@@ -86,7 +86,7 @@ def usual_runner(target: str | Target) -> Runner:
     device = gpu_at_hand()
     fits = device is not None and machine.march in ("native", device.architecture)
     if device is None and isinstance(reason := _looked_for(), str) and reason:
-        warnings.warn(f"candidates are ranked, not measured: {reason}", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"candidates are ranked, not measured: {reason}", RuntimeWarning, stacklevel=5)
     return GpuRunner() if fits else RankingRunner()
 
 

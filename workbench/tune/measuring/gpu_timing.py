@@ -6,8 +6,9 @@ import fcntl
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,13 @@ class _Owner:
 
     def __init__(self) -> None:
         self.workload: Workload | None = None
+        self.inputs: Mapping[str, Any] = {}
         self.reference: Any = None
+
+    def prepare(self, request: Prepare) -> None:
+        """Load the workload; its inputs go to the GPU once, for all candidates."""
+        self.workload, self.reference = Workload.load(Path(request.workload)), None
+        self.inputs = on_gpu(self.workload.inputs)
 
     def timed(self, request: Load) -> Timed | Wrong | Crashed:
         """Right and so fast, or wrong; Crashed where the GPU gives this process no further work."""
@@ -49,8 +56,10 @@ class _Owner:
         kernel: Kernel = pickle.loads(Path(request.library).read_bytes())
         with alone_on(the_driver().device):
             try:
-                call = prepared(kernel, self.workload)
-                wrong = self._wrong(call)
+                call = prepared(kernel, replace(self.workload, inputs=self.inputs), spoilt=not request.right)
+                wrong = "" if request.right else self._wrong(call)
+                if wrong:  # one that is wrong may have written anywhere
+                    self.inputs = on_gpu(self.workload.inputs)
                 result = Wrong(wrong) if wrong else self._timed(call, request)
             except (KernelError, DriverError) as error:
                 return Wrong(str(error)) if _alive() else Crashed(str(error))
@@ -80,14 +89,22 @@ class _Owner:
         return Timed(lower, lower, upper, reference, 1)
 
 
-def prepared(kernel: Kernel, workload: Workload) -> Any:
-    """A call with the workload's arguments on the GPU, its outputs filled with bytes that are no results."""
+def prepared(kernel: Kernel, workload: Workload, *, spoilt: bool = True) -> Any:
+    """A call with the workload's arguments on the GPU, its outputs `spoilt`: filled with bytes that are no results."""
     driver = the_driver()
     run = build_on_gpu(kernel, driver)
     slots = run.layout(dict(kernel.sizes)).outputs
-    arrays = [begun(workload.before[slot.parameter.name], slot) for slot in slots]
+    before = [workload.before[slot.parameter.name] for slot in slots]
+    arrays = [begun(b, s) if spoilt or b is not None else None for b, s in zip(before, slots, strict=True)]
     out = [None if array is None else on_device(array, driver) for array in arrays]
     return run.prepared(*(workload.inputs[p.name] for p in kernel.signature.inputs), out=out)
+
+
+def on_gpu(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays with whole dimensions and one element after another as copies on the GPU; the rest as it is."""
+    driver = the_driver()
+    plain = {n for n, x in inputs.items() if isinstance(x, np.ndarray) and x.ndim and x.flags.c_contiguous}
+    return {name: on_device(x, driver) if name in plain else x for name, x in inputs.items()}
 
 
 def _alive() -> bool:
@@ -120,6 +137,5 @@ def answer(request: WhichGpu | Prepare | Load) -> Device | Timed | Wrong | Crash
         case WhichGpu():
             return the_driver().device
         case Prepare():
-            _owner.workload, _owner.reference = Workload.load(Path(request.workload)), None
-            return None
+            return _owner.prepare(request)
     return _owner.timed(request)

@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from workbench.tune.measuring.builders import helpers
 from workbench.tune.measuring.building import Built, Request, Seen
 from workbench.tune.measuring.helpers import Died, Helper, TooLate
 from workbench.tune.measuring.runner import Assignment, Result, memory_limit
 from workbench.tune.measuring.timing import Crashed, Load, Prepare, Timed, Wrong
 from workbench.tune.measuring.workload import workload
-from workbench.tune.measuring.workshop import Workshop, refused, result_of
+from workbench.tune.measuring.workshop import Workshop, builder_count, refused, result_of
 from workbench.tune.trials import Outcome
 
 RUNNER = "workbench.tune.measuring.timing:answer"
@@ -28,7 +29,9 @@ MOST_DRIFT = 3.0
 """What a machine gets slower or faster, as the reference shows; more is a mistake of the clock."""
 
 PASSES = 3
-"""Finalists are timed so often in turn: what disturbs the machine for a while disturbs one pass of some of them."""
+"""Finalists are timed so often in turn: what disturbs the machine for a while disturbs one pass of some of them.  The
+first pass checks their results once more.
+"""
 
 SLOW_REFERENCE = 4.0
 """A reference so many times slower than the best gives way to it: every timing waits for it."""
@@ -46,6 +49,7 @@ class LocalRunner:
 
     def __init__(self, builders: int | None = None) -> None:
         self.count = builders
+        self.warmed: list[Helper] = []
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -58,11 +62,16 @@ class LocalRunner:
         self.overhead = 0.0
         self.known: dict[int, Built] = {}
 
+    def warm(self, threads: int) -> None:
+        """Start processes before it is known what they will build: they load while others find that out."""
+        if not self.warmed and not self.is_open:
+            self.warmed = helpers(self.count or builder_count(threads))
+
     def open(self, assignment: Assignment) -> None:
         """Start the processes, and begin to compute what results are expected.  A closed runner may be opened again."""
         self._begin_anew()
         self.assignment = assignment
-        self.shop = Workshop(assignment, self.count)
+        self.shop, self.warmed = Workshop(assignment, self.count, warm=self.warmed), []
         memory = memory_limit(assignment.limits.memory_bytes) if self.bounded else 0
         self.runner = Helper(self.timing, memory=memory)
         self.runner.spawn()
@@ -101,15 +110,19 @@ class LocalRunner:
         listed = sorted([*known, *self._shop.built(missing)], key=lambda b: b.number)
         times: dict[int, list[Result]] = {b.number: [] for b in listed if b.outcome is None}
         yield from (refused(b) for b in listed if b.outcome is not None)
-        for built in [b for _ in range(PASSES) for b in listed]:
+        for turn, built in [(n, b) for n in range(PASSES) for b in listed]:
             if built.number in times:
-                times[built.number].append(result := self._timed(built, None, patience / PASSES))
+                result = self._timed(built, None, patience / PASSES, right=turn > 0)
+                times[built.number].append(result)
                 if result.seconds is None:
                     yield times.pop(built.number)[-1]
         yield from (_median(own) for own in times.values())
 
     def close(self) -> None:
         """End the processes, and remove what was built."""
+        for helper in self.warmed:
+            helper.stop()
+        self.warmed = []
         if self.shop is not None:
             self.shop.close()
         if self.runner is not None:
@@ -128,11 +141,13 @@ class LocalRunner:
         assert self.shop is not None
         return self.shop
 
-    def _timed(self, built: Built, best: float | None, patience: float) -> Result:
+    def _timed(self, built: Built, best: float | None, patience: float, *, right: bool = False) -> Result:
         """One candidate in the runner's process; the first one that is right becomes the reference."""
         begun, wall = time.perf_counter(), time.time()
         first = self.reference is None
-        outcome, message, timed = self._run(built, best, FIRST_PATIENCE if first else patience, reference=first)
+        outcome, message, timed = self._run(
+            built, best, FIRST_PATIENCE if first else patience, reference=first, right=right
+        )
         spent = time.perf_counter() - begun
         if timed is None:
             return replace(result_of(built, outcome, message), run_seconds=spent, began=wall)
@@ -153,18 +168,18 @@ class LocalRunner:
         """A much faster candidate becomes the reference, if it is that the second time, too."""
         if not (seconds and self.reference_seconds and seconds * SLOW_REFERENCE < self.reference_seconds):
             return
-        outcome, _, timed = self._run(built, None, FIRST_PATIENCE, reference=True)
+        outcome, _, timed = self._run(built, None, FIRST_PATIENCE, reference=True, right=True)
         if outcome == "measured" and timed is not None and timed.reference:
             again = self.reference_seconds * timed.seconds / timed.reference
             self.reference, self.reference_seconds = built, max(seconds, again)
 
     def _run(
-        self, built: Built, best: float | None, patience: float, *, reference: bool = False
+        self, built: Built, best: float | None, patience: float, *, reference: bool = False, right: bool = False
     ) -> tuple[Outcome, str, Timed | None]:
         """(outcome, what was wrong, times)."""
         assert self.runner is not None
         assert built.signature is not None
-        load = Load(built.library, built.signature, built.sizes or {}, best, patience, reference)
+        load = Load(built.library, built.signature, built.sizes or {}, best, patience, reference, right)
         try:
             self._ready()
             answer = self.runner.ask(load, self._patience(best, patience))
@@ -197,7 +212,7 @@ class LocalRunner:
         self.runner.ask(prepare, limits.run_seconds)
         self.prepared.add(self.runner.pid or 0)
         if (known := self.reference) is not None and known.signature is not None:
-            again = Load(known.library, known.signature, known.sizes or {}, reference=True)
+            again = Load(known.library, known.signature, known.sizes or {}, reference=True, right=True)
             self.runner.ask(again, limits.run_seconds)
 
     def _patience(self, best: float | None, patience: float) -> float:

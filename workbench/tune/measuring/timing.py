@@ -44,7 +44,9 @@ class Prepare:
 
 @record(slots=True)
 class Load:
-    """A library to check and time.  As the `reference` it is kept for all that follow."""
+    """A library to check and time.  As the `reference` it is kept for all that follow; one that is known to be `right`
+    is not checked again.
+    """
 
     library: str
     signature: Signature
@@ -52,6 +54,7 @@ class Load:
     best: float | None = None
     patience: float = 1.0
     reference: bool = False
+    right: bool = False
 
 
 @record(slots=True)
@@ -140,8 +143,7 @@ class _Runner:
     def timed(self, request: Load) -> Timed | Wrong:
         assert self.workload is not None
         candidate = _Callable(request, self.workload, self.threads)
-        wrong = self._wrong(candidate, request.signature)
-        if wrong:
+        if not request.right and (wrong := self._wrong(candidate, request.signature)):
             return Wrong(wrong)
         result = self._timed(candidate, request)
         if request.reference:

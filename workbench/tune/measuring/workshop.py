@@ -12,8 +12,9 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from workbench.tune.measuring.builders import Builders, Closed
+from workbench.tune.measuring.builders import Builders, Closed, helpers
 from workbench.tune.measuring.building import Built, Request, Seen, Task
+from workbench.tune.measuring.helpers import Helper
 from workbench.tune.measuring.runner import Assignment, Result
 from workbench.tune.trials import Outcome
 
@@ -24,9 +25,13 @@ MOST = 8
 
 
 class Workshop:
-    """Builders with a folder; `ranked` ones also estimate what they build."""
+    """Builders with a folder, in processes that are there already or new ones; `ranked` ones also estimate what they
+    build.
+    """
 
-    def __init__(self, assignment: Assignment, builders: int | None, *, ranked: bool = False) -> None:
+    def __init__(
+        self, assignment: Assignment, builders: int | None, *, ranked: bool = False, warm: Sequence[Helper] = ()
+    ) -> None:
         self.closed = False
         self.folder = folder_of_study()
         self.home = Path(self.folder.name)
@@ -35,9 +40,8 @@ class Workshop:
             assignment.sketch, assignment.target, assignment.toolchain, str(self.home), assignment.kernels,
             ranked=ranked,
         )  # fmt: skip
-        count = builders or max(1, min(MOST, assignment.threads))
-        self.builders = Builders(task, count, assignment.limits.build_seconds)
-        self.builders.start()
+        processes = warm or helpers(builders or builder_count(assignment.threads))
+        self.builders = Builders(task, processes, assignment.limits.build_seconds)
 
     def built(self, requests: Sequence[Request]) -> Iterator[Built]:
         """Each of them as it is built, or refused."""
@@ -65,6 +69,11 @@ class Workshop:
         """Remove what was built."""
         with suppress(OSError):
             self.folder.cleanup()
+
+
+def builder_count(threads: int) -> int:
+    """Builders where a call has so many threads, and nobody says how many."""
+    return max(1, min(MOST, threads))
 
 
 def folder_of_study() -> TemporaryDirectory[str]:

@@ -13,7 +13,6 @@ from math import log2, prod
 
 from workbench.schedules import Schedule
 from workbench.target import Target
-from workbench.tune.models.gpu_features import gpu_features
 from workbench.tune.models.loop_nests import Nest, nests
 from workbench.tune.models.working_sets import NestCost, nest_costs
 
@@ -26,6 +25,8 @@ Features = Mapping[str, float]
 def features_of(schedule: Schedule, target: Target, threads: int | None = None) -> dict[str, float]:
     """The features of a schedule for a machine, each a finite number; `cycles` is the analytic prediction."""
     if target.language.for_gpu:
+        from workbench.tune.models.gpu_features import gpu_features  # who tunes for processors does without
+
         return gpu_features(schedule, target)
     workers = threads or target.cores
     found = nests(schedule)

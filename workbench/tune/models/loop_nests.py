@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 from math import gcd, prod
 
@@ -71,27 +72,12 @@ class NestAccess:
         crowd = sets // covered if lines > CROWD * covered and irregular == 1 else 1
         return irregular * lines * crowd
 
-    def _pieces(self, loops: tuple[NestLoop, ...], depth: int, line: int) -> tuple[int, int, list[tuple[int, int]]]:
-        """(cells found by data, elements of a piece that is together, strides and counts of pieces) inside a depth.
-
-        Loops are taken by stride: what is close together is one piece, and windows that overlap count once.
-        """
-        irregular = prod(x.trip for x, s in zip(loops[depth:], self.strides[depth:], strict=True) if s is None)
-        moving = sorted(
-            (abs(s), x.trip) for x, s in zip(loops[depth:], self.strides[depth:], strict=True) if s and x.trip > 1
-        )
-        length, levels = 1, [(1, 1)]
-        near = max(1, line // self.bytes)
-        for stride, trip in moving:
-            if stride <= max(length, near):
-                length += stride * (trip - 1)
-                continue
-            own, count = levels[-1]
-            if len(levels) > 1 and stride < own * count:
-                levels[-1] = own, count + -(-stride * (trip - 1) // own)
-            else:
-                levels.append((stride, trip))
-        return max(1, irregular), length, levels
+    def _pieces(
+        self, loops: tuple[NestLoop, ...], depth: int, line: int
+    ) -> tuple[int, int, tuple[tuple[int, int], ...]]:  # fmt: skip
+        """(cells found by data, elements of a piece that is together, strides and counts of pieces) inside a depth."""
+        strides = self.strides[depth:]
+        return pieces(tuple([(s, x.trip) for s, x in zip(strides, loops[depth:], strict=True)]), line // self.bytes)
 
     def run(self, loops: tuple[NestLoop, ...]) -> tuple[int, int]:
         """(bytes that are walked one after another, how many such runs follow in steps of whole pages)."""
@@ -108,6 +94,27 @@ class NestAccess:
             else:
                 break
         return length * self.bytes, jumps
+
+
+@lru_cache(maxsize=1 << 13)
+def pieces(moves: tuple[tuple[int | None, int], ...], near: int) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    """(cells found by data, elements of a piece that is together, strides and counts of pieces) of loops with these
+    strides and trips; what is at most `near` elements apart is together.
+
+    Loops are taken by stride: what is close together is one piece, and windows that overlap count once.
+    """
+    irregular = prod(trip for s, trip in moves if s is None)
+    length, levels = 1, [(1, 1)]
+    for stride, trip in sorted((abs(s), trip) for s, trip in moves if s and trip > 1):
+        if stride <= max(length, near, 1):
+            length += stride * (trip - 1)
+            continue
+        own, count = levels[-1]
+        if len(levels) > 1 and stride < own * count:
+            levels[-1] = own, count + -(-stride * (trip - 1) // own)
+        else:
+            levels.append((stride, trip))
+    return max(1, irregular), length, tuple(levels)
 
 
 @record(slots=True)

@@ -71,7 +71,7 @@ class Searcher:
         """What takes a moment and can be done while the runner's processes start."""
 
     def foreseen(self) -> list[Point]:
-        """Points whose features it will want when it is first asked."""
+        """Points whose features it will want when it is asked next."""
         return []
 
     def ask(self, count: int) -> list[Point]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from workbench.schedules.sketches.space import Point
 from workbench.tune.models.ranker import Group, Ranker, load_trees
 from workbench.tune.searching.contract import Index, Row, Searcher, Surroundings, Told
@@ -23,7 +25,7 @@ PROBES, NEAR = 4, 1.25
 LEFT_OVER = 64
 """Points that were looked at and not proposed are thought of again as long as they are among so many."""
 
-FIRST_LOOKS, LOOKED_AT = 64, 1.25
+FIRST_LOOKS, LOOKED_AT = 32, 1.25
 """So many points get features at first, and later so many times as many as are wanted."""
 
 Scores = Callable[[Sequence[Point]], Sequence[float]]
@@ -43,6 +45,9 @@ class Guided(Searcher):
             (f"decision {d.name}", tuple(map(float, d.options if d.ordered else range(len(d.options)))))
             for d in self.space.decisions
         ]
+        self.numbers = sorted(
+            (name, n, np.array(numbers, np.float32)) for n, (name, numbers) in enumerate(self.columns)
+        )
         self.fresh_results = 0
         self.fitted = False
 
@@ -83,13 +88,21 @@ class Guided(Searcher):
         unique = {i: p for p in points if not self.taken(i := self.space.index(p))}
         unknown = [i for i in unique if i not in self.known]
         if len(unknown) > count and self.sieve.models:
-            scores = self.sifting([unique[i] for i in unknown])
+            scores = self._sifted(unknown)
             unknown = [unknown[n] for n in sorted(range(len(unknown)), key=scores.__getitem__)]
         return [unique[i] for i in (*(i for i in unique if i in self.known), *unknown[:count])]
 
     def sifting(self, points: Sequence[Point]) -> list[float]:
-        """What the model of the decisions alone expects."""
-        return self.sieve.predict([self._decisions(self.space.index(p)) for p in points])[0].tolist()
+        """What the model of the decisions alone expects, up to a constant."""
+        return self._sifted([self.space.index(p) for p in points])
+
+    def _sifted(self, indices: Sequence[Index]) -> list[float]:
+        """The same of points as numbers."""
+        if not indices:
+            return []
+        places = np.array(indices)
+        table = np.stack([numbers[places[:, n]] for _, n, numbers in self.numbers], axis=1)
+        return self.sieve.correction(table)[0].tolist()
 
     def single(self, points: Sequence[Point]) -> list[Point]:
         """Those that are legal schedules, one of each that was not tried: this is known once they were looked at."""

@@ -15,8 +15,14 @@ POOL = 400
 ENDS = 4
 """Chains whose ends are looked at in each round."""
 
-FIRST_SEEN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
+DRAWN, CLIMBS, CLIMBED, LEADING = 40, 4, 16, 4
 """Before anything is measured so many points are drawn, and so often so many found near so many of the best."""
+
+BESIDE = 24
+"""Points that are looked at while the default recipe is built: then the search begins near it."""
+
+SPARE = 6
+"""Points that are looked at for the next round while builders wait for one another at the end of this one."""
 
 
 class LearnedSearcher(Guided):
@@ -30,8 +36,13 @@ class LearnedSearcher(Guided):
         self.first: list[Point] = []
 
     def foreseen(self) -> list[Point]:
-        """Those that it begins with."""
-        self.first = self.random(FIRST_SEEN)
+        """Those that it begins with; later some near the best, as the model of decisions likes them now."""
+        if not self.known:
+            self.first = self.random(BESIDE)
+        elif self.sieve.models:
+            near = self.neighbours([t.point for t in self.best(8)], 8 * SPARE)
+            fresh = [p for p in near if (i := self.space.index(p)) not in self.known and not self.taken(i)]
+            self.first = super().sifted(fresh, SPARE)
         return self.first
 
     def pool(self, count: int) -> list[Point]:
@@ -39,7 +50,7 @@ class LearnedSearcher(Guided):
             return list(self.space)
         best = [t.point for t in self.best(8)]
         if not best:
-            return self.climbed(self.first or self.random(FIRST_SEEN), self.guides(), CLIMBS, CLIMBED, LEADING)
+            return self.climbed(self.first or self.random(DRAWN), self.guides(), CLIMBS, CLIMBED, LEADING)
         found = [*self.neighbours(best, POOL // 3), *self.random(POOL // 3)]
         if not self.sieve.models:
             return found
